@@ -1,0 +1,73 @@
+"""From a request to filters: every filter, order and page size is checked here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from mycel.domain import fields
+from mycel.domain.memory import MemoryType, Scope, Status
+from mycel.domain.query import Filters, Order, OrderField
+from mycel.errors import InvalidInput
+
+ANY_STATUS = "any"
+DEFAULT_PAGE = 50
+
+
+def read_filters(given: Mapping[str, object], *, now: datetime) -> Filters:
+    """By default what is active and has not expired; `status="any"` asks for everything."""
+    values: dict[str, Any] = {"alive_at": now}
+    for name, value in given.items():
+        if name not in _READERS:
+            raise InvalidInput("is not a filter", field=name)
+        if value is None:
+            continue
+        if name == "status" and value == ANY_STATUS:
+            values |= {"statuses": (), "alive_at": None}
+            continue
+        target, reader = _READERS[name]
+        values[target] = reader(value, name)
+    return Filters(**values)
+
+
+def read_order(value: object) -> Order:
+    """`created_at`, `-created_at` or `created_at DESC`."""
+    if value is None:
+        return Order()
+    text = fields.label(value, field="order_by")
+    name, _, direction = text.removeprefix("-").partition(" ")
+    if direction.strip().lower() not in {"", "asc", "desc"}:
+        raise InvalidInput("must end in ASC or DESC, or start with '-' for descending", field="order_by")
+    descending = text.startswith("-") or direction.strip().lower() == "desc"
+    return Order(fields.choice(name, OrderField, field="order_by"), descending)
+
+
+def read_limit(value: object, *, default: int = DEFAULT_PAGE) -> int:
+    return default if value is None else fields.whole(value, field="limit", least=1, most=fields.MAX_PAGE)
+
+
+def _label(value: object, name: str) -> str:
+    return fields.label(value, field=name)
+
+
+def _moment(value: object, name: str) -> datetime:
+    return fields.moment(value, field=name)
+
+
+_READERS: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
+    "path": ("path", lambda value, name: fields.path(value, field=name)),
+    "type": ("types", lambda value, name: fields.choices(value, MemoryType, field=name)),
+    "status": ("statuses", lambda value, name: fields.choices(value, Status, field=name)),
+    "scopes": ("scopes", lambda value, name: fields.choices(value, Scope, field=name)),
+    "tags": ("tags", lambda value, name: fields.tags(value, field=name)),
+    "category": ("category", _label),
+    "key": ("key", _label),
+    "project": ("project_id", _label),
+    "repo": ("repo_id", _label),
+    "agent": ("agent_id", _label),
+    "session_id": ("session_id", _label),
+    "task_id": ("task_id", _label),
+    "since": ("since", _moment),
+    "until": ("until", _moment),
+}

@@ -1,0 +1,289 @@
+"""From a request to a record: every field of a memory is checked here, once, and what is missing is derived."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from mycel.domain import fields
+from mycel.domain.ids import MemoryId, SourceId, parse_id
+from mycel.domain.memory import (
+    NO_METADATA,
+    MadeBy,
+    Memory,
+    MemoryType,
+    Scope,
+    SourceKind,
+    SourceRef,
+    Status,
+    Visibility,
+    checked_memory,
+)
+from mycel.domain.team import Caller, Kind, Role, Trust
+from mycel.errors import InvalidInput
+
+MAX_CONTENT_BYTES = 64 * 1024
+MAX_TITLE = 80
+MAX_NOTE_BYTES = 8 * 1024
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[\u3002\uff01\uff1f])|\n")
+_FOLDERS = {
+    MemoryType.CONTEXT: "/context",
+    MemoryType.PROFILE: "/context",
+    MemoryType.PROJECT: "/context",
+    MemoryType.DECISION: "/decisions",
+    MemoryType.DOCUMENT: "/docs",
+    MemoryType.REFERENCE: "/docs",
+}
+_OF_AN_AGENT = frozenset({MemoryType.EPISODE, MemoryType.ARTIFACT, MemoryType.TASK_HINT})
+_UNSET: Mapping[str, Any] = {field.name: () if field.default == () else None for field in dataclass_fields(Memory)} | {
+    "metadata": NO_METADATA
+}
+_REQUIRED = frozenset(
+    {
+        "content",
+        "type",
+        "title",
+        "path",
+        "scope",
+        "visibility",
+        "confidence",
+        "tags",
+        "allowed_roles",
+        "status",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Checked fields of a memory, by their names in `Memory`, and the two that depend on the moment of writing."""
+
+    values: Mapping[str, Any]
+    ttl: timedelta | None
+    needs_review: bool
+
+
+def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_BYTES) -> Draft:
+    """Checks whatever of a memory's fields a request gave. In an update, None empties a field."""
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _READERS:
+            raise InvalidInput("is not a field of a memory", field=name)
+        target, reader = _READERS[name]
+        if value is None:
+            # No time to live is the same as no end.
+            target = "expires_at" if name == "ttl" else target
+            if name in _REQUIRED:
+                raise InvalidInput("must not be empty", field=name)
+            values[target] = _EMPTY.get(target)
+        elif name == "content":
+            values[target] = fields.filled_text(value, field=name, max_bytes=max_content)
+        else:
+            values[target] = reader(value, name)
+    ttl = values.pop("ttl", None)
+    if ttl is not None and values.get("expires_at") is not None:
+        raise InvalidInput("give either ttl or expires_at, not both", field="ttl")
+    needs_review = bool(values.pop("needs_review", False))
+    values.update(_read_source(values.pop("source", None)))
+    return Draft(values, ttl, needs_review)
+
+
+def new_memory(draft: Draft, *, caller: Caller) -> dict[str, Any]:
+    """Every field of a first version by this caller but its id and moment, which the transaction knows."""
+    values = dict(draft.values)
+    if "status" in values:
+        raise InvalidInput("of a new memory follows from who writes it", field="status")
+    values.setdefault("type", MemoryType.FACT)
+    values.setdefault("visibility", Visibility.TEAM)
+    values.setdefault("confidence", 1.0)
+    values.setdefault("source_kind", SourceKind.MANUAL)
+    values.setdefault("made_by", MadeBy.MANUAL)
+    values.setdefault("title", first_sentence(values["content"]))
+    values.setdefault("scope", default_scope(values.get("project_id"), values.get("repo_id")))
+    values.setdefault("path", default_path(values["type"], values.get("project_id"), caller.member_id))
+    values["team"] = caller.team
+    values["agent_id"] = caller.member_id
+    values["trust"] = caller.trust
+    values["status"] = Status.INBOX if waits_for_review(draft, values["type"], caller) else Status.ACTIVE
+    _check_audience(values["visibility"], values.get("allowed_roles", ()))
+    return values
+
+
+def written_at(values: Mapping[str, Any], now: datetime, *, id: MemoryId, ttl: timedelta | None) -> Memory:
+    """The first version, once its moment is known."""
+    moments: dict[str, Any] = {"id": id, "created_at": now, "updated_at": now, "version": 1}
+    if ttl is not None:
+        moments["expires_at"] = now + ttl
+    return checked_memory({**_UNSET, **values, **moments})
+
+
+def waits_for_review(draft: Draft, type: MemoryType, caller: Caller) -> bool:
+    """What nobody has vouched for yet goes to the inbox: marked, by a low-trust writer, or about a person."""
+    about_a_person = type is MemoryType.PROFILE and caller.kind is not Kind.HUMAN
+    marked = draft.needs_review or draft.values.get("metadata", NO_METADATA).get("needsReview") is True
+    return marked or caller.trust is Trust.LOW or about_a_person
+
+
+def changed_memory(current: Memory, draft: Draft, *, caller: Caller, now: datetime) -> Memory:
+    """The next version; what had been derived is derived again from the new values."""
+    values = dict(draft.values)
+    if draft.ttl is not None:
+        values["expires_at"] = now + draft.ttl
+    if waits_for_review(draft, values.get("type", current.type), caller):
+        values["status"] = Status.INBOX
+    project = values.get("project_id", current.project_id)
+    repo = values.get("repo_id", current.repo_id)
+    if "content" in values and current.title == first_sentence(current.content):
+        values.setdefault("title", first_sentence(values["content"]))
+    if current.scope is default_scope(current.project_id, current.repo_id):
+        values.setdefault("scope", default_scope(project, repo))
+    if current.path == default_path(current.type, current.project_id, current.agent_id):
+        values.setdefault("path", default_path(values.get("type", current.type), project, current.agent_id))
+    if values.get("visibility", current.visibility) is not Visibility.ROLE:
+        values.setdefault("allowed_roles", ())
+    trust = min(current.trust, caller.trust, key=list(Trust).index)
+    memory = replace(current, **values, trust=trust, updated_at=now, version=current.version + 1)
+    _check_audience(memory.visibility, memory.allowed_roles)
+    return memory
+
+
+def first_sentence(content: str) -> str:
+    """The title of a memory that was given none: its first sentence, at most 80 characters."""
+    start = content[: 4 * MAX_TITLE].lstrip().lstrip("#").lstrip() or content.strip()[: 4 * MAX_TITLE]
+    end = _SENTENCE_END.search(start)
+    sentence = " ".join((start[: end.start()] if end else start).split())
+    if len(sentence) <= MAX_TITLE:
+        return sentence or "Untitled"
+    cut = sentence[: MAX_TITLE - 1]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[MAX_TITLE // 2 :] else cut) + "…"
+
+
+def default_scope(project_id: str | None, repo_id: str | None) -> Scope:
+    if repo_id:
+        return Scope.REPO
+    return Scope.PROJECT if project_id else Scope.GLOBAL
+
+
+def default_path(type: MemoryType, project_id: str | None, agent_id: str) -> str:
+    if project_id:
+        plural = f"{type[:-1]}ies" if type.endswith("y") else f"{type}s"
+        return f"/projects/{project_id}/{plural}"
+    if type in _OF_AN_AGENT:
+        return f"/agents/{agent_id}"
+    return _FOLDERS.get(type, "/notes")
+
+
+def _check_audience(visibility: Visibility, allowed_roles: tuple[Role, ...]) -> None:
+    if visibility is Visibility.ROLE and not allowed_roles:
+        raise InvalidInput("name at least one role when visibility is 'role'", field="allowed_roles")
+    if visibility is not Visibility.ROLE and allowed_roles:
+        raise InvalidInput("is only for visibility 'role'", field="allowed_roles")
+
+
+def _read_source(value: object) -> dict[str, Any]:
+    """The origin of a memory. Who wrote it is always the caller, whatever the request says."""
+    if value is None:
+        return {}
+    if isinstance(value, str):
+        return {"source_ref": SourceRef(uri=fields.label(value, field="source"))}
+    if not isinstance(value, Mapping):
+        raise InvalidInput("must be text or an object with type, thread_id, message_id or uri", field="source")
+    given = cast(Mapping[str, object], value)
+    names = {
+        "type",
+        "authorId",
+        "author_id",
+        "threadId",
+        "thread_id",
+        "messageId",
+        "message_id",
+        "uri",
+        "source_id",
+    }
+    if unknown := sorted(str(name) for name in given if name not in names):
+        raise InvalidInput(f"does not know {', '.join(unknown)}", field="source")
+
+    def one(*aliases: str) -> str | None:
+        found = next((given[alias] for alias in aliases if given.get(alias) is not None), None)
+        return None if found is None else fields.label(found, field=f"source.{aliases[0]}")
+
+    stored = given.get("source_id")
+    ref = SourceRef(
+        source_id=None if stored is None else SourceId(parse_id(stored, field="source.source_id")),
+        thread_id=one("thread_id", "threadId"),
+        message_id=one("message_id", "messageId"),
+        uri=one("uri"),
+    )
+    origin = {
+        None: {},
+        "human": {},
+        "agent": {},
+        "import": {"source_kind": SourceKind.IMPORT, "made_by": MadeBy.IMPORT},
+        "auto": {"source_kind": SourceKind.CONVERSATION, "made_by": MadeBy.EXTRACTION},
+    }
+    kind = one("type")
+    if kind not in origin:
+        raise InvalidInput("must be one of: human, agent, import, auto", field="source.type")
+    return {
+        **origin[kind],
+        **({} if ref == SourceRef() else {"source_ref": ref}),
+    }
+
+
+def _texts(value: object, name: str) -> tuple[str, ...]:
+    listed = fields.several(value, field=name)
+    return tuple(fields.filled_text(one, field=name, max_bytes=MAX_NOTE_BYTES) for one in listed)
+
+
+def _note(value: object, name: str) -> str:
+    return fields.filled_text(value, field=name, max_bytes=MAX_NOTE_BYTES)
+
+
+def _label(value: object, name: str) -> str:
+    return fields.label(value, field=name)
+
+
+def _place(value: object, name: str) -> str:
+    return fields.place(value, field=name)
+
+
+def _moment(value: object, name: str) -> datetime:
+    return fields.moment(value, field=name)
+
+
+Reader = Callable[[object, str], Any]
+
+# The name a request uses → the name in Memory and how it is read.
+_READERS: Mapping[str, tuple[str, Reader]] = {
+    "content": ("content", _note),
+    "status": ("status", lambda value, name: fields.choice(value, Status, field=name)),
+    "type": ("type", lambda value, name: fields.choice(value, MemoryType, field=name)),
+    "title": ("title", _label),
+    "summary": ("summary", _note),
+    "tags": ("tags", lambda value, name: fields.tags(value, field=name)),
+    "category": ("category", _label),
+    "key": ("key", _label),
+    "project": ("project_id", _place),
+    "repo": ("repo_id", _place),
+    "path": ("path", lambda value, name: fields.path(value, field=name)),
+    "scope": ("scope", lambda value, name: fields.choice(value, Scope, field=name)),
+    "visibility": ("visibility", lambda value, name: fields.choice(value, Visibility, field=name)),
+    "allowed_roles": ("allowed_roles", lambda value, name: fields.choices(value, Role, field=name)),
+    "confidence": ("confidence", lambda value, name: fields.fraction(value, field=name)),
+    "ttl": ("ttl", lambda value, name: fields.lifetime(value, field=name)),
+    "expires_at": ("expires_at", _moment),
+    "observed_at": ("observed_at", _moment),
+    "metadata": ("metadata", lambda value, name: fields.metadata(value, field=name)),
+    "session_id": ("session_id", _label),
+    "task_id": ("task_id", _label),
+    "rationale": ("rationale", _note),
+    "alternatives": ("alternatives", _texts),
+    "source": ("source", lambda value, name: value),
+    "needs_review": ("needs_review", lambda value, name: fields.flag(value, field=name)),
+}
+_EMPTY: Mapping[str, Any] = {"metadata": NO_METADATA, "alternatives": ()}
+FIELD_NAMES = frozenset(_READERS)

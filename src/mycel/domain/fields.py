@@ -1,0 +1,223 @@
+"""Checks for values that come from outside: each returns the clean value or names the field that is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+from mycel.errors import InvalidInput
+
+EnumT = TypeVar("EnumT", bound=StrEnum)
+
+MAX_LABEL = 200
+MAX_PATH = 512
+MAX_PATH_PARTS = 16
+MAX_TAGS = 32
+MAX_LIST = 100
+MAX_METADATA_BYTES = 16 * 1024
+MAX_DEPTH = 32
+MAX_PAGE = 1000
+MAX_SECONDS = 10**10
+# What SQLite and Postgres both keep as a whole number.
+LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
+_TTL = re.compile(r"(\d{1,9})\s*([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def text(value: object, *, field: str, max_bytes: int) -> str:
+    """Any Unicode but NUL and lone surrogates, which one database or the other cannot keep."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"must be text, not {type(value).__name__}", field=field)
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise InvalidInput("holds a lone surrogate, which is not valid Unicode text", field=field) from None
+    if "\0" in value:
+        raise InvalidInput("holds a NUL character", field=field)
+    if size > max_bytes:
+        raise InvalidInput(f"is {size:,} bytes long; at most {max_bytes:,} are kept", field=field)
+    return value
+
+
+def filled_text(value: object, *, field: str, max_bytes: int) -> str:
+    found = text(value, field=field, max_bytes=max_bytes)
+    if not found.strip():
+        raise InvalidInput("must not be empty", field=field)
+    return found
+
+
+def label(value: object, *, field: str) -> str:
+    """A short name on one line, such as a category, a key or a session."""
+    found = filled_text(value, field=field, max_bytes=4 * MAX_LABEL).strip()
+    if len(found) > MAX_LABEL:
+        raise InvalidInput(f"is {len(found)} characters long; at most {MAX_LABEL} are kept", field=field)
+    if not found.isprintable():
+        raise InvalidInput("must be one line without control characters", field=field)
+    return found
+
+
+def place(value: object, *, field: str) -> str:
+    """The name of a project or repo; it becomes a folder of the logical tree."""
+    found = label(value, field=field)
+    if "/" in found or "\\" in found or found in {".", ".."}:
+        raise InvalidInput("must be a plain name without '/' or '\\'", field=field)
+    return found
+
+
+def choice(value: object, options: type[EnumT], *, field: str) -> EnumT:
+    try:
+        if isinstance(value, str):
+            return options(value.replace("-", "_"))
+    except ValueError:
+        pass
+    known = ", ".join(option.value for option in options)
+    raise InvalidInput(f"{_shown(value)} is not one of: {known}", field=field)
+
+
+def choices(value: object, options: type[EnumT], *, field: str) -> tuple[EnumT, ...]:
+    """One option, or several; each is kept once, in the order given."""
+    return tuple(dict.fromkeys(choice(one, options, field=field) for one in several(value, field=field)))
+
+
+def several(value: object, *, field: str, most: int = MAX_LIST) -> tuple[object, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
+        found = tuple(islice(cast(Iterable[object], value), most + 1))
+        if len(found) > most:
+            raise InvalidInput(f"has more than {most} entries", field=field)
+        return found
+    raise InvalidInput("must be text or a list of texts", field=field)
+
+
+def tags(value: object, *, field: str = "tags") -> tuple[str, ...]:
+    """A list, or one comma-separated text; lower case, each once, in the order given."""
+    if isinstance(value, str):
+        value = [part for part in text(value, field=field, max_bytes=8192).split(",") if part.strip()]
+    found = tuple(dict.fromkeys(label(one, field=field).lower() for one in several(value, field=field)))
+    if len(found) > MAX_TAGS:
+        raise InvalidInput(f"has {len(found)} tags; at most {MAX_TAGS} are kept", field=field)
+    return found
+
+
+def path(value: object, *, field: str = "path") -> str:
+    """A logical path: `/` and names below it, none of them empty, `.` or `..`."""
+    found = text(value, field=field, max_bytes=4 * MAX_PATH)
+    if not found.startswith("/"):
+        raise InvalidInput("must start with '/'", field=field)
+    trimmed = found.rstrip("/")
+    parts = trimmed.split("/")[1:]
+    if any(part.strip() != part or part in {"", ".", ".."} for part in parts):
+        raise InvalidInput("has an empty part, '.', '..' or a part with outer spaces", field=field)
+    if not trimmed.isprintable() or "\\" in trimmed:
+        raise InvalidInput("holds a control character or a backslash", field=field)
+    if len(trimmed) > MAX_PATH or len(parts) > MAX_PATH_PARTS:
+        raise InvalidInput(f"is longer than {MAX_PATH} characters or {MAX_PATH_PARTS} parts", field=field)
+    return trimmed or "/"
+
+
+def fraction(value: object, *, field: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput("must be a number from 0 to 1", field=field)
+    # NaN fails both comparisons.
+    if not 0 <= value <= 1:
+        raise InvalidInput("must be a number from 0 to 1", field=field)
+    return float(value)
+
+
+def whole(value: object, *, field: str, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(f"must be a whole number from {least} to {most}", field=field)
+    return value
+
+
+def flag(value: object, *, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput("must be true or false", field=field)
+    return value
+
+
+def moment(value: object, *, field: str) -> datetime:
+    """An aware time in UTC, from a datetime or an ISO 8601 text."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise InvalidInput("must be an ISO 8601 time such as 2026-11-15T09:00:00Z", field=field) from None
+    if not isinstance(value, datetime):
+        raise InvalidInput("must be a time", field=field)
+    if value.tzinfo is None:
+        raise InvalidInput("needs a time zone, for example +00:00", field=field)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput("is outside the years 1 to 9999", field=field) from None
+
+
+def lifetime(value: object, *, field: str = "ttl") -> timedelta:
+    """A timedelta, a number of seconds, or a text such as `7d` or `12h`."""
+    found: timedelta | None = None
+    if isinstance(value, timedelta):
+        found = value
+    elif isinstance(value, str) and (match := _TTL.fullmatch(value.strip())):
+        found = timedelta(seconds=min(int(match[1]) * _SECONDS[match[2]], MAX_SECONDS))
+    elif isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < MAX_SECONDS:
+        found = timedelta(seconds=value)
+    if found is None or not timedelta() < found <= timedelta(days=36_525):
+        raise InvalidInput("must be a time span above zero and at most 100 years, such as 7d", field=field)
+    return found
+
+
+def metadata(value: object, *, field: str = "metadata") -> Mapping[str, Any]:
+    """A JSON object of bounded size and depth, with finite numbers and valid text."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput("must be an object of names and values", field=field)
+    copied = json_value(cast(Mapping[object, object], value), field=field)
+    if len(json.dumps(copied, ensure_ascii=False).encode()) > MAX_METADATA_BYTES:
+        raise InvalidInput(f"is larger than {MAX_METADATA_BYTES:,} bytes", field=field)
+    return MappingProxyType(cast(dict[str, Any], copied))
+
+
+def json_value(value: object, *, field: str, depth: int = 1) -> object:
+    """A copy of the value that any JSON reader can take back unchanged."""
+    if depth > MAX_DEPTH:
+        raise InvalidInput(f"is nested more than {MAX_DEPTH} deep", field=field)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return text(value, field=field, max_bytes=MAX_METADATA_BYTES)
+    if isinstance(value, int):
+        if not LEAST_INTEGER <= value <= MOST_INTEGER:
+            raise InvalidInput("holds a whole number outside 64 bits", field=field)
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidInput("holds a number that is not finite", field=field)
+        return value
+    if isinstance(value, Mapping):
+        return _json_object(cast(Mapping[object, object], value), field=field, depth=depth)
+    if isinstance(value, list | tuple):
+        items = cast(list[object] | tuple[object, ...], value)
+        return [json_value(item, field=field, depth=depth + 1) for item in items]
+    raise InvalidInput(f"holds a {type(value).__name__}, which JSON cannot carry", field=field)
+
+
+def _json_object(value: Mapping[object, object], *, field: str, depth: int) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, item in value.items():
+        if not isinstance(name, str):
+            raise InvalidInput("has a name that is not text", field=field)
+        key = text(name, field=field, max_bytes=MAX_METADATA_BYTES)
+        found[key] = json_value(item, field=field, depth=depth + 1)
+    return found
+
+
+def _shown(value: object) -> str:
+    return ascii(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"

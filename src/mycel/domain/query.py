@@ -1,0 +1,106 @@
+"""What a reader can ask for: filters, order, pages and folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Generic, TypeVar, overload
+
+from mycel.domain.memory import Memory, MemoryType, Scope, Status
+
+ItemT = TypeVar("ItemT")
+
+
+class OrderField(StrEnum):
+    CREATED_AT = "created_at"
+    UPDATED_AT = "updated_at"
+    TITLE = "title"
+    PATH = "path"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    field: OrderField = OrderField.CREATED_AT
+    descending: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Everything given must hold. An empty tuple asks for nothing in particular."""
+
+    path: str = "/"
+    at_path: str | None = None
+    types: tuple[MemoryType, ...] = ()
+    statuses: tuple[Status, ...] = (Status.ACTIVE,)
+    scopes: tuple[Scope, ...] = ()
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    key: str | None = None
+    project_id: str | None = None
+    repo_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+    task_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    # Leaves out what had expired by then; None keeps the expired.
+    alive_at: datetime | None = None
+    deleted: bool = False
+    # The project of the question: global and own memories are in reach beside it.
+    reach_project: str | None = None
+    reach_repo: str | None = None
+
+
+class Page(Sequence[ItemT], Generic[ItemT]):
+    """Items of one page; `next_cursor` asks for the following one, None ends."""
+
+    __slots__ = ("items", "next_cursor")
+
+    def __init__(self, items: Sequence[ItemT], next_cursor: str | None = None) -> None:
+        self.items = tuple(items)
+        self.next_cursor = next_cursor
+
+    @overload
+    def __getitem__(self, index: int) -> ItemT: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ItemT, ...]: ...
+    def __getitem__(self, index: int | slice) -> ItemT | tuple[ItemT, ...]:
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[ItemT]:
+        return iter(self.items)
+
+    def __repr__(self) -> str:
+        return f"Page({list(self.items)!r}, next_cursor={self.next_cursor!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A path with how many readable memories lie at or below it."""
+
+    path: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One level of the logical folders."""
+
+    path: str
+    items: Page[Memory]
+    subdirs: tuple[Folder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts of what the caller may read."""
+
+    memories: int
+    by_type: Mapping[str, int]
+    by_status: Mapping[str, int]
+    projects: int

@@ -1,0 +1,89 @@
+"""Teams, their members, and the caller behind a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from mycel.domain.ids import MemberId, TeamName
+
+EXECUTIVE = TeamName("executive")
+OPERATOR = MemberId("operator")
+
+
+class Role(StrEnum):
+    AGENT = "agent"
+    MEMBER = "member"
+    LEAD = "lead"
+    ORCHESTRATOR = "orchestrator"
+    ADMIN = "admin"
+
+
+class Kind(StrEnum):
+    AGENT = "agent"
+    HUMAN = "human"
+
+
+class Trust(StrEnum):
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The isolation boundary: each team has a store of its own."""
+
+    name: TeamName
+    parent: TeamName | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An agent or a human of one team."""
+
+    id: MemberId
+    team: TeamName
+    role: Role
+    kind: Kind
+    trust: Trust
+    created_at: datetime
+    removed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The authenticated member behind a request, and the team it acts in."""
+
+    member_id: MemberId
+    team: TeamName
+    role: Role
+    kind: Kind = Kind.AGENT
+    trust: Trust = Trust.NORMAL
+    parent_team: TeamName | None = None
+    is_operator: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a bearer token; the secret itself is shown once and never stored."""
+
+    id: str
+    member_id: MemberId
+    label: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """The one moment a token's secret exists outside its owner."""
+
+    token: Token
+    secret: str
+
+    def __repr__(self) -> str:
+        return f"IssuedToken({self.token!r}, secret=***)"

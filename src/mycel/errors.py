@@ -1,0 +1,77 @@
+"""Every error Mycel raises on purpose.
+
+MycelError
+├── InvalidInput      change the request
+├── NotFound          absent or hidden: the two look alike
+├── AccessDenied      seen, but not allowed
+├── Conflict          read again and retry
+├── LimitExceeded     wait, or send less
+├── Unavailable       retry later
+│   └── StorageFull   make room on the disk first
+└── Misconfigured     for the operator
+"""
+
+from __future__ import annotations
+
+
+class MycelError(Exception):
+    """Root of the tree. `code` is stable and safe to branch on; the text is for people."""
+
+    code = "error"
+
+
+class InvalidInput(MycelError):
+    """The request is wrong; `field` names the part that must change."""
+
+    code = "invalid_input"
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.problem = message
+
+
+class NotFound(MycelError):
+    """Also raised for what the caller may not see, so existence never leaks."""
+
+    code = "not_found"
+
+
+class AccessDenied(MycelError):
+    """The caller may see it but not do this to it, or did not prove who it is."""
+
+    code = "access_denied"
+
+
+class Conflict(MycelError):
+    """Somebody was faster, or the same key was used for something else."""
+
+    code = "conflict"
+
+
+class LimitExceeded(MycelError):
+    """A bound that protects everyone was reached."""
+
+    code = "limit_exceeded"
+
+
+class Unavailable(MycelError):
+    """Nothing is known to be stored; the same call may succeed after `retry_after` seconds."""
+
+    code = "unavailable"
+
+    def __init__(self, message: str, *, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class StorageFull(Unavailable):
+    """The disk has no room; reads go on, and writes work again once there is some."""
+
+    code = "storage_full"
+
+
+class Misconfigured(MycelError):
+    """The installation needs its operator: a setting, a file or a version is wrong."""
+
+    code = "misconfigured"
