@@ -1,0 +1,1 @@
+"""Who may do what: pure functions from a caller to what it may read and write."""
