@@ -1,0 +1,57 @@
+"""Who belongs to a workspace: its teams, their members and their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.team import Member, Team, Token
+
+ResultT = TypeVar("ResultT")
+
+
+class DirectoryReads(Protocol):
+    """Readable on its own and inside a transaction."""
+
+    def find_team(self, name: TeamName) -> Team | None: ...
+    def list_teams(self) -> list[Team]: ...
+    def find_member(self, id: MemberId) -> Member | None:
+        """Also one that was removed."""
+        ...
+
+    def list_members(self, team: TeamName | None = None) -> list[Member]:
+        """Without the removed ones."""
+        ...
+
+    def find_token(self, secret_hash: str) -> Token | None:
+        """Also one that was revoked or has expired."""
+        ...
+
+    def list_tokens(self, member_id: MemberId | None = None) -> list[Token]: ...
+
+
+class DirectoryTransaction(DirectoryReads, Protocol):
+    """All of it is stored, or none."""
+
+    @property
+    def now(self) -> datetime: ...
+    def put_team(self, team: Team) -> None: ...
+    def put_member(self, member: Member) -> None: ...
+    def add_token(self, token: Token, secret_hash: str) -> None: ...
+    def revoke_tokens(self, *, token_id: str | None = None, member_id: MemberId | None = None) -> int:
+        """How many were still valid."""
+        ...
+
+
+class Directory(DirectoryReads, Protocol):
+    """Safe to use from any thread and from several processes."""
+
+    def transact(self, work: Callable[[DirectoryTransaction], ResultT]) -> ResultT:
+        """As `Store.transact`."""
+        ...
+
+    def backup(self, target: Path) -> None: ...
+    def close(self) -> None: ...

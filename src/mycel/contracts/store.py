@@ -1,0 +1,211 @@
+"""The store of one team, and the stores of a workspace.
+
+Every read takes a `ReadScope` made from its caller and answers as if what the scope does not see did not exist.
+Stores raise `Unavailable` (or `StorageFull`) when they cannot answer now and `Misconfigured` when they never will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar, Protocol, TypeVar
+
+from mycel.access.scope import ReadScope
+from mycel.domain.change import Change, Operation
+from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
+from mycel.domain.link import Link
+from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.query import Filters, Folder, Order, Page, Statistics
+from mycel.domain.recall import Recall
+from mycel.domain.receipt import Receipt
+from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.words import IndexedText, Plan
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A memory found by words; higher scores are better, and comparable within one search of one store only."""
+
+    memory: Memory
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an idempotency key stood for, kept for seven days."""
+
+    KEPT_MICROSECONDS: ClassVar[int] = 7 * 86_400 * 1_000_000
+
+    member_id: MemberId
+    operation: str
+    key: str
+    request_hash: str
+    memory_id: MemoryId
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    memory_id: MemoryId
+    member_id: MemberId
+    useful: bool
+    recall_id: str | None
+
+
+class Transaction(Protocol):
+    """One use case's reads and writes. All of it is stored, or none; the change log is written with it."""
+
+    @property
+    def now(self) -> datetime:
+        """The moment of this transaction: never before that of an earlier one, whatever the clock does."""
+        ...
+
+    def find(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory | None:
+        """Sees the writes of this transaction. Deleted memories are found only when asked for."""
+        ...
+
+    def get(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory:
+        """As `find`; raises `NotFound`."""
+        ...
+
+    def find_version(self, scope: ReadScope, id: MemoryId, version: int) -> Memory | None: ...
+
+    def find_by_key(self, scope: ReadScope, like: Memory) -> Memory | None:
+        """The active memory with the project, category, key and audience of `like`."""
+        ...
+
+    def find_source(self, scope: ReadScope, id: SourceId) -> Source | None: ...
+    def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
+        """New memories with their words, in order. Raises `Conflict` as `replace` does."""
+        ...
+
+    def replace(
+        self,
+        before: Memory,
+        after: Memory,
+        *,
+        by: MemberId,
+        operation: Operation = Operation.UPDATE,
+        reason: str | None = None,
+    ) -> None:
+        """Keeps `before` as a version. Raises `Conflict` when an active memory already has the key of `after`."""
+        ...
+
+    def purge(self, memory: Memory, *, by: MemberId) -> Receipt:
+        """Removes the memory, its versions, links, words and evidence from every answer."""
+        ...
+
+    def link(self, link: Link, *, origin: Memory) -> Link:
+        """The link that stands, which may have been there before."""
+        ...
+
+    def unlink(self, link: Link, *, origin: Memory) -> bool: ...
+    def rate(self, rating: Rating) -> None:
+        """A member's latest rating of a memory is the one that counts."""
+        ...
+
+    def find_request(self, member_id: MemberId, operation: str, key: str) -> Request | None: ...
+    def remember_request(self, request: Request) -> None: ...
+    def register_project(self, project: Project) -> Project:
+        """As it stands afterwards: what was known and is not given anew stays."""
+        ...
+
+    def register_repo(self, repo: Repo) -> Repo: ...
+    def save_view(self, member_id: MemberId, view: SavedView) -> None: ...
+    def delete_view(self, member_id: MemberId, name: str) -> bool: ...
+    def add_source(self, source: Source) -> None: ...
+    def add_event(self, event: IngestionEvent) -> None: ...
+
+
+class Store(Protocol):
+    """One team's memories. Safe to use from any thread; several processes may share one team."""
+
+    @property
+    def team(self) -> TeamName: ...
+
+    def transact(self, work: Callable[[Transaction], ResultT]) -> ResultT:
+        """Runs the work in one transaction and returns once its outcome, also a raised error, is durable.
+
+        The work may be run again after a rollback, so it must change nothing outside the transaction.
+        """
+        ...
+
+    def find(self, scope: ReadScope, id: MemoryId) -> Memory | None: ...
+    def find_as_of(self, scope: ReadScope, id: MemoryId, at: datetime) -> Memory | None:
+        """What was believed at that moment; None also when the reader could not see it then, or cannot today."""
+        ...
+
+    def list_versions(self, scope: ReadScope, id: MemoryId) -> list[Version]:
+        """Oldest first, the present one last."""
+        ...
+
+    def list_links(self, scope: ReadScope, id: MemoryId) -> list[Link]: ...
+    def list_memories(
+        self, scope: ReadScope, filters: Filters, *, order: Order, limit: int, cursor: str | None = None
+    ) -> Page[Memory]:
+        """A page in a total order. Raises `InvalidInput` for a cursor that is not from this list."""
+        ...
+
+    def list_folders(self, scope: ReadScope, path: str, filters: Filters) -> list[Folder]: ...
+    def statistics(self, scope: ReadScope, filters: Filters) -> Statistics: ...
+    def find_usage(self, scope: ReadScope, id: MemoryId) -> Usage: ...
+    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[WordMatch]:
+        """Best first; filters and scope apply before the limit."""
+        ...
+
+    def word_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
+        """In how many memories each term stands, and of how many; may lag a little behind the writes."""
+        ...
+
+    def changes(self, scope: ReadScope, *, after: int, path: str, limit: int) -> tuple[list[Change], int]:
+        """Changes in order, and the sequence to continue after, which moves on past what the scope does not see."""
+        ...
+
+    def last_sequence(self) -> int: ...
+    def wait_for_change(self, *, after: int, timeout: float) -> bool:
+        """True as soon as the log goes beyond `after`, by whichever process; False when the time is up."""
+        ...
+
+    def list_projects(self, scope: ReadScope) -> list[Project]: ...
+    def list_repos(self, scope: ReadScope) -> list[Repo]: ...
+    def list_views(self, scope: ReadScope) -> list[SavedView]: ...
+    def find_source(self, scope: ReadScope, id: SourceId) -> Source | None: ...
+    def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]: ...
+    def list_events(self, scope: ReadScope, *, limit: int) -> list[IngestionEvent]: ...
+    def find_receipt(self, memory_id: MemoryId) -> Receipt | None: ...
+    def count_access(self, ids: Iterable[MemoryId], *, at: datetime) -> None:
+        """Buffered; stored within a second."""
+        ...
+
+    def log_recall(self, recall: Recall, *, by: MemberId, at: datetime) -> None:
+        """Buffered; stored within a second."""
+        ...
+
+    def scrub(self) -> int:
+        """Removes the bytes of purged memories from the files; returns how many receipts that settled."""
+        ...
+
+    def backup(self, target: Path) -> None:
+        """A consistent copy while readers and writers go on."""
+        ...
+
+    def check(self) -> list[str]:
+        """Full integrity check; what is wrong, in words, or nothing."""
+        ...
+
+
+class Stores(Protocol):
+    """The stores of all teams, opened and closed as they are needed."""
+
+    def lease(self, team: TeamName) -> AbstractContextManager[Store]:
+        """The team's store, kept open for the length of the block. A team never written to reads as empty."""
+        ...
+
+    def teams_with_store(self) -> list[TeamName]: ...
+    def close(self) -> None: ...
