@@ -1,0 +1,1 @@
+"""Finding memories: text analysis, questions, snippets and ranking, all of it pure code."""

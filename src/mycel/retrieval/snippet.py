@@ -1,0 +1,107 @@
+"""The part of a text that shows best why it was found."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from mycel.retrieval.analysis import Span, index_text, spans
+
+ELLIPSIS = "…"
+
+# How far a cut may move to fall between two words; beyond it, the text has no spaces to speak of.
+_CUT_SLACK_CHARS = 24
+
+_WHITESPACE = re.compile(r"\s+")
+
+
+def matched_terms(text: str, terms: Collection[str]) -> frozenset[str]:
+    """Those of the terms that the text is indexed by."""
+    return frozenset(terms).intersection(index_text(text).split())
+
+
+def make_snippet(text: str, terms: Collection[str], *, length: int = 200) -> str:
+    """About `length` characters of the text where most of the terms meet, each matched word marked as **word**.
+
+    The beginning of the text where none is found. White space is collapsed, and … stands for what was cut.
+    """
+    hits = list(_hits(text, terms=frozenset(terms)))
+    start, end = _window(text, hits=hits, length=length)
+    shown = _WHITESPACE.sub(" ", _marked(text, hits=hits, start=start, end=end)).strip()
+    before = ELLIPSIS if text[:start].strip() else ""
+    after = ELLIPSIS if text[end:].strip() else ""
+    return f"{before}{shown}{after}"
+
+
+def _hits(text: str, *, terms: frozenset[str]) -> Iterator[Span]:
+    """The matched words, where characters of one CJK run that touch are one word."""
+    pending: Span | None = None
+    for span in spans(text, among=terms):
+        hit = Span(span.start, span.end, span.terms & terms)
+        if pending and pending.end == hit.start:
+            pending = Span(pending.start, hit.end, pending.terms | hit.terms)
+            continue
+        if pending:
+            yield pending
+        pending = hit
+    if pending:
+        yield pending
+
+
+def _window(text: str, *, hits: Sequence[Span], length: int) -> tuple[int, int]:
+    if len(text) <= length:
+        return 0, len(text)
+    if not hits:
+        return 0, _cut_before(text, at=length, floor=0)
+    first, last = _densest(hits, length=length)
+    room = max(0, length - (last.end - first.start))
+    start = min(max(0, first.start - room // 2), len(text) - length)
+    end = min(len(text), start + length)
+    if start > 0:
+        start = _cut_after(text, at=start, ceiling=first.start)
+    return start, _cut_before(text, at=end, floor=last.end)
+
+
+def _densest(hits: Sequence[Span], *, length: int) -> tuple[Span, Span]:
+    """The first and last hit of the stretch with the most distinct terms, then the most hits; the earliest wins."""
+    best, best_score = (hits[0], hits[0]), (0, 0)
+    left = 0
+    inside: Counter[str] = Counter()
+    for right, hit in enumerate(hits):
+        inside.update(hit.terms)
+        while left < right and hit.end - hits[left].start > length:
+            inside.subtract(hits[left].terms)
+            left += 1
+        score = (sum(count > 0 for count in inside.values()), right - left)
+        if score > best_score:
+            best, best_score = (hits[left], hit), score
+    return best
+
+
+def _cut_before(text: str, *, at: int, floor: int) -> int:
+    """The nearest place at or before `at` where a word ends, or `at` itself."""
+    if at >= len(text):
+        return len(text)
+    for place in range(at, max(floor, at - _CUT_SLACK_CHARS) - 1, -1):
+        if text[place].isspace():
+            return place
+    return at
+
+
+def _cut_after(text: str, *, at: int, ceiling: int) -> int:
+    """The nearest place at or after `at` where a word begins, or `at` itself."""
+    for place in range(at, min(ceiling, at + _CUT_SLACK_CHARS) + 1):
+        if text[place - 1].isspace():
+            return place
+    return at
+
+
+def _marked(text: str, *, hits: Sequence[Span], start: int, end: int) -> str:
+    pieces: list[str] = []
+    at = start
+    for hit in hits:
+        if hit.end <= start or hit.start >= end:
+            continue
+        shown_from, shown_to = max(hit.start, start), min(hit.end, end)
+        pieces += (text[at:shown_from], "**", text[shown_from:shown_to], "**")
+        at = shown_to
+    return "".join((*pieces, text[at:end]))
