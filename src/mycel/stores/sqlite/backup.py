@@ -1,0 +1,58 @@
+"""Copies and checks of a whole database file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+
+from mycel.stores.sqlite.database import sync
+
+# Small steps let writers in between; each step re-reads only what changed.
+PAGES_PER_STEP = 1000
+
+
+def copy_to(connection: apsw.Connection, target: Path) -> None:
+    """A consistent copy, complete under its final name or not there at all."""
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    unfinished.unlink(missing_ok=True)
+    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        _copy(connection, unfinished)
+        sync(unfinished)
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    sync(target.parent)
+
+
+def _copy(connection: apsw.Connection, target: Path) -> None:
+    copy = apsw.Connection(str(target))
+    try:
+        with copy.backup("main", connection, "main") as steps:
+            while not steps.done:
+                steps.step(PAGES_PER_STEP)
+        copy.pragma("journal_mode", "delete")
+    finally:
+        copy.close()
+
+
+def find_damage(connection: apsw.Connection) -> list[str]:
+    """The full check: the quick one misses damaged indexes."""
+    found = [str(text) for (text,) in connection.execute("PRAGMA integrity_check(20)")]
+    if found != ["ok"]:
+        return found
+    missing = connection.execute(
+        """
+        SELECT (SELECT count(*) FROM memories) - (SELECT count(*) FROM memory_words_docsize),
+          (SELECT count(*) FROM changes) - (SELECT ifnull(max(sequence) - min(sequence) + 1, 0) FROM changes)"""
+    ).fetchone()
+    problems: list[str] = []
+    if missing[0]:
+        problems.append(f"{missing[0]} memories more than indexed texts")
+    if missing[1]:
+        problems.append("the change log has gaps")
+    return problems

@@ -1,0 +1,186 @@
+"""The workspace's own small database: teams, members, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from mycel.contracts.clock import Clock
+from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
+from mycel.stores.sqlite import backup
+from mycel.stores.sqlite.database import Database, Disk
+from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
+
+ResultT = TypeVar("ResultT")
+
+_TEAMS = "SELECT name, parent, created_at FROM teams"
+_MEMBERS = "SELECT id, team, role, kind, trust, created_at, removed_at FROM members"
+_ISSUED = "SELECT id, member_id, label, created_at, expires_at, revoked_at FROM tokens"
+
+
+def find_team(connection: apsw.Connection, name: TeamName) -> Team | None:
+    row = connection.execute(f"{_TEAMS} WHERE name = ?", (name,)).fetchone()
+    return None if row is None else _team(row)
+
+
+def list_teams(connection: apsw.Connection) -> list[Team]:
+    return [_team(row) for row in connection.execute(f"{_TEAMS} ORDER BY name")]
+
+
+def find_member(connection: apsw.Connection, id: MemberId) -> Member | None:
+    row = connection.execute(f"{_MEMBERS} WHERE id = ?", (id,)).fetchone()
+    return None if row is None else _member(row)
+
+
+def list_members(connection: apsw.Connection, team: TeamName | None = None) -> list[Member]:
+    sql = f"{_MEMBERS} WHERE removed_at IS NULL AND team = ifnull(?, team) ORDER BY team, id"
+    return [_member(row) for row in connection.execute(sql, (team,))]
+
+
+def find_token(connection: apsw.Connection, secret_hash: str) -> Token | None:
+    row = connection.execute(f"{_ISSUED} WHERE secret_hash = ?", (secret_hash,)).fetchone()
+    return None if row is None else _token(row)
+
+
+def list_tokens(connection: apsw.Connection, member_id: MemberId | None = None) -> list[Token]:
+    sql = f"{_ISSUED} WHERE member_id = ifnull(?, member_id) ORDER BY id"
+    return [_token(row) for row in connection.execute(sql, (member_id,))]
+
+
+class SqliteDirectoryTransaction:
+    """Reads here see the writes of the transaction."""
+
+    def __init__(self, connection: apsw.Connection, *, clock: Clock) -> None:
+        self._connection = connection
+        self.now: datetime = clock.now()
+
+    def mark(self) -> int:
+        return 0
+
+    def rewind(self, mark: int) -> None:
+        """Nothing is left for the end."""
+
+    def finish(self) -> None:
+        """Nothing is left for the end."""
+
+    def find_team(self, name: TeamName) -> Team | None:
+        return find_team(self._connection, name)
+
+    def list_teams(self) -> list[Team]:
+        return list_teams(self._connection)
+
+    def find_member(self, id: MemberId) -> Member | None:
+        return find_member(self._connection, id)
+
+    def list_members(self, team: TeamName | None = None) -> list[Member]:
+        return list_members(self._connection, team)
+
+    def find_token(self, secret_hash: str) -> Token | None:
+        return find_token(self._connection, secret_hash)
+
+    def list_tokens(self, member_id: MemberId | None = None) -> list[Token]:
+        return list_tokens(self._connection, member_id)
+
+    def put_team(self, team: Team) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO teams VALUES (?, ?, ?)", (team.name, team.parent, micros(team.created_at))
+        )
+
+    def put_member(self, member: Member) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                member.id,
+                member.team,
+                member.role,
+                member.kind,
+                member.trust,
+                micros(member.created_at),
+                micros_or_none(member.removed_at),
+            ),
+        )
+
+    def add_token(self, token: Token, secret_hash: str) -> None:
+        self._connection.execute(
+            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)",
+            (
+                token.id,
+                secret_hash,
+                token.member_id,
+                token.label,
+                micros(token.created_at),
+                micros_or_none(token.expires_at),
+            ),
+        )
+
+    def revoke_tokens(self, *, token_id: str | None = None, member_id: MemberId | None = None) -> int:
+        self._connection.execute(
+            "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND (id = ? OR member_id = ?)",
+            (micros(self.now), token_id, member_id),
+        )
+        return self._connection.changes()
+
+
+class SqliteDirectory:
+    """See `contracts.directory.Directory`."""
+
+    def __init__(self, path: Path, *, clock: Clock, disk: Disk) -> None:
+        self._database: Database[SqliteDirectoryTransaction] = Database(
+            path,
+            root=path.parent,
+            schema="workspace",
+            transaction=lambda connection: SqliteDirectoryTransaction(connection, clock=clock),
+            disk=disk,
+        )
+
+    def transact(self, work: Callable[[SqliteDirectoryTransaction], ResultT]) -> ResultT:
+        return self._database.write(work)
+
+    def find_team(self, name: TeamName) -> Team | None:
+        return self._database.read(find_team, name)
+
+    def list_teams(self) -> list[Team]:
+        return self._database.read(list_teams)
+
+    def find_member(self, id: MemberId) -> Member | None:
+        return self._database.read(find_member, id)
+
+    def list_members(self, team: TeamName | None = None) -> list[Member]:
+        return self._database.read(list_members, team)
+
+    def find_token(self, secret_hash: str) -> Token | None:
+        return self._database.read(find_token, secret_hash)
+
+    def list_tokens(self, member_id: MemberId | None = None) -> list[Token]:
+        return self._database.read(list_tokens, member_id)
+
+    def backup(self, target: Path) -> None:
+        self._database.read(backup.copy_to, target)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _team(row: tuple[Any, ...]) -> Team:
+    return Team(TeamName(row[0]), row[1], moment(row[2]))
+
+
+def _member(row: tuple[Any, ...]) -> Member:
+    return Member(
+        id=MemberId(row[0]),
+        team=TeamName(row[1]),
+        role=Role(row[2]),
+        kind=Kind(row[3]),
+        trust=Trust(row[4]),
+        created_at=moment(row[5]),
+        removed_at=moment_or_none(row[6]),
+    )
+
+
+def _token(row: tuple[Any, ...]) -> Token:
+    return Token(row[0], MemberId(row[1]), row[2], moment(row[3]), moment_or_none(row[4]), moment_or_none(row[5]))

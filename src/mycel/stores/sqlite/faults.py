@@ -1,0 +1,53 @@
+"""Translates what SQLite raises into Mycel's errors, without any text of a query or a memory."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+
+import apsw
+
+from mycel.errors import Conflict, Misconfigured, MycelError, StorageFull, Unavailable
+
+
+def translate(error: Exception) -> Exception:
+    """The error a caller should see; what neither SQLite nor the disk raised passes through."""
+    if isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
+        return StorageFull("the disk is full: make room, then retry; nothing was stored", retry_after=5.0)
+    if isinstance(error, OSError):
+        return Misconfigured(f"the data directory cannot be used: {error.strerror}")
+    if isinstance(error, apsw.ConstraintError) and error.extendedresult != apsw.SQLITE_CONSTRAINT_UNIQUE:
+        return error
+    for kinds, translated in _TRANSLATIONS:
+        if isinstance(error, kinds):
+            return translated()
+    return error
+
+
+_TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]], ...] = (
+    (
+        (apsw.ConstraintError,),
+        lambda: Conflict("another active memory of this project and category has the same key"),
+    ),
+    (
+        (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),
+        lambda: Unavailable("the store is busy with other writers; retry"),
+    ),
+    ((apsw.InterruptError,), lambda: Unavailable("the statement was interrupted; retry", retry_after=0.1)),
+    (
+        (apsw.CorruptError, apsw.NotADBError),
+        lambda: Misconfigured("the store is damaged: stop the service and restore it from a backup"),
+    ),
+    (
+        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
+        lambda: Misconfigured("the store cannot be written: check the owner and mode of the data directory"),
+    ),
+    (
+        (apsw.CantOpenError,),
+        lambda: Unavailable("the store cannot be opened: check the data directory and the open-file limit"),
+    ),
+    (
+        (apsw.IOError,),
+        lambda: Unavailable("the disk reported an error; check it, then retry", retry_after=5.0),
+    ),
+)

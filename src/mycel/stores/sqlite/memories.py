@@ -1,0 +1,221 @@
+"""Reading memories. Every function takes the scope of its reader and a connection, the writer's or a reader's."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.ids import MemoryId
+from mycel.domain.link import Link, Relation
+from mycel.domain.memory import Memory, Usage, Version, Visibility
+from mycel.domain.query import Filters, Folder, Order, OrderField, Page, Statistics
+from mycel.errors import InvalidInput
+from mycel.stores.sqlite.clauses import Clause, below, matching, visible
+from mycel.stores.sqlite.rows import (
+    HISTORY_COLUMNS,
+    MEMORY_COLUMNS,
+    columns_of,
+    memory_from,
+    moment,
+    moment_or_none,
+    packed_roles,
+    version_from,
+)
+
+_MEMORY = columns_of("m")
+_VERSION = columns_of("v", MEMORY_COLUMNS + HISTORY_COLUMNS)
+_CURRENT_AS_VERSION = columns_of("m", MEMORY_COLUMNS + HISTORY_COLUMNS)
+
+
+def find_memory(connection: apsw.Connection, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory | None:
+    """The memory if this scope sees it; a deleted one only when asked for."""
+    sql, values = _find_sql(scope, deleted)
+    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    return None if row is None else memory_from(row, scope.team)
+
+
+# The one read that is on every path: putting its text together would cost as much as running it.
+@lru_cache(maxsize=1024)
+def _find_sql(scope: ReadScope, deleted: bool) -> Clause:  # noqa: FBT001 - a cache key
+    seen, values = visible(scope)
+    alive = "" if deleted else " AND m.deleted_at IS NULL"
+    return f"SELECT {_MEMORY} FROM memories m WHERE m.id = :id AND {seen}{alive}", values
+
+
+def list_versions(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> list[Version]:
+    """Oldest first: the versions this scope sees, of a memory it sees today."""
+    seen_then, values = visible(scope, "v")
+    seen_now, _ = visible(scope)
+    sql = f"""
+        SELECT {_VERSION}, v.valid_to FROM memory_versions v JOIN memories m ON m.id = v.id
+        WHERE v.id = :id AND {seen_then} AND {seen_now} AND m.deleted_at IS NULL
+        UNION ALL
+        SELECT {_CURRENT_AS_VERSION}, NULL FROM memories m WHERE m.id = :id AND {seen_now} AND m.deleted_at IS NULL
+        ORDER BY version"""
+    return [version_from(row, scope.team) for row in connection.execute(sql, {**values, "id": id})]
+
+
+def find_version(connection: apsw.Connection, scope: ReadScope, id: MemoryId, version: int) -> Memory | None:
+    found = (entry.memory for entry in list_versions(connection, scope, id) if entry.memory.version == version)
+    return next(found, None)
+
+
+def find_as_of(connection: apsw.Connection, scope: ReadScope, id: MemoryId, at: datetime) -> Memory | None:
+    """What was believed at that moment, if the reader was allowed to see it then and is today."""
+    found = [
+        entry.memory
+        for entry in list_versions(connection, scope, id)
+        if entry.valid_from <= at and (entry.valid_to is None or at < entry.valid_to)
+    ]
+    return found[-1] if found and found[-1].deleted_at is None else None
+
+
+def list_links(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> list[Link]:
+    """Links from and to this memory whose other end the scope sees as well."""
+    seen, values = visible(scope)
+    here = f"SELECT 1 FROM memories m WHERE m.deleted_at IS NULL AND {seen} AND m.id ="
+    sql = f"""
+        SELECT l.from_id, l.to_id, l.relation, l.created_by, l.created_at FROM memory_links l
+        WHERE (l.from_id = :id OR l.to_id = :id)
+          AND EXISTS ({here} l.from_id)
+          AND (l.to_id LIKE 'project:%' OR l.to_id LIKE 'repo:%' OR EXISTS ({here} l.to_id))
+        ORDER BY l.created_at, l.to_id"""
+    return [link_from(row) for row in connection.execute(sql, {**values, "id": id})]
+
+
+def find_link(connection: apsw.Connection, like: Link) -> Link | None:
+    """The link between the same ends, whoever made it."""
+    sql = """
+        SELECT from_id, to_id, relation, created_by, created_at FROM memory_links
+        WHERE from_id = ? AND to_id = ? AND relation = ?"""
+    row = connection.execute(sql, (like.from_id, like.to_id, like.relation)).fetchone()
+    return None if row is None else link_from(row)
+
+
+def link_from(row: tuple[Any, ...]) -> Link:
+    from_id, to_id, relation, created_by, created_at = row
+    return Link(from_id, to_id, Relation(relation), created_by, moment(created_at))
+
+
+def list_memories(
+    connection: apsw.Connection,
+    scope: ReadScope,
+    filters: Filters,
+    *,
+    order: Order,
+    limit: int,
+    cursor: str | None = None,
+) -> Page[Memory]:
+    """One page in a total order: ties are broken by age, so no row is skipped or doubled between pages."""
+    seen, values = visible(scope)
+    wanted, filter_values = matching(filters)
+    values |= filter_values
+    after = ""
+    if cursor is not None:
+        values["last"], values["last_number"] = _read_cursor(cursor, order)
+        beyond = "<" if order.descending else ">"
+        after = f"AND (m.{order.field}, m.number) {beyond} (:last, :last_number)"
+    direction = "DESC" if order.descending else "ASC"
+    sql = f"""
+        SELECT {_MEMORY}, m.{order.field}, m.number FROM memories m
+        WHERE {seen} AND {wanted} {after}
+        ORDER BY m.{order.field} {direction}, m.number {direction} LIMIT :limit"""
+    rows = connection.execute(sql, {**values, "limit": limit + 1}).fetchall()
+    more = len(rows) > limit
+    items = [memory_from(row, scope.team) for row in rows[:limit]]
+    return Page(items, _cursor(order, rows[limit - 1]) if more else None)
+
+
+def list_folders(connection: apsw.Connection, scope: ReadScope, path: str, filters: Filters) -> list[Folder]:
+    """The folders right below a path, each with the number of visible memories at or under it."""
+    seen, values = visible(scope)
+    wanted, filter_values = matching(filters)
+    inside, path_values = below(path, "m.path", name="folder")
+    skip = 1 if path == "/" else len(path) + 1
+    sql = f"""
+        SELECT substr(m.path, 1, :skip + instr(substr(m.path || '/', :skip + 1), '/') - 1) AS folder, count(*)
+        FROM memories m WHERE {seen} AND {wanted} AND {inside} AND length(m.path) > :skip
+        GROUP BY folder ORDER BY folder"""
+    rows = connection.execute(sql, {**values, **filter_values, **path_values, "skip": skip})
+    return [Folder(folder, count) for folder, count in rows]
+
+
+def statistics(connection: apsw.Connection, scope: ReadScope, filters: Filters) -> Statistics:
+    seen, values = visible(scope)
+    wanted, filter_values = matching(filters)
+    sql = f"""
+        SELECT m.type, m.status, m.project_id, count(*) FROM memories m WHERE {seen} AND {wanted}
+        GROUP BY m.type, m.status, m.project_id"""
+    by_type: dict[str, int] = {}
+    by_status: dict[str, int] = {}
+    projects: set[str] = set()
+    total = 0
+    for type, status, project, count in connection.execute(sql, {**values, **filter_values}):
+        total += count
+        by_type[type] = by_type.get(type, 0) + count
+        by_status[status] = by_status.get(status, 0) + count
+        projects |= {project} if project else set()
+    return Statistics(total, dict(sorted(by_type.items())), by_status, len(projects))
+
+
+def find_usage(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Usage:
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT u.access_count, u.last_accessed_at FROM memory_usage u JOIN memories m ON m.id = u.memory_id
+        WHERE u.memory_id = :id AND {seen}"""
+    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    return Usage() if row is None else Usage(row[0], moment_or_none(row[1]))
+
+
+def _cursor(order: Order, row: tuple[Any, ...]) -> str:
+    place = [order.field, order.descending, row[-2], row[-1]]
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str, order: Order) -> tuple[Any, int]:
+    timed = order.field in {OrderField.CREATED_AT, OrderField.UPDATED_AT}
+    try:
+        padded = cursor.encode() + b"=" * (-len(cursor) % 4)
+        field, descending, last, number = json.loads(base64.urlsafe_b64decode(padded))
+        sound = isinstance(last, int if timed else str) and type(number) is int and abs(number) < 2**63
+        if sound and [field, descending] == [order.field, order.descending]:
+            if isinstance(last, int):
+                moment(last)
+            else:
+                last.encode()
+            return last, number
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        pass
+    raise InvalidInput("is not from a page of this list in this order", field="cursor")
+
+
+def latest_commit(connection: apsw.Connection) -> int:
+    row = connection.execute("SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1").fetchone()
+    return 0 if row is None else row[0]
+
+
+def find_by_key(connection: apsw.Connection, scope: ReadScope, like: Memory) -> Memory | None:
+    """The accepted knowledge with the same project, category, key and audience."""
+    seen, values = visible(scope)
+    owned = "AND m.agent_id = :owner" if like.visibility is Visibility.PRIVATE else ""
+    sql = f"""
+        SELECT {_MEMORY} FROM memories m
+        WHERE m.key = :key AND m.project_id IS :project AND m.category IS :category AND m.status = 'active'
+          AND m.deleted_at IS NULL AND m.visibility = :visibility AND m.allowed_roles IS :roles {owned} AND {seen}
+        ORDER BY m.agent_id = :owner DESC, m.confidence DESC, m.number LIMIT 1"""
+    values |= {
+        "key": like.key,
+        "project": like.project_id,
+        "category": like.category,
+        "visibility": like.visibility.value,
+        "roles": packed_roles(like.allowed_roles),
+        "owner": like.agent_id,
+    }
+    row = connection.execute(sql, values).fetchone()
+    return None if row is None else memory_from(row, scope.team)

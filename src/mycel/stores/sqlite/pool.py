@@ -1,0 +1,135 @@
+"""All team stores of a data directory: opened on use, and the longest unused closed when too many are open."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from mycel.contracts.clock import Clock
+from mycel.domain.ids import TeamName
+from mycel.errors import Unavailable
+from mycel.stores.sqlite.connection import require_process
+from mycel.stores.sqlite.database import HANDLES_PER_FILE, Disk
+from mycel.stores.sqlite.store import SqliteStore
+
+MOST_OPEN = 128
+# Left to the workspace's own database, sockets, libraries and whatever else the process does.
+SPARE_HANDLES = 64
+WAIT_SECONDS = 30.0
+
+
+def open_limit() -> int:
+    """As many stores as the process has file handles for."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit per process.
+        return MOST_OPEN
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_OPEN
+    return max(1, min(MOST_OPEN, (soft - SPARE_HANDLES) // HANDLES_PER_FILE))
+
+
+class SqliteStores:
+    """See `contracts.store.Stores`. A leased store is never closed; a lease beyond the limit waits for one."""
+
+    def __init__(self, folder: Path, *, clock: Clock, disk: Disk, limit: int | None = None) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._disk = disk
+        self._limit = limit or open_limit()
+        self._open: OrderedDict[TeamName, _Held] = OrderedDict()
+        self._room = threading.Condition(threading.Lock())
+        self._process = os.getpid()
+        self._closed = False
+
+    def lease(self, team: TeamName) -> _Lease:
+        return _Lease(self, team)
+
+    def teams_with_store(self) -> list[TeamName]:
+        if not self._folder.exists():
+            return []
+        return sorted(TeamName(file.parent.name) for file in self._folder.glob("*/memory.sqlite"))
+
+    def close(self) -> None:
+        with self._room:
+            self._closed = True
+            stores = [held.store for held in self._open.values()]
+            self._open.clear()
+            self._room.notify_all()
+        for store in stores:
+            store.close()
+
+    def hold(self, team: TeamName) -> _Held:
+        require_process(self._process)
+        with self._room:
+            if self._closed:
+                raise Unavailable("the workspace is closed")
+            held = self._open.get(team)
+            if held is None:
+                held = self._open_another(team)
+            else:
+                self._open.move_to_end(team)
+            held.users += 1
+            return held
+
+    def release(self, held: _Held) -> None:
+        with self._room:
+            held.users -= 1
+            if held.users == 0:
+                # All of them: who waits for this very store must not use up the wake-up of who waits for room.
+                self._room.notify_all()
+
+    def _open_another(self, team: TeamName) -> _Held:
+        """Called with the lock held: a store must be closed before it is opened again, or two writers meet."""
+        found = self._room.wait_for(
+            lambda: self._closed or team in self._open or self._make_room(), timeout=WAIT_SECONDS
+        )
+        if self._closed:
+            raise Unavailable("the workspace is closed")
+        if not found:
+            raise Unavailable(f"all {self._limit} stores that may be open are in use; retry")
+        if team not in self._open:
+            self._open[team] = _Held(self._open_store(team))
+            self._room.notify_all()
+        return self._open[team]
+
+    def _open_store(self, team: TeamName) -> SqliteStore:
+        path = self._folder / team / "memory.sqlite"
+        return SqliteStore(path, root=self._folder.parent, team=team, clock=self._clock, disk=self._disk)
+
+    def _make_room(self) -> bool:
+        if len(self._open) < self._limit:
+            return True
+        unused = next((team for team, held in self._open.items() if held.users == 0), None)
+        if unused is None:
+            return False
+        self._open.pop(unused).store.close()
+        return True
+
+
+class _Lease:
+    """A class of its own: on the path of every call, where a generator would cost twice as much."""
+
+    __slots__ = ("_held", "_stores", "_team")
+
+    def __init__(self, stores: SqliteStores, team: TeamName) -> None:
+        self._stores = stores
+        self._team = team
+
+    def __enter__(self) -> SqliteStore:
+        self._held = self._stores.hold(self._team)
+        return self._held.store
+
+    def __exit__(self, *failure: object) -> None:
+        self._stores.release(self._held)
+
+
+class _Held:
+    __slots__ = ("store", "users")
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
+        self.users = 0

@@ -1,0 +1,148 @@
+"""Erasure: out of every answer at once, out of the bytes of the files by a job."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from mycel.domain.ids import MemberId, MemoryId, new_id
+from mycel.domain.memory import Memory, Visibility
+from mycel.domain.receipt import Erasure, Receipt
+from mycel.stores.sqlite.rows import micros, moment, moment_or_none, packed_roles
+
+_BLANK = "\N{FULL BLOCK}"
+CHECKPOINT_SECONDS = 1.0
+_HELD_BY = """
+    SELECT location FROM backups
+    WHERE ifnull(finished_at, :created) >= :created AND (:scrubbed IS NULL OR started_at <= :scrubbed)
+    ORDER BY started_at"""
+_RECEIPT = """
+    SELECT id, memory_id, purged_by, purged_at, scrubbed_at, memory_created_at FROM receipts WHERE memory_id = ?"""
+
+
+def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, now: datetime) -> tuple[int, Receipt]:
+    """Removes the record and all that came from it but its words; keeps a tombstone without any of its text.
+
+    Returns the number under which the words are to be removed.
+    """
+    number = connection.execute("SELECT number FROM memories WHERE id = ?", (memory.id,)).fetchone()[0]
+    _blank_sources(connection, memory)
+    connection.execute("DELETE FROM memory_tags WHERE number = ?", (number,))
+    connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+    connection.execute("DELETE FROM memory_versions WHERE id = ?", (memory.id,))
+    connection.execute("DELETE FROM memory_links WHERE from_id = ?1 OR to_id = ?1", (memory.id,))
+    connection.execute("DELETE FROM memory_usage WHERE memory_id = ?", (memory.id,))
+    connection.execute("DELETE FROM ratings WHERE memory_id = ?", (memory.id,))
+    _forget_recalls(connection, memory.id)
+    # The row stays, so that a late retry does not store the memory anew; the hash would confirm a guess at its text.
+    connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
+    receipt_id = new_id()
+    connection.execute(
+        "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, NULL)",
+        (receipt_id, memory.id, by, micros(now), micros(memory.created_at)),
+    )
+    return number, _receipt(connection, connection.execute(_RECEIPT, (memory.id,)).fetchone())
+
+
+def find_receipt(connection: apsw.Connection, memory_id: MemoryId) -> Receipt | None:
+    row = connection.execute(_RECEIPT, (memory_id,)).fetchone()
+    return None if row is None else _receipt(connection, row)
+
+
+def _receipt(connection: apsw.Connection, row: tuple[Any, ...]) -> Receipt:
+    held = connection.execute(_HELD_BY, {"created": row[5], "scrubbed": row[4]})
+    return Receipt(
+        id=row[0],
+        memory_id=MemoryId(row[1]),
+        purged_by=MemberId(row[2]),
+        purged_at=moment(row[3]),
+        state=Erasure.LOGICAL if row[4] is None else Erasure.SCRUBBED,
+        scrubbed_at=moment_or_none(row[4]),
+        held_by_backups=tuple(location for (location,) in held),
+    )
+
+
+def needs_scrub(connection: apsw.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM receipts WHERE scrubbed_at IS NULL LIMIT 1").fetchone() is not None
+
+
+def scrub(connection: apsw.Connection, *, now: datetime) -> int:
+    """Writes the word index and the file anew and empties the WAL; returns how many receipts that settled."""
+    receipts = connection.execute("SELECT id FROM receipts WHERE scrubbed_at IS NULL").fetchall()
+    if not receipts:
+        return 0
+    connection.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+    _rewrite(connection)
+    if not _empty_wal(connection):
+        return 0
+    connection.execute("UPDATE receipts SET scrubbed_at = max(purged_at, ?) WHERE scrubbed_at IS NULL", (micros(now),))
+    return len(receipts)
+
+
+def _rewrite(connection: apsw.Connection) -> None:
+    """A page that was split keeps copies of the rows that moved on; only writing the file anew is rid of them."""
+    # The copy goes to a file, as it would not fit into memory for a large team.
+    connection.execute("PRAGMA temp_store = file")
+    try:
+        connection.execute("VACUUM")
+    finally:
+        connection.execute("PRAGMA temp_store = memory")
+
+
+def _empty_wal(connection: apsw.Connection) -> bool:
+    """A reader in the middle of a query holds the WAL; it is waited for, and the job tried again later."""
+    deadline = time.monotonic() + CHECKPOINT_SECONDS
+    while time.monotonic() < deadline:
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not busy:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def _forget_recalls(connection: apsw.Connection, memory_id: MemoryId) -> None:
+    """Whole recalls: a question that found the memory may quote it."""
+    found = connection.execute("SELECT recall_id FROM recall_hits WHERE memory_id = ?", (memory_id,)).fetchall()
+    connection.executemany("DELETE FROM recalls WHERE id = ?", found)
+    connection.executemany("DELETE FROM recall_hits WHERE recall_id = ?", found)
+
+
+def _blank_sources(connection: apsw.Connection, memory: Memory) -> None:
+    """A source that only this memory used loses its text; of a shared one, this memory's evidence is blanked.
+
+    It stays hidden from whomever the memory was hidden from.
+    """
+    used = connection.execute(
+        """
+        SELECT source_id, evidence_ref FROM memories WHERE id = ?1 AND source_id IS NOT NULL
+        UNION SELECT source_id, evidence_ref FROM memory_versions WHERE id = ?1 AND source_id IS NOT NULL""",
+        (memory.id,),
+    ).fetchall()
+    for source_id, evidence in used:
+        _, start, end = json.loads(evidence) if evidence else (None, 0, 0)
+        _blank(connection, source_id, memory.id, span=(start, end))
+        if memory.visibility is not Visibility.TEAM:
+            connection.execute(
+                "UPDATE sources SET visibility = ?, agent_id = ?, allowed_roles = ? WHERE id = ?",
+                (memory.visibility, memory.agent_id, packed_roles(memory.allowed_roles), source_id),
+            )
+
+
+def _blank(connection: apsw.Connection, source_id: str, memory_id: MemoryId, *, span: tuple[int, int]) -> None:
+    row = connection.execute("SELECT text FROM sources WHERE id = ?", (source_id,)).fetchone()
+    if row is None:
+        return
+    text: str = row[0]
+    shared = connection.execute(
+        "SELECT 1 FROM memories WHERE source_id = ? AND id <> ? LIMIT 1", (source_id, memory_id)
+    ).fetchone()
+    start, end = span if shared else (0, len(text))
+    # As long as what it covers: the evidence of other memories keeps its place.
+    blanked = text[:start] + _BLANK * (end - start) + text[end:]
+    if blanked != text:
+        # The hash of the whole would confirm a guess at the part that is gone.
+        connection.execute("UPDATE sources SET text = ?, sha256 = '' WHERE id = ?", (blanked, source_id))

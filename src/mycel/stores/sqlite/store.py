@@ -1,0 +1,157 @@
+"""One team's store on SQLite."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.clock import Clock
+from mycel.contracts.store import WordMatch
+from mycel.domain.change import Change
+from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
+from mycel.domain.link import Link
+from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.query import Filters, Folder, Order, Page, Statistics
+from mycel.domain.recall import Recall
+from mycel.domain.receipt import Receipt
+from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.words import Plan
+from mycel.stores.sqlite import backup, catalogue, changes, memories, purge, words
+from mycel.stores.sqlite.buffers import ReadTraces
+from mycel.stores.sqlite.database import Database, Disk
+from mycel.stores.sqlite.frequencies import WordFrequencies
+from mycel.stores.sqlite.transaction import SqliteTransaction
+
+ResultT = TypeVar("ResultT")
+
+# How often the log is looked at for writes of other processes; those of this one are noticed at once.
+POLL_SECONDS = 0.2
+
+
+class SqliteStore:
+    """See `contracts.store.Store` for what each method promises."""
+
+    def __init__(self, path: Path, *, root: Path, team: TeamName, clock: Clock, disk: Disk) -> None:
+        self.team = team
+        self._clock = clock
+        self._traces = ReadTraces()
+        self._frequencies = WordFrequencies()
+        self._database: Database[SqliteTransaction] = Database(
+            path,
+            root=root,
+            schema="team",
+            transaction=lambda connection: SqliteTransaction(connection, clock=clock),
+            flush=lambda transaction: self._traces.write(transaction.connection),
+            disk=disk,
+        )
+
+    def transact(self, work: Callable[[SqliteTransaction], ResultT]) -> ResultT:
+        return self._database.write(work)
+
+    def find(self, scope: ReadScope, id: MemoryId) -> Memory | None:
+        return self._database.read(memories.find_memory, scope, id)
+
+    def find_as_of(self, scope: ReadScope, id: MemoryId, at: datetime) -> Memory | None:
+        return self._database.read(memories.find_as_of, scope, id, at)
+
+    def list_versions(self, scope: ReadScope, id: MemoryId) -> list[Version]:
+        return self._database.read(memories.list_versions, scope, id)
+
+    def list_links(self, scope: ReadScope, id: MemoryId) -> list[Link]:
+        return self._database.read(memories.list_links, scope, id)
+
+    def list_memories(
+        self, scope: ReadScope, filters: Filters, *, order: Order, limit: int, cursor: str | None = None
+    ) -> Page[Memory]:
+        return self._database.read(memories.list_memories, scope, filters, order=order, limit=limit, cursor=cursor)
+
+    def list_folders(self, scope: ReadScope, path: str, filters: Filters) -> list[Folder]:
+        return self._database.read(memories.list_folders, scope, path, filters)
+
+    def statistics(self, scope: ReadScope, filters: Filters) -> Statistics:
+        return self._database.read(memories.statistics, scope, filters)
+
+    def find_usage(self, scope: ReadScope, id: MemoryId) -> Usage:
+        return self._database.read(memories.find_usage, scope, id)
+
+    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[WordMatch]:
+        return self._database.read(words.search_words, scope, plan, filters=filters, limit=limit)
+
+    def word_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
+        documents = self._database.read(words.count_documents)
+        counts = self._frequencies.look_up(
+            terms,
+            documents=documents,
+            count=lambda missing: self._database.read(words.word_frequencies, missing),
+        )
+        return counts, documents
+
+    def changes(self, scope: ReadScope, *, after: int, path: str, limit: int) -> tuple[list[Change], int]:
+        return self._database.read(changes.read_changes, scope, after=after, path=path, limit=limit)
+
+    def last_sequence(self) -> int:
+        return self._database.read(changes.last_sequence)
+
+    def wait_for_change(self, *, after: int, timeout: float) -> bool:
+        deadline = time.monotonic() + timeout
+        while self.last_sequence() <= after:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self._database.wait(min(left, POLL_SECONDS))
+        return True
+
+    def list_projects(self, scope: ReadScope) -> list[Project]:
+        return self._database.read(catalogue.list_projects, scope)
+
+    def list_repos(self, scope: ReadScope) -> list[Repo]:
+        return self._database.read(catalogue.list_repos, scope)
+
+    def list_views(self, scope: ReadScope) -> list[SavedView]:
+        return self._database.read(catalogue.list_views, scope)
+
+    def find_source(self, scope: ReadScope, id: SourceId) -> Source | None:
+        return self._database.read(catalogue.find_source, scope, id)
+
+    def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
+        return self._database.read(catalogue.list_sources, scope, limit=limit, cursor=cursor)
+
+    def list_events(self, scope: ReadScope, *, limit: int) -> list[IngestionEvent]:
+        return self._database.read(catalogue.list_events, scope, limit=limit)
+
+    def find_receipt(self, memory_id: MemoryId) -> Receipt | None:
+        return self._database.read(purge.find_receipt, memory_id)
+
+    def count_access(self, ids: Iterable[MemoryId], *, at: datetime) -> None:
+        self._traces.count(ids, at)
+        self._database.writer.request_flush()
+
+    def log_recall(self, recall: Recall, *, by: MemberId, at: datetime) -> None:
+        if self._database.exists():
+            self._traces.log(recall, by, at)
+            self._database.writer.request_flush()
+
+    def scrub(self) -> int:
+        if not self._database.exists() or not self._database.read(purge.needs_scrub):
+            return 0
+        return self._database.writer.exclusive(lambda connection: purge.scrub(connection, now=self._clock.now()))
+
+    def backup(self, target: Path) -> None:
+        # Known before it begins and until it ends: a memory purged meanwhile may or may not be in it.
+        location = str(target.resolve())
+        self.transact(lambda transaction: transaction.begin_backup(location))
+        self._database.read(backup.copy_to, target)
+        self.transact(lambda transaction: transaction.end_backup(location))
+
+    def check(self) -> list[str]:
+        if not self._database.exists():
+            return []
+        return self._database.inspect(backup.find_damage)
+
+    def close(self) -> None:
+        self._database.close()

@@ -1,0 +1,272 @@
+"""Group commit: one thread owns the writing connection and makes one fsync serve every waiting caller."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+import apsw
+
+from mycel.errors import Unavailable
+from mycel.stores.sqlite.faults import translate
+
+
+class BatchTransaction(Protocol):
+    """What the operations of one batch share."""
+
+    def mark(self) -> int:
+        """Where it stands before an operation."""
+        ...
+
+    def rewind(self, mark: int) -> None:
+        """Forgets what an operation left to be written, because its savepoint is rolled back."""
+        ...
+
+    def finish(self) -> None:
+        """Writes what operations left to be written together, right before COMMIT."""
+        ...
+
+
+TxT = TypeVar("TxT", bound=BatchTransaction)
+ResultT = TypeVar("ResultT")
+
+# Bounds how long the first caller of a batch waits for the last one's work.
+MAX_BATCH = 256
+MAX_LINGER_SECONDS = 0.005
+FLUSH_SECONDS = 0.5
+
+
+class _Vanished(Exception):
+    """SQLite rolled back the whole transaction, not only the savepoint of the operation that failed."""
+
+
+class _Job(Generic[TxT]):
+    """One caller's work, and the lock it waits on until its outcome is durable."""
+
+    __slots__ = ("error", "result", "settled", "work")
+
+    def __init__(self, work: Callable[[TxT], Any]) -> None:
+        self.work = work
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.settled = threading.Lock()
+        self.settled.acquire()
+
+
+class Writer(Generic[TxT]):
+    """Runs work in transactions. Work may run twice (after a rollback), so it must not act outside."""
+
+    def __init__(
+        self,
+        connect: Callable[[], apsw.Connection],
+        *,
+        transaction: Callable[[apsw.Connection], TxT],
+        flush: Callable[[TxT], None] | None = None,
+        committed: Callable[[], None] | None = None,
+    ) -> None:
+        self._connect = connect
+        self._transaction = transaction
+        self._flush = flush
+        self._committed = committed
+        self._connection: apsw.Connection | None = None
+        self._queue: deque[_Job[TxT]] = deque()
+        self._wake = threading.Condition(threading.Lock())
+        self._worth_waking = 1
+        self._last_size = 0
+        self._last_seconds = 0.0
+        self._flush_due: float | None = None
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    def run(self, work: Callable[[TxT], ResultT]) -> ResultT:
+        """Returns what the work returned, once that is durable; raises what it raised."""
+        job: _Job[TxT] = _Job(work)
+        self._enqueue(job)
+        job.settled.acquire()
+        if job.error is not None:
+            raise job.error
+        return job.result
+
+    def exclusive(self, work: Callable[[apsw.Connection], ResultT]) -> ResultT:
+        """Runs work on the bare connection between two batches, outside any transaction."""
+        result: list[ResultT] = []
+        job: _Job[TxT] = _Job(_Exclusive(lambda connection: result.append(work(connection))))
+        self._enqueue(job)
+        job.settled.acquire()
+        if job.error is not None:
+            raise job.error
+        return result[0]
+
+    def request_flush(self) -> None:
+        """Has the flush run soon, with the next batch or by itself."""
+        if self._flush_due is not None:
+            return
+        with self._wake:
+            if self._closing:
+                return
+            self._start()
+            self._flush_due = time.monotonic() + FLUSH_SECONDS
+            self._wake.notify()
+
+    def close(self) -> None:
+        """Finishes what was queued, flushes, and closes the connection."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _enqueue(self, job: _Job[TxT]) -> None:
+        with self._wake:
+            self._start()
+            self._queue.append(job)
+            if len(self._queue) >= self._worth_waking:
+                self._wake.notify()
+
+    def _start(self) -> None:
+        if self._closing:
+            raise Unavailable("the store is closed")
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="mycel-writer", daemon=True)
+            self._thread.start()
+
+    def _serve(self) -> None:
+        while (batch := self._next_batch()) is not None:
+            started = time.monotonic()
+            self._settle(batch)
+            self._last_size, self._last_seconds = len(batch), time.monotonic() - started
+        if self._connection is not None:
+            with contextlib.suppress(apsw.Error):
+                self._connection.close()
+
+    def _next_batch(self) -> list[_Job[TxT]] | None:
+        with self._wake:
+            self._wait_for_work()
+            batch: list[_Job[TxT]] = []
+            if self._flush is not None and self._flush_is_due():
+                self._flush_due = None
+                batch.append(_Job(self._flush))
+            while self._queue and len(batch) < MAX_BATCH:
+                alone = isinstance(self._queue[0].work, _Exclusive)
+                if alone and batch:
+                    break
+                batch.append(self._queue.popleft())
+                if alone:
+                    break
+            return batch or None
+
+    def _wait_for_work(self) -> None:
+        self._worth_waking = 1
+        while not (self._queue or self._closing or self._flush_is_due()):
+            self._wake.wait(None if self._flush_due is None else self._flush_due - time.monotonic())
+        # Callers that were just answered tend to come back: one commit for all of them is worth as much
+        # patience as the last commit took.
+        if len(self._queue) < self._last_size:
+            self._worth_waking = self._last_size
+            deadline = time.monotonic() + min(self._last_seconds, MAX_LINGER_SECONDS)
+            while len(self._queue) < self._last_size and not self._closing:
+                left = deadline - time.monotonic()
+                if left <= 0 or not self._wake.wait(left):
+                    break
+
+    def _flush_is_due(self) -> bool:
+        return self._flush_due is not None and (self._closing or time.monotonic() >= self._flush_due)
+
+    def _settle(self, batch: list[_Job[TxT]]) -> None:
+        try:
+            if self._connection is None:
+                self._connection = self._connect()
+            self._run(self._connection, batch)
+        except Exception as error:  # noqa: BLE001 - told to the callers; this thread must go on
+            _fail(batch, error)
+        if self._committed is not None:
+            self._committed()
+        for job in batch:
+            job.settled.release()
+
+    def _run(self, connection: apsw.Connection, batch: list[_Job[TxT]]) -> None:
+        if len(batch) == 1:
+            work = batch[0].work
+            if isinstance(work, _Exclusive):
+                work(connection)
+            else:
+                self._alone(connection, batch[0])
+            return
+        try:
+            self._together(connection, batch)
+        except _Vanished:
+            # One of them did not fit, or was interrupted; alone, each gets the outcome it deserves.
+            for job in batch:
+                self._alone(connection, job)
+
+    def _together(self, connection: apsw.Connection, batch: list[_Job[TxT]]) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            transaction = self._transaction(connection)
+            for job in batch:
+                self._in_savepoint(connection, transaction, job)
+            self._finish(transaction)
+            connection.execute("COMMIT")
+        except apsw.FullError as error:
+            # A full disk takes the whole transaction, at whatever statement it shows: nothing of it is stored.
+            raise _Vanished from error
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+    @staticmethod
+    def _finish(transaction: TxT) -> None:
+        try:
+            transaction.finish()
+        except apsw.Error as error:
+            # Whose writes these were is not known here: alone, each operation gets its own outcome.
+            raise _Vanished from error
+
+    def _in_savepoint(self, connection: apsw.Connection, transaction: TxT, job: _Job[TxT]) -> None:
+        job.result = job.error = None
+        connection.execute("SAVEPOINT operation")
+        mark = transaction.mark()
+        try:
+            job.result = job.work(transaction)
+        except Exception as error:
+            if not connection.in_transaction:
+                raise _Vanished from error
+            connection.execute("ROLLBACK TO operation")
+            transaction.rewind(mark)
+            job.error = translate(error)
+        connection.execute("RELEASE operation")
+
+    def _alone(self, connection: apsw.Connection, job: _Job[TxT]) -> None:
+        job.result = job.error = None
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            transaction = self._transaction(connection)
+            job.result = job.work(transaction)
+            transaction.finish()
+            connection.execute("COMMIT")
+        except Exception as error:  # noqa: BLE001 - told to the caller
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            job.error = translate(error)
+
+
+class _Exclusive:
+    """Marks work that must not share a transaction."""
+
+    __slots__ = ("_work",)
+
+    def __init__(self, work: Callable[[apsw.Connection], None]) -> None:
+        self._work = work
+
+    def __call__(self, connection: Any) -> None:
+        self._work(connection)
+
+
+def _fail(batch: list[Any], error: Exception) -> None:
+    """A failed BEGIN or COMMIT is everybody's outcome: nothing of the batch is known to be stored."""
+    for job in batch:
+        job.error = translate(error)
