@@ -1,0 +1,118 @@
+"""Projects, repos, saved views, sources and ingestion events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mycel.access.scope import read_scope
+from mycel.contracts.clock import Clock
+from mycel.contracts.store import Stores
+from mycel.domain import fields
+from mycel.domain.asking import read_filters, read_limit
+from mycel.domain.ids import SourceId, parse_id
+from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.query import Page
+from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.team import Caller
+from mycel.errors import NotFound
+
+MAX_QUERY_BYTES = 8 * 1024
+MAX_NOTE_BYTES = 2 * 1024
+
+
+class Catalogue:
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    def list_projects(self, caller: Caller) -> list[Project]:
+        with self._stores.lease(caller.team) as store:
+            return store.list_projects(read_scope(caller))
+
+    def register_project(self, caller: Caller, name: object, *, description: object = None) -> Project:
+        project = Project(fields.place(name, field="name"), _note(description, "description"), self._clock.now())
+        with self._stores.lease(caller.team) as store:
+            return store.transact(lambda transaction: transaction.register_project(project))
+
+    def list_repos(self, caller: Caller) -> list[Repo]:
+        with self._stores.lease(caller.team) as store:
+            return store.list_repos(read_scope(caller))
+
+    def register_repo(
+        self,
+        caller: Caller,
+        name: object,
+        *,
+        project: object = None,
+        folder: object = None,
+        remote: object = None,
+    ) -> Repo:
+        repo = Repo(
+            name=fields.place(name, field="name"),
+            project_id=None if project is None else fields.place(project, field="project"),
+            folder=_note(folder, "folder"),
+            remote=_note(remote, "remote"),
+            created_at=self._clock.now(),
+        )
+        with self._stores.lease(caller.team) as store:
+            return store.transact(lambda transaction: transaction.register_repo(repo))
+
+    def save_view(
+        self, caller: Caller, name: object, *, query: object = None, filters: Mapping[str, object]
+    ) -> SavedView:
+        read_filters(filters, now=self._clock.now())
+        view = SavedView(
+            name=fields.label(name, field="name"),
+            query=None if query is None else fields.text(query, field="query", max_bytes=MAX_QUERY_BYTES),
+            filters={name: _plain(value) for name, value in filters.items() if value is not None},
+            created_at=self._clock.now(),
+        )
+        fields.metadata(view.filters, field="filters")
+        with self._stores.lease(caller.team) as store:
+            store.transact(lambda transaction: transaction.save_view(caller.member_id, view))
+        return view
+
+    def list_views(self, caller: Caller) -> list[SavedView]:
+        with self._stores.lease(caller.team) as store:
+            return store.list_views(read_scope(caller))
+
+    def get_view(self, caller: Caller, name: object) -> SavedView:
+        wanted = fields.label(name, field="name")
+        for view in self.list_views(caller):
+            if view.name == wanted:
+                return view
+        raise NotFound(f"no view {wanted}")
+
+    def delete_view(self, caller: Caller, name: object) -> None:
+        wanted = fields.label(name, field="name")
+        with self._stores.lease(caller.team) as store:
+            if not store.transact(lambda transaction: transaction.delete_view(caller.member_id, wanted)):
+                raise NotFound(f"no view {wanted}")
+
+    def get_source(self, caller: Caller, id: object) -> Source:
+        source_id = SourceId(parse_id(id))
+        with self._stores.lease(caller.team) as store:
+            found = store.find_source(read_scope(caller), source_id)
+        if found is None:
+            raise NotFound(f"no source {source_id}")
+        return found
+
+    def list_sources(self, caller: Caller, *, limit: object = None, cursor: object = None) -> Page[Source]:
+        mark = None if cursor is None else parse_id(cursor, field="cursor")
+        page = read_limit(limit)
+        with self._stores.lease(caller.team) as store:
+            return store.list_sources(read_scope(caller), limit=page, cursor=mark)
+
+    def list_events(self, caller: Caller, *, limit: object = None) -> list[IngestionEvent]:
+        page = read_limit(limit)
+        with self._stores.lease(caller.team) as store:
+            return store.list_events(read_scope(caller), limit=page)
+
+
+def _note(value: object, name: str) -> str | None:
+    return None if value is None else fields.filled_text(value, field=name, max_bytes=MAX_NOTE_BYTES)
+
+
+def _plain(value: object) -> object:
+    """Times become text, so that a view reads the same after a restart."""
+    return value.isoformat() if hasattr(value, "isoformat") else value  # type: ignore[attr-defined]

@@ -1,0 +1,256 @@
+"""Teams, members, and who a caller is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from mycel.access.rules import require_operator
+from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
+from mycel.domain import fields
+from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, Kind, Member, Role, Team, Trust
+from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
+
+_TEAM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_MEMBER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}")
+# A team is a folder, and these cannot be one on Windows.
+_RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTeam:
+    """A team as an organisation file describes it."""
+
+    name: TeamName
+    parent: TeamName | None
+    members: tuple[PlannedMember, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMember:
+    id: MemberId
+    role: Role
+    kind: Kind
+
+
+def read_team_name(value: object, *, field: str = "team") -> TeamName:
+    if isinstance(value, str) and _TEAM_NAME.fullmatch(value) and not _RESERVED.fullmatch(value):
+        return TeamName(value)
+    raise InvalidInput(
+        "must be 1 to 63 lower-case letters, digits, '-' or '_', starting with a letter or digit", field=field
+    )
+
+
+def read_member_id(value: object, *, field: str = "member") -> MemberId:
+    if isinstance(value, str) and _MEMBER_ID.fullmatch(value):
+        return MemberId(value)
+    raise InvalidInput("must be 1 to 128 letters, digits or . _ @ : + -, starting with a letter or digit", field=field)
+
+
+class Organisation:
+    """The operator arranges everything; an admin adds members to its own team."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+
+    def prepare(self) -> None:
+        """The team and the person every workspace has."""
+        if self._directory.find_member(OPERATOR) is not None:
+            return
+
+        def work(transaction: DirectoryTransaction) -> None:
+            if transaction.find_member(OPERATOR) is None:
+                now = transaction.now
+                transaction.put_team(Team(EXECUTIVE, None, now))
+                transaction.put_member(Member(OPERATOR, EXECUTIVE, Role.ADMIN, Kind.HUMAN, Trust.NORMAL, now))
+
+        self._directory.transact(work)
+
+    def add_team(self, caller: Caller, name: object, *, parent: object = None) -> Team:
+        """Adding the same team again changes nothing; without a parent it stands under the executive team."""
+        require_operator(caller)
+        team_name = read_team_name(name, field="name")
+        above = EXECUTIVE if parent is None else read_team_name(parent, field="parent")
+
+        def work(transaction: DirectoryTransaction) -> Team:
+            known = transaction.find_team(team_name)
+            if known is None:
+                return _put_team(transaction, team_name, above)
+            if parent is not None and known.parent != above:
+                raise Conflict(f"team {team_name} exists under {known.parent}: load an organisation file to move it")
+            return known
+
+        return self._directory.transact(work)
+
+    def list_teams(self) -> list[Team]:
+        return self._directory.list_teams()
+
+    def add_member(
+        self,
+        caller: Caller,
+        id: object,
+        *,
+        team: object,
+        role: object = None,
+        kind: object = None,
+        trust: object = None,
+    ) -> Member:
+        """Adding the same member again changes nothing; a removed one comes back."""
+        member_id, home = read_member_id(id, field="id"), read_team_name(team)
+        is_kind = Kind.AGENT if kind is None else fields.choice(kind, Kind, field="kind")
+        usual = Role.MEMBER if is_kind is Kind.HUMAN else Role.AGENT
+        has_role = usual if role is None else fields.choice(role, Role, field="role")
+        has_trust = Trust.NORMAL if trust is None else fields.choice(trust, Trust, field="trust")
+        _require_manager(caller, home, member_id)
+
+        def work(transaction: DirectoryTransaction) -> Member:
+            if transaction.find_team(home) is None:
+                raise InvalidInput(f"there is no team {home}; add it first", field="team")
+            known = transaction.find_member(member_id)
+            member = Member(member_id, home, has_role, is_kind, has_trust, transaction.now)
+            if known is not None and known.removed_at is None:
+                if replace(member, created_at=known.created_at) != known:
+                    raise Conflict(f"{member_id} is already in team {known.team} as {known.role}: update it instead")
+                return known
+            transaction.put_member(member)
+            return member
+
+        return self._directory.transact(work)
+
+    def update_member(
+        self, caller: Caller, id: object, *, team: object = None, role: object = None, trust: object = None
+    ) -> Member:
+        member_id = read_member_id(id, field="id")
+
+        def work(transaction: DirectoryTransaction) -> Member:
+            known = _get_member(transaction, member_id)
+            _require_manager(caller, known.team, member_id)
+            member = replace(
+                known,
+                team=known.team if team is None else read_team_name(team),
+                role=known.role if role is None else fields.choice(role, Role, field="role"),
+                trust=known.trust if trust is None else fields.choice(trust, Trust, field="trust"),
+            )
+            _require_manager(caller, member.team, member_id)
+            if transaction.find_team(member.team) is None:
+                raise InvalidInput(f"there is no team {member.team}; add it first", field="team")
+            _keep_operator(member)
+            transaction.put_member(member)
+            return member
+
+        return self._directory.transact(work)
+
+    def remove_member(self, caller: Caller, id: object) -> Member:
+        """Its tokens end with it; what it wrote stays."""
+        member_id = read_member_id(id, field="id")
+
+        def work(transaction: DirectoryTransaction) -> Member:
+            known = _get_member(transaction, member_id)
+            _require_manager(caller, known.team, member_id)
+            member = replace(known, removed_at=transaction.now)
+            _keep_operator(member)
+            transaction.put_member(member)
+            transaction.revoke_tokens(member_id=member_id)
+            return member
+
+        return self._directory.transact(work)
+
+    def list_members(self, *, team: object = None) -> list[Member]:
+        return self._directory.list_members(None if team is None else read_team_name(team))
+
+    def resolve_team(self, id: object) -> TeamName:
+        """The team of a member; one that no file and no call has named belongs to the executive team."""
+        member = self._directory.find_member(read_member_id(id, field="agent_id"))
+        return EXECUTIVE if member is None or member.removed_at is not None else member.team
+
+    def arrange(self, caller: Caller, teams: Iterable[PlannedTeam]) -> tuple[PlannedTeam, ...]:
+        """Makes the teams and members of organisation files true, all together; others stay as they are."""
+        require_operator(caller)
+        planned = tuple(teams)
+
+        def work(transaction: DirectoryTransaction) -> None:
+            for team in planned:
+                known = transaction.find_team(team.name)
+                now = known.created_at if known else transaction.now
+                transaction.put_team(Team(team.name, team.parent, now))
+            for team in planned:
+                _require_descent(transaction, team)
+                for planned_member in team.members:
+                    _put_planned(transaction, team.name, planned_member)
+
+        self._directory.transact(work)
+        return planned
+
+
+def caller_for(directory: DirectoryReads, id: MemberId, *, team: TeamName | None = None) -> Caller:
+    """The caller a member is. The operator may act in any team; everybody else acts in its own."""
+    member = directory.find_member(id)
+    if member is not None and member.removed_at is not None:
+        raise AccessDenied(f"{id} is no longer a member of this workspace")
+    home = (EXECUTIVE if member is None else member.team) if team is None else team
+    found = directory.find_team(home)
+    if found is None:
+        raise NotFound(f"no team {home}")
+    if member is None:
+        return Caller(id, home, Role.AGENT)
+    if id == OPERATOR:
+        return Caller(id, home, Role.ADMIN, Kind.HUMAN, member.trust, found.parent, is_operator=True)
+    return Caller(id, home, member.role, member.kind, member.trust, found.parent)
+
+
+def _put_team(transaction: DirectoryTransaction, name: TeamName, parent: TeamName) -> Team:
+    if transaction.find_team(parent) is None:
+        raise InvalidInput(f"there is no team {parent}; add it first", field="parent")
+    team = Team(name, parent, transaction.now)
+    transaction.put_team(team)
+    return team
+
+
+def _put_planned(transaction: DirectoryTransaction, team: TeamName, planned: PlannedMember) -> None:
+    known = transaction.find_member(planned.id)
+    trust = known.trust if known else Trust.NORMAL
+    created_at = known.created_at if known else transaction.now
+    member = Member(planned.id, team, planned.role, planned.kind, trust, created_at)
+    _keep_operator(member)
+    transaction.put_member(member)
+
+
+def _require_descent(transaction: DirectoryTransaction, team: PlannedTeam) -> None:
+    """Every chain of parents ends at a team without one."""
+    passed: set[TeamName] = set()
+    name: TeamName | None = team.name
+    while name is not None:
+        if name in passed:
+            raise InvalidInput(f"team {team.name} would be above itself", field="parent")
+        passed.add(name)
+        above = transaction.find_team(name)
+        if above is None:
+            raise InvalidInput(f"there is no team {name}", field="parent")
+        name = above.parent
+
+
+def _get_member(transaction: DirectoryTransaction, id: MemberId) -> Member:
+    member = transaction.find_member(id)
+    if member is None or member.removed_at is not None:
+        raise NotFound(f"no member {id}")
+    return member
+
+
+def _require_manager(caller: Caller, team: TeamName, id: MemberId) -> None:
+    if id == OPERATOR and not caller.is_operator:
+        raise AccessDenied("only the operator changes the operator")
+    if not caller.is_operator and (caller.role is not Role.ADMIN or caller.team != team):
+        raise AccessDenied(f"only the operator or an admin of team {team} can change its members")
+
+
+def _keep_operator(member: Member) -> None:
+    fixed = (member.team, member.role, member.kind, member.removed_at) == (
+        EXECUTIVE,
+        Role.ADMIN,
+        Kind.HUMAN,
+        None,
+    )
+    if member.id == OPERATOR and not fixed:
+        raise InvalidInput("the operator is always a human admin of the executive team", field="id")

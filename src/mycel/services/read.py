@@ -1,0 +1,126 @@
+"""Reading memories by id, by filter, by folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mycel.access.rules import may_curate
+from mycel.access.scope import ReadScope, read_scope, readable_scopes, scope_of_team
+from mycel.contracts.clock import Clock
+from mycel.contracts.store import Stores
+from mycel.domain import fields
+from mycel.domain.asking import read_filters, read_limit, read_order
+from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.link import Link
+from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.query import Order, Page, Statistics, Tree
+from mycel.domain.receipt import Receipt
+from mycel.domain.team import Caller, Role
+from mycel.errors import NotFound
+
+TREE_ITEMS = 100
+
+
+class Reading:
+    """What the caller may not see looks exactly like what is not there."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    def get(self, caller: Caller, id: object, *, as_of: object = None) -> Memory:
+        memory_id = parse_id(id)
+        at = None if as_of is None else fields.moment(as_of, field="as_of")
+        for scope in readable_scopes(caller):
+            with self._stores.lease(scope.team) as store:
+                found = store.find(scope, memory_id) if at is None else store.find_as_of(scope, memory_id, at)
+                if found is not None:
+                    if at is None:
+                        store.count_access((memory_id,), at=self._clock.now())
+                    return found
+        raise NotFound(f"no memory {memory_id}")
+
+    def history(self, caller: Caller, id: object) -> list[Version]:
+        memory_id = parse_id(id)
+        with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
+            return store.list_versions(scope, memory_id)
+
+    def links(self, caller: Caller, id: object) -> list[Link]:
+        memory_id = parse_id(id)
+        with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
+            return store.list_links(scope, memory_id)
+
+    def usage(self, caller: Caller, id: object) -> Usage:
+        memory_id = parse_id(id)
+        with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
+            return store.find_usage(scope, memory_id)
+
+    def list(
+        self,
+        caller: Caller,
+        given: Mapping[str, object],
+        *,
+        order_by: object = None,
+        limit: object = None,
+        cursor: object = None,
+        team: object = None,
+        deleted: object = False,
+    ) -> Page[Memory]:
+        """With `deleted`, what the caller may restore, whatever its status."""
+        filters = read_filters(given, now=self._clock.now())
+        if fields.flag(deleted, field="deleted"):
+            filters = replace(filters, deleted=True, statuses=(), alive_at=None)
+            if not may_curate(caller):
+                if filters.agent_id not in {None, caller.member_id}:
+                    return Page(())
+                filters = replace(filters, agent_id=caller.member_id)
+        order, page = read_order(order_by), read_limit(limit)
+        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        scope = self._named_scope(caller, team)
+        with self._stores.lease(scope.team) as store:
+            return store.list_memories(scope, filters, order=order, limit=page, cursor=mark)
+
+    def tree(self, caller: Caller, path: object = "/", *, team: object = None) -> Tree:
+        """The memories right at a path, newest first, and the folders below it."""
+        folder = fields.path(path)
+        filters = read_filters({}, now=self._clock.now())
+        scope = self._named_scope(caller, team)
+        with self._stores.lease(scope.team) as store:
+            here = replace(filters, at_path=folder)
+            items = store.list_memories(scope, here, order=Order(), limit=TREE_ITEMS)
+            return Tree(folder, items, tuple(store.list_folders(scope, folder, filters)))
+
+    def recent(self, caller: Caller, *, limit: object = 10) -> Page[Memory]:
+        filters = read_filters({}, now=self._clock.now())
+        scope, page = read_scope(caller), read_limit(limit, default=10)
+        with self._stores.lease(scope.team) as store:
+            return Page(store.list_memories(scope, filters, order=Order(), limit=page))
+
+    def statistics(self, caller: Caller) -> Statistics:
+        filters = read_filters({"status": "any"}, now=self._clock.now())
+        with self._stores.lease(caller.team) as store:
+            return store.statistics(read_scope(caller), filters)
+
+    def receipt(self, caller: Caller, id: object) -> Receipt:
+        """For whoever purged the memory, and for admins."""
+        memory_id = parse_id(id)
+        with self._stores.lease(caller.team) as store:
+            found = store.find_receipt(memory_id)
+        if found is None or (found.purged_by != caller.member_id and caller.role is not Role.ADMIN):
+            raise NotFound(f"no receipt for {memory_id}")
+        return found
+
+    def _scope_with(self, caller: Caller, id: MemoryId) -> ReadScope:
+        for scope in readable_scopes(caller):
+            with self._stores.lease(scope.team) as store:
+                if store.find(scope, id) is not None:
+                    return scope
+        raise NotFound(f"no memory {id}")
+
+    def _named_scope(self, caller: Caller, team: object) -> ReadScope:
+        name = None if team is None else fields.label(team, field="team")
+        scope = scope_of_team(caller, name)
+        if scope is None:
+            raise NotFound(f"no team {name}")
+        return scope

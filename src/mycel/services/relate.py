@@ -1,0 +1,83 @@
+"""Relating memories: links between them and to places, and ratings by their readers."""
+
+from __future__ import annotations
+
+from mycel.access.rules import require_edit
+from mycel.access.scope import read_scope
+from mycel.contracts.store import Rating, Stores, Transaction
+from mycel.domain import fields
+from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.link import PLACE_RELATIONS, PROJECT_PREFIX, REPO_PREFIX, Link, Relation
+from mycel.domain.memory import Memory
+from mycel.domain.team import Caller
+from mycel.errors import InvalidInput
+
+
+class Relating:
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def link(self, caller: Caller, from_id: object, to_id: object, relation: object) -> Link:
+        """Whoever may edit a memory says what it relates to, among what it can see."""
+        start, target, kind = _read_ends(from_id, to_id, relation)
+
+        def work(transaction: Transaction) -> Link:
+            origin, link = _between(transaction, caller, start, target, kind)
+            return transaction.link(link, origin=origin)
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def unlink(self, caller: Caller, from_id: object, to_id: object, relation: object) -> None:
+        start, target, kind = _read_ends(from_id, to_id, relation)
+
+        def work(transaction: Transaction) -> None:
+            origin, link = _between(transaction, caller, start, target, kind)
+            transaction.unlink(link, origin=origin)
+
+        with self._stores.lease(caller.team) as store:
+            store.transact(work)
+
+    def rate(self, caller: Caller, id: object, *, useful: object, recall_id: object = None) -> None:
+        rating = Rating(
+            memory_id=parse_id(id),
+            member_id=caller.member_id,
+            useful=fields.flag(useful, field="useful"),
+            recall_id=None if recall_id is None else parse_id(recall_id, field="recall_id"),
+        )
+
+        def work(transaction: Transaction) -> None:
+            transaction.get(read_scope(caller), rating.memory_id)
+            transaction.rate(rating)
+
+        with self._stores.lease(caller.team) as store:
+            store.transact(work)
+
+
+def _between(
+    transaction: Transaction, caller: Caller, start: MemoryId, target: str, relation: Relation
+) -> tuple[Memory, Link]:
+    origin = transaction.get(read_scope(caller), start)
+    require_edit(caller, origin)
+    link = Link(start, target, relation, caller.member_id, transaction.now)
+    if not link.to_place:
+        transaction.get(read_scope(caller), MemoryId(target))
+    return origin, link
+
+
+def _read_ends(from_id: object, to_id: object, relation: object) -> tuple[MemoryId, str, Relation]:
+    kind = fields.choice(relation, Relation, field="relation")
+    start, target = parse_id(from_id, field="from_id"), _read_target(to_id, kind)
+    if start == target:
+        raise InvalidInput("a memory cannot be linked to itself", field="to_id")
+    return start, target, kind
+
+
+def _read_target(value: object, relation: Relation) -> str:
+    """A memory's id, `project:NAME` or `repo:NAME`."""
+    for prefix in (PROJECT_PREFIX, REPO_PREFIX):
+        if isinstance(value, str) and value.startswith(prefix):
+            if relation not in PLACE_RELATIONS:
+                raise InvalidInput("to a project or repo must be applies_to or related_to", field="relation")
+            return prefix + fields.place(value.removeprefix(prefix), field="to_id")
+    return parse_id(value, field="to_id")

@@ -1,0 +1,50 @@
+"""Work that nobody waits for, and copies of the whole workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mycel.access.rules import require_operator
+from mycel.contracts.directory import Directory
+from mycel.contracts.store import Stores
+from mycel.domain.team import Caller
+from mycel.errors import InvalidInput
+
+
+class Upkeep:
+    def __init__(self, stores: Stores, directory: Directory) -> None:
+        self._stores = stores
+        self._directory = directory
+
+    def run_pending(self) -> int:
+        """Does what is waiting in every team; returns how many pieces of work were finished."""
+        finished = 0
+        for team in self._stores.teams_with_store():
+            with self._stores.lease(team) as store:
+                finished += store.scrub()
+        return finished
+
+    def backup(self, caller: Caller, folder: Path) -> list[Path]:
+        """Copies every database into an empty folder while the workspace is in use."""
+        require_operator(caller)
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InvalidInput("must be a folder that is new or empty", field="folder")
+        copies = [folder / "workspace.sqlite"]
+        self._directory.backup(copies[0])
+        for team in self._stores.teams_with_store():
+            copy = folder / "teams" / team / "memory.sqlite"
+            with self._stores.lease(team) as store:
+                store.backup(copy)
+            copies.append(copy)
+        return copies
+
+    def check(self, caller: Caller) -> dict[str, list[str]]:
+        """The full integrity check of every team; what is wrong, by team."""
+        require_operator(caller)
+        problems: dict[str, list[str]] = {}
+        for team in self._stores.teams_with_store():
+            with self._stores.lease(team) as store:
+                found = store.check()
+            if found:
+                problems[team] = found
+        return problems

@@ -1,0 +1,217 @@
+"""Writing memories: save, update, delete, restore, purge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, cast
+
+from mycel.access.rules import require_delete, require_edit, require_purge, require_transition
+from mycel.access.scope import ReadScope, purge_scope, read_scope
+from mycel.contracts.store import Stores, Transaction
+from mycel.domain import fields
+from mycel.domain.change import Operation
+from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields, written_at
+from mycel.domain.ids import MemoryId, new_id, parse_id
+from mycel.domain.knowledge import replaces
+from mycel.domain.link import Link, Relation
+from mycel.domain.memory import Memory, Status
+from mycel.domain.receipt import Receipt
+from mycel.domain.team import Caller
+from mycel.domain.words import IndexedText
+from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.retrieval.columns import index_texts
+from mycel.services.idempotency import Retry
+
+MAX_VERSION = 2**53
+MAX_ITEMS = 1000
+MAX_REASON_BYTES = 2000
+_NOT_FIELDS = frozenset({"idempotency_key", "expected_version", "reason"})
+
+
+class Writing:
+    """Every write is stored with its change before the caller hears of it."""
+
+    def __init__(self, stores: Stores, *, max_content: int = MAX_CONTENT_BYTES) -> None:
+        self._stores = stores
+        self._max_content = max_content
+
+    def save(self, caller: Caller, content: object, given: Mapping[str, object]) -> Memory:
+        new = self._read_new(caller, content, given)
+        retry = Retry.read(caller, "save", given.get("idempotency_key"), new.values, new.ttl)
+
+        def work(transaction: Transaction) -> Memory:
+            earlier = retry.earlier(transaction)
+            if earlier is not None:
+                return earlier
+            (stored,) = _store(transaction, caller, [new])
+            retry.remember(transaction, stored)
+            return stored
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def save_many(self, caller: Caller, items: object) -> list[Memory]:
+        """All of them, or none: one that is wrong names its place."""
+        listed = fields.several(items, field="items", most=MAX_ITEMS)
+        new = [self._read_item(caller, place, item) for place, item in enumerate(listed)]
+        with self._stores.lease(caller.team) as store:
+            return store.transact(lambda transaction: _store(transaction, caller, new))
+
+    def update(self, caller: Caller, id: object, given: Mapping[str, object]) -> Memory:
+        memory_id = parse_id(id)
+        changed = {name: value for name, value in given.items() if name not in _NOT_FIELDS}
+        expected = _expected_version(given.get("expected_version"))
+        reason = _reason(given.get("reason"))
+        draft = read_fields(changed, max_content=self._max_content)
+        if not changed:
+            raise InvalidInput("give at least one field to change", field="fields")
+        request = (memory_id, expected, reason, draft.values, draft.ttl, draft.needs_review)
+        retry = Retry.read(caller, "update", given.get("idempotency_key"), *request)
+
+        def work(transaction: Transaction) -> Memory:
+            earlier = retry.earlier(transaction)
+            if earlier is not None:
+                return earlier
+            before = transaction.get(read_scope(caller), memory_id)
+            after = _changed(transaction, caller, before, draft, expected)
+            transaction.replace(before, after, by=caller.member_id, reason=reason)
+            retry.remember(transaction, after)
+            return after
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def delete(self, caller: Caller, id: object) -> Memory:
+        memory_id = parse_id(id)
+
+        def work(transaction: Transaction) -> Memory:
+            before = transaction.get(read_scope(caller), memory_id)
+            require_delete(caller, before)
+            after = replace(before, deleted_at=transaction.now, version=before.version + 1)
+            transaction.replace(before, after, by=caller.member_id, operation=Operation.DELETE)
+            return after
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def restore(self, caller: Caller, id: object) -> Memory:
+        """Undoes a deletion; a memory that is not deleted stays as it is."""
+        memory_id = parse_id(id)
+
+        def work(transaction: Transaction) -> Memory:
+            before = transaction.get(read_scope(caller), memory_id, deleted=True)
+            require_delete(caller, before)
+            if before.deleted_at is None:
+                return before
+            after = replace(before, deleted_at=None, version=before.version + 1)
+            transaction.replace(before, after, by=caller.member_id, operation=Operation.RESTORE)
+            return after
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def purge(self, caller: Caller, id: object) -> Receipt:
+        memory_id = parse_id(id)
+
+        def work(transaction: Transaction) -> Receipt:
+            memory = transaction.get(purge_scope(caller), memory_id, deleted=True)
+            require_purge(caller, memory)
+            return transaction.purge(memory, by=caller.member_id)
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def _read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> _New:
+        said = {name: value for name, value in given.items() if value is not None and name != "idempotency_key"}
+        draft = read_fields({"content": content, **said}, max_content=self._max_content)
+        values = new_memory(draft, caller=caller)
+        words = index_texts(
+            title=values["title"],
+            content=values["content"],
+            summary=values.get("summary"),
+            tags=values.get("tags", ()),
+        )
+        return _New(MemoryId(new_id()), values, draft.ttl, words)
+
+    def _read_item(self, caller: Caller, place: int, item: object) -> _New:
+        try:
+            if not isinstance(item, Mapping):
+                raise InvalidInput("must be an object with content and fields", field="item")
+            given = dict(cast(Mapping[str, object], item))
+            if "idempotency_key" in given:
+                raise InvalidInput("is for single saves", field="idempotency_key")
+            return self._read_new(caller, given.pop("content", None), given)
+        except InvalidInput as error:
+            raise InvalidInput(error.problem, field=f"items[{place}].{error.field}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A checked memory that lacks only its moment; its words are ready, so the writer need not wait for them."""
+
+    id: MemoryId
+    values: Mapping[str, Any]
+    ttl: timedelta | None
+    words: IndexedText
+
+
+def _expected_version(value: object) -> int | None:
+    return None if value is None else fields.whole(value, field="expected_version", least=1, most=MAX_VERSION)
+
+
+def _reason(value: object) -> str | None:
+    return None if value is None else fields.filled_text(value, field="reason", max_bytes=MAX_REASON_BYTES)
+
+
+def _store(transaction: Transaction, caller: Caller, new: Sequence[_New]) -> list[Memory]:
+    stored: list[Memory] = []
+    plain: list[tuple[Memory, IndexedText]] = []
+    for one in new:
+        memory = written_at(one.values, transaction.now, id=one.id, ttl=one.ttl)
+        _require_source(transaction, read_scope(caller), memory)
+        if memory.key is not None and memory.status is Status.ACTIVE:
+            if plain:
+                # Before the next, so that the change log has them in the order given.
+                transaction.insert(plain, by=caller.member_id)
+                plain = []
+            memory = _store_knowledge(transaction, caller, memory, one.words)
+        else:
+            plain.append((memory, one.words))
+        stored.append(memory)
+    if plain:
+        transaction.insert(plain, by=caller.member_id)
+    return stored
+
+
+def _store_knowledge(transaction: Transaction, caller: Caller, memory: Memory, words: IndexedText) -> Memory:
+    standing = transaction.find_by_key(read_scope(caller), memory)
+    if standing is None:
+        transaction.insert([(memory, words)], by=caller.member_id)
+        return memory
+    if replaces(caller, standing, memory):
+        renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
+        transaction.replace(standing, renewed, by=caller.member_id)
+        return renewed
+    candidate = replace(memory, status=Status.INBOX)
+    transaction.insert([(candidate, words)], by=caller.member_id)
+    contradiction = Link(candidate.id, standing.id, Relation.CONTRADICTS, caller.member_id, transaction.now)
+    transaction.link(contradiction, origin=candidate)
+    return candidate
+
+
+def _changed(transaction: Transaction, caller: Caller, before: Memory, draft: Draft, expected: int | None) -> Memory:
+    require_edit(caller, before)
+    if expected is not None and expected != before.version:
+        raise Conflict(f"the memory is at version {before.version}, not {expected}: read it again")
+    after = changed_memory(before, draft, caller=caller, now=transaction.now)
+    require_transition(caller, before, after)
+    _require_source(transaction, read_scope(caller), after)
+    return after
+
+
+def _require_source(transaction: Transaction, scope: ReadScope, memory: Memory) -> None:
+    stored = memory.source_ref and memory.source_ref.source_id
+    if stored and transaction.find_source(scope, stored) is None:
+        raise NotFound(f"no source {stored}")
