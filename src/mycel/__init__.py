@@ -1,0 +1,64 @@
+"""Mycel: the shared memory of a team of AI agents and the people they work with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mycel.errors import (
+    AccessDenied,
+    Conflict,
+    InvalidInput,
+    LimitExceeded,
+    Misconfigured,
+    MycelError,
+    NotFound,
+    StorageFull,
+    Unavailable,
+)
+
+if TYPE_CHECKING:
+    from mycel.embedded.team_memory import TeamMemory
+    from mycel.embedded.workspace import Workspace
+
+    __version__: str
+
+__all__ = [
+    "AccessDenied",
+    "Conflict",
+    "InvalidInput",
+    "LimitExceeded",
+    "Misconfigured",
+    "MycelError",
+    "NotFound",
+    "StorageFull",
+    "TeamMemory",
+    "Unavailable",
+    "Workspace",
+    "__version__",
+    "open",
+]
+
+
+def open(data: str | Path | None = None) -> Workspace:
+    """Opens the workspace of a data directory; without one, the directory that MYCEL_DATA names."""
+    from mycel.app import open_workspace
+
+    return open_workspace(data)
+
+
+def __getattr__(name: str) -> object:
+    """Imported when first named: a command or a hook that needs only the errors starts faster."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("mycel")
+    if name == "TeamMemory":
+        from mycel.embedded.team_memory import TeamMemory
+
+        return TeamMemory
+    if name == "Workspace":
+        from mycel.embedded.workspace import Workspace
+
+        return Workspace
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

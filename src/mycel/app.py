@@ -1,0 +1,67 @@
+"""The composition root: the one place that chooses implementations and puts them together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mycel.contracts.clock import Clock, SystemClock
+from mycel.embedded.team_memory import MemberServices
+from mycel.embedded.workspace import Workspace, WorkspaceServices
+from mycel.errors import MycelError
+from mycel.services.callers import Callers
+from mycel.services.catalogue import Catalogue
+from mycel.services.changes import Changes
+from mycel.services.organisation import Organisation
+from mycel.services.read import Reading
+from mycel.services.relate import Relating
+from mycel.services.search import Searching
+from mycel.services.tokens import Tokens
+from mycel.services.upkeep import Upkeep
+from mycel.services.write import Writing
+from mycel.settings import Settings, load_settings
+from mycel.stores.sqlite.connection import check_sqlite_version
+from mycel.stores.sqlite.database import Disk
+from mycel.stores.sqlite.directory import SqliteDirectory
+from mycel.stores.sqlite.pool import SqliteStores
+
+
+def open_workspace(
+    data: str | Path | None = None,
+    *,
+    clock: Clock | None = None,
+    disk: Disk | None = None,
+    settings: Settings | None = None,
+) -> Workspace:
+    """A workspace on the files of a data directory, made if it is not there."""
+    check_sqlite_version()
+    chosen = settings or load_settings(data)
+    time, files = clock or SystemClock(), disk or Disk()
+    directory = SqliteDirectory(chosen.data / "workspace.sqlite", clock=time, disk=files)
+    stores = SqliteStores(chosen.data / "teams", clock=time, disk=files, limit=chosen.max_open_stores)
+
+    def close() -> None:
+        stores.close()
+        directory.close()
+
+    member = MemberServices(
+        writing=Writing(stores, max_content=chosen.max_content_bytes),
+        relating=Relating(stores),
+        reading=Reading(stores, time),
+        searching=Searching(stores, time),
+        catalogue=Catalogue(stores, time),
+        changes=Changes(stores),
+    )
+    try:
+        organisation = Organisation(directory)
+        organisation.prepare()
+        services = WorkspaceServices(
+            organisation=organisation,
+            tokens=Tokens(directory),
+            callers=Callers(directory, time),
+            upkeep=Upkeep(stores, directory),
+            member=member,
+        )
+        return Workspace(services, close=close)
+    except MycelError:
+        close()
+        raise

@@ -1,0 +1,1 @@
+"""The Python API on local files, without a service."""

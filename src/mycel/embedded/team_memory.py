@@ -1,0 +1,206 @@
+"""A team's memory as one member sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Unpack
+
+from mycel.contracts.memory_api import ChangedFields, FilterFields, MemoryFields
+from mycel.domain.change import Change
+from mycel.domain.link import Link
+from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.query import Page, Statistics, Tree
+from mycel.domain.recall import Recall
+from mycel.domain.receipt import Receipt
+from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.team import Caller
+from mycel.services.catalogue import Catalogue
+from mycel.services.changes import Changes
+from mycel.services.read import Reading
+from mycel.services.relate import Relating
+from mycel.services.search import Searching
+from mycel.services.write import Writing
+
+
+@dataclass(frozen=True, slots=True)
+class MemberServices:
+    """The use cases a member has."""
+
+    writing: Writing
+    relating: Relating
+    reading: Reading
+    searching: Searching
+    catalogue: Catalogue
+    changes: Changes
+
+
+class TeamMemory:
+    """See `contracts.memory_api.MemoryApi` for what each method promises."""
+
+    def __init__(self, caller: Callable[[], Caller], services: MemberServices) -> None:
+        self._caller = caller
+        self._do = services
+        self.projects = Projects(caller, services.catalogue)
+        self.repos = Repos(caller, services.catalogue)
+        self.sources = Sources(caller, services.catalogue)
+        self.views = Views(caller, services.catalogue, services.searching)
+
+    def __repr__(self) -> str:
+        return f"<TeamMemory of {self._caller().member_id} in {self._caller().team}>"
+
+    @property
+    def member_id(self) -> str:
+        return self._caller().member_id
+
+    @property
+    def team(self) -> str:
+        return self._caller().team
+
+    def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
+        return self._do.writing.save(self._caller(), content, fields)
+
+    def save_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:
+        return self._do.writing.save_many(self._caller(), items)
+
+    def update(self, id: str, **fields: Unpack[ChangedFields]) -> Memory:
+        return self._do.writing.update(self._caller(), id, fields)
+
+    def delete(self, id: str) -> None:
+        self._do.writing.delete(self._caller(), id)
+
+    def restore(self, id: str) -> Memory:
+        return self._do.writing.restore(self._caller(), id)
+
+    def purge(self, id: str) -> Receipt:
+        return self._do.writing.purge(self._caller(), id)
+
+    def receipt(self, id: str) -> Receipt:
+        return self._do.reading.receipt(self._caller(), id)
+
+    def link(self, from_id: str, to_id: str, relation: str) -> Link:
+        return self._do.relating.link(self._caller(), from_id, to_id, relation)
+
+    def unlink(self, from_id: str, to_id: str, relation: str) -> None:
+        self._do.relating.unlink(self._caller(), from_id, to_id, relation)
+
+    def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None:
+        self._do.relating.rate(self._caller(), id, useful=useful, recall_id=recall_id)
+
+    def get(self, id: str, *, as_of: datetime | str | None = None) -> Memory:
+        return self._do.reading.get(self._caller(), id, as_of=as_of)
+
+    def history(self, id: str) -> list[Version]:
+        return self._do.reading.history(self._caller(), id)
+
+    def links(self, id: str) -> list[Link]:
+        return self._do.reading.links(self._caller(), id)
+
+    def usage(self, id: str) -> Usage:
+        return self._do.reading.usage(self._caller(), id)
+
+    def tree(self, path: str = "/", *, team: str | None = None) -> Tree:
+        return self._do.reading.tree(self._caller(), path, team=team)
+
+    def recent(self, limit: int = 10) -> Page[Memory]:
+        return self._do.reading.recent(self._caller(), limit=limit)
+
+    def stats(self) -> Statistics:
+        return self._do.reading.statistics(self._caller())
+
+    def search(
+        self,
+        query: str | None,
+        *,
+        limit: int = 10,
+        min_relevance: float | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recall:
+        return self._do.searching.search(self._caller(), query, filters, limit=limit, min_relevance=min_relevance)
+
+    def changes(
+        self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None
+    ) -> Iterator[Change]:
+        return self._do.changes.read(self._caller, after=after, path=path, follow=follow, team=team)
+
+    # Last: below this line `list` means this method.
+    def list(
+        self,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        team: str | None = None,
+        deleted: bool = False,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Memory]:
+        return self._do.reading.list(
+            self._caller(), filters, order_by=order_by, limit=limit, cursor=cursor, team=team, deleted=deleted
+        )
+
+
+class Projects:
+    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
+        self._caller = caller
+        self._catalogue = catalogue
+
+    def __call__(self) -> list[Project]:
+        return self._catalogue.list_projects(self._caller())
+
+    def register(self, name: str, *, description: str | None = None) -> Project:
+        return self._catalogue.register_project(self._caller(), name, description=description)
+
+    list = __call__
+
+
+class Repos:
+    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
+        self._caller = caller
+        self._catalogue = catalogue
+
+    def __call__(self) -> list[Repo]:
+        return self._catalogue.list_repos(self._caller())
+
+    def register(
+        self, name: str, *, project: str | None = None, folder: str | None = None, remote: str | None = None
+    ) -> Repo:
+        return self._catalogue.register_repo(self._caller(), name, project=project, folder=folder, remote=remote)
+
+    list = __call__
+
+
+class Sources:
+    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
+        self._caller = caller
+        self._catalogue = catalogue
+
+    def get(self, id: str) -> Source:
+        return self._catalogue.get_source(self._caller(), id)
+
+    def events(self, *, limit: int = 50) -> list[IngestionEvent]:
+        return self._catalogue.list_events(self._caller(), limit=limit)
+
+    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Source]:
+        return self._catalogue.list_sources(self._caller(), limit=limit, cursor=cursor)
+
+
+class Views:
+    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue, searching: Searching) -> None:
+        self._caller = caller
+        self._catalogue = catalogue
+        self._searching = searching
+
+    def save(self, name: str, *, query: str | None = None, **filters: Unpack[FilterFields]) -> SavedView:
+        return self._catalogue.save_view(self._caller(), name, query=query, filters=filters)
+
+    def delete(self, name: str) -> None:
+        self._catalogue.delete_view(self._caller(), name)
+
+    def run(self, name: str, *, limit: int = 10) -> Recall:
+        view = self._catalogue.get_view(self._caller(), name)
+        return self._searching.search(self._caller(), view.query, view.filters, limit=limit)
+
+    def list(self) -> list[SavedView]:
+        return self._catalogue.list_views(self._caller())

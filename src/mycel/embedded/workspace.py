@@ -1,0 +1,120 @@
+"""A workspace on local files: its teams and members, and the memory of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from mycel.domain.ids import TeamName
+from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, Member, Team, Token
+from mycel.embedded.team_memory import MemberServices, TeamMemory
+from mycel.services.callers import Callers
+from mycel.services.org_files import read_org
+from mycel.services.organisation import Organisation, PlannedTeam, read_member_id, read_team_name
+from mycel.services.tokens import Tokens
+from mycel.services.upkeep import Upkeep
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceServices:
+    """The use cases of whoever owns the files."""
+
+    organisation: Organisation
+    tokens: Tokens
+    callers: Callers
+    upkeep: Upkeep
+    member: MemberServices
+
+
+class Workspace:
+    """Whoever can open the files is the operator: it may act as any member and in any team."""
+
+    def __init__(self, services: WorkspaceServices, *, close: Callable[[], None]) -> None:
+        self._do = services
+        self._close = close
+        self._operator = services.callers.member(OPERATOR)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def as_member(self, id: str) -> TeamMemory:
+        """The memory of a member's team; an id that no team lists belongs to `executive`."""
+        return self._memory(self._do.callers.member(read_member_id(id, field="id")))
+
+    def as_operator(self, team: str = EXECUTIVE) -> TeamMemory:
+        """The operator as an admin of any team."""
+        return self._memory(self._do.callers.member(OPERATOR, team=read_team_name(team)))
+
+    def with_token(self, secret: str) -> TeamMemory:
+        """The memory of whoever the token was issued to; `AccessDenied` when it is unknown, expired or revoked."""
+        return self._memory(self._do.callers.token(secret))
+
+    def add_team(self, name: str, *, parent: str | None = None) -> Team:
+        return self._do.organisation.add_team(self._operator(), name, parent=parent)
+
+    def teams(self) -> list[Team]:
+        return self._do.organisation.list_teams()
+
+    def add_member(
+        self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
+    ) -> Member:
+        return self._do.organisation.add_member(self._operator(), id, team=team, role=role, kind=kind, trust=trust)
+
+    def update_member(
+        self, id: str, *, team: str | None = None, role: str | None = None, trust: str | None = None
+    ) -> Member:
+        return self._do.organisation.update_member(self._operator(), id, team=team, role=role, trust=trust)
+
+    def remove_member(self, id: str) -> Member:
+        return self._do.organisation.remove_member(self._operator(), id)
+
+    def members(self, *, team: str | None = None) -> list[Member]:
+        return self._do.organisation.list_members(team=team)
+
+    def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
+        """Makes the teams and members of `org/teams/*.md` true; all of them, or none on an error."""
+        return self._do.organisation.arrange(self._operator(), read_org(Path(path)))
+
+    def resolve_team(self, agent_id: str) -> TeamName:
+        return self._do.organisation.resolve_team(agent_id)
+
+    def issue_token(
+        self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
+    ) -> str:
+        """The secret; it is shown this once and only its hash is kept."""
+        return self._do.tokens.issue(self._operator(), member_id, label=label, ttl=ttl).secret
+
+    def tokens(self, *, member_id: str | None = None) -> list[Token]:
+        return self._do.tokens.list(self._operator(), member_id=member_id)
+
+    def revoke_token(self, token: str) -> None:
+        """By its id or its secret; it stops working within a second everywhere."""
+        self._do.tokens.revoke(self._operator(), token)
+
+    def run_pending(self) -> int:
+        """Does the work that waits, such as scrubbing purged text from the files; returns how much was done."""
+        return self._do.upkeep.run_pending()
+
+    def backup(self, folder: str | Path) -> list[Path]:
+        """Copies every database into a new folder while readers and writers go on."""
+        return self._do.upkeep.backup(self._operator(), Path(folder))
+
+    def check(self) -> dict[str, list[str]]:
+        """Checks every team's store in full; what is wrong, by team."""
+        return self._do.upkeep.check(self._operator())
+
+    def close(self) -> None:
+        """Waits for writes under way, then closes every file. Closing twice is closing once."""
+        self._close()
+
+    def _memory(self, caller: Callable[[], Caller]) -> TeamMemory:
+        return TeamMemory(caller, self._do.member)
