@@ -1,0 +1,1 @@
+"""The ways in. Surfaces translate and decide nothing."""

@@ -1,0 +1,219 @@
+"""How memories look to a person: which fields, in which order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from mycel.domain.memory import Status
+from mycel.surfaces.cli.output import (
+    Column,
+    Line,
+    is_terminal,
+    line,
+    note,
+    one_line,
+    print_lines,
+    print_table,
+    print_tree,
+)
+
+if TYPE_CHECKING:
+    from mycel.domain.link import Link
+    from mycel.domain.memory import Memory, Version
+    from mycel.domain.query import Page, Statistics, Tree
+    from mycel.domain.recall import Hit, Recall
+    from mycel.domain.receipt import Receipt
+
+_LABEL_WIDTH = 14
+_MARKED = re.compile(r"\*\*(.+?)\*\*")
+_AGES = ((60, "s"), (60, "min"), (24, "h"), (30, "d"))
+
+
+def show_memories(page: Page[Memory]) -> None:
+    columns = (
+        Column("title", "bold"),
+        Column("type", "cyan"),
+        Column("by"),
+        Column("created", "dim"),
+        Column("id", "dim", below=True),
+        Column("path", "dim", below=True),
+    )
+    if page:
+        print_table(columns, [_row(memory) for memory in page])
+    else:
+        note("No memories.")
+
+
+def show_page(page: Page[Memory]) -> None:
+    show_memories(page)
+    if page.next_cursor is not None:
+        note(f"There are more: --cursor {page.next_cursor}")
+
+
+def show_recall(recall: Recall) -> None:
+    several_teams = len({hit.team for hit in recall.hits}) > 1
+    for rank, hit in enumerate(recall.hits, start=1):
+        print_lines(_hit_lines(rank, hit, with_team=several_teams))
+    if not recall.hits:
+        note("Nothing found.")
+    if recall.degraded:
+        note(f"Searched without {', '.join(recall.degraded)}.")
+
+
+def show_memory(
+    memory: Memory, *, versions: Sequence[Version] | None = None, links: Sequence[Link] | None = None
+) -> None:
+    print_lines([line((one_line(memory.title), "bold"))])
+    print_lines(_field(name, value) for name, value in _fields(memory) if value)
+    print_lines([line(""), line(memory.content)])
+    if memory.rationale:
+        print_lines([line(""), line(("rationale", "dim")), line(memory.rationale, indent=2)])
+    if memory.alternatives:
+        chosen_against = [line(f"- {alternative}", indent=2) for alternative in memory.alternatives]
+        print_lines([line(""), line(("alternatives", "dim")), *chosen_against])
+    if versions is not None:
+        print_lines([line(""), line(("history", "bold")), *map(_version_line, versions)])
+    if links is not None:
+        print_lines([line(""), line(("links", "bold")), *(_link_line(link) for link in links)])
+        if not links:
+            note("No links.")
+
+
+def show_tree(tree: Tree) -> None:
+    folders = [line((one_line(folder.path), "bold blue"), (f"  {folder.count}", "dim")) for folder in tree.subdirs]
+    memories = [
+        line(one_line(memory.title), (f"  {memory.type}", "cyan"), (f"  {memory.id}", "dim")) for memory in tree.items
+    ]
+    print_tree(tree.path, [*folders, *memories])
+    if tree.items.next_cursor is not None:
+        note(f"There are more: mycel list --path {tree.path}")
+
+
+def show_statistics(team: str, statistics: Statistics) -> None:
+    counts = [("team", team), ("memories", str(statistics.memories)), ("projects", str(statistics.projects))]
+    print_lines(_field(name, value) for name, value in counts)
+    for title, by in (("by type", statistics.by_type), ("by status", statistics.by_status)):
+        print_lines(_field(title, ", ".join(f"{name} {count}" for name, count in by.items())) for _ in [by] if by)
+
+
+def show_written(memory: Memory, *, done: str) -> None:
+    """The id alone is the answer, so that a script can keep it; the rest is for whoever watches."""
+    waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
+    show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{waits}")
+
+
+def show_done(id: str, done: str) -> None:
+    print_lines([line(id)])
+    note(done)
+
+
+def show_receipt(receipt: Receipt) -> None:
+    show_done(receipt.memory_id, f"purged ({receipt.state}), receipt {receipt.id}")
+    if receipt.held_by_backups:
+        note(f"Backups that still hold it: {', '.join(receipt.held_by_backups)}")
+
+
+def moment(time: datetime | None) -> str:
+    return "" if time is None else f"{time:%Y-%m-%d %H:%M:%S}Z"
+
+
+def when(time: datetime) -> str:
+    """An age for a person, the exact time for a program."""
+    if not is_terminal():
+        return time.isoformat()
+    age = max(0.0, (datetime.now(UTC) - time).total_seconds())
+    for size, unit in _AGES:
+        if age < size:
+            return f"{age:.0f} {unit} ago" if unit != "s" else "just now"
+        age //= size
+    return f"{time:%Y-%m-%d}"
+
+
+def _row(memory: Memory) -> tuple[str, ...]:
+    return memory.title, memory.type, memory.agent_id, when(memory.created_at), memory.id, memory.path
+
+
+def _hit_lines(rank: int, hit: Hit, *, with_team: bool) -> Iterator[Line]:
+    memory = hit.memory
+    title = one_line(memory.title)
+    yield line((f"{rank:>2}. ", "dim"), (f"{hit.relevance:.2f}", "green"), (f"  {title}", "bold"), cut=True)
+    snippet = one_line(hit.snippet)
+    if snippet and snippet != title:
+        yield line(*_marked(snippet), indent=4)
+    yield line((one_line(hit.why), "italic dim"), indent=4)
+    team = f" · team {hit.team}" if with_team else ""
+    yield line((memory.id, "dim"), (f"  {memory.type} · {memory.path}{team}", "dim"), indent=4)
+
+
+def _marked(snippet: str) -> Iterator[str | tuple[str, str]]:
+    """The words that matched, **marked** in the snippet; a terminal shows them bold instead."""
+    if not is_terminal():
+        yield snippet
+        return
+    for place, part in enumerate(_MARKED.split(snippet)):
+        yield (part, "bold") if place % 2 else part
+
+
+def _fields(memory: Memory) -> list[tuple[str, str]]:
+    source = memory.source_ref
+    return [
+        ("id", memory.id),
+        ("type", memory.type),
+        ("status", memory.status if memory.deleted_at is None else f"{memory.status}, deleted"),
+        ("summary", memory.summary or ""),
+        ("team", memory.team),
+        ("path", memory.path),
+        ("scope", memory.scope),
+        ("project", memory.project_id or ""),
+        ("repo", memory.repo_id or ""),
+        ("category", memory.category or ""),
+        ("key", memory.key or ""),
+        ("tags", ", ".join(memory.tags)),
+        ("by", memory.agent_id),
+        ("visibility", _audience(memory)),
+        ("confidence", f"{memory.confidence:g}"),
+        ("trust", memory.trust),
+        ("version", str(memory.version)),
+        ("created", moment(memory.created_at)),
+        ("updated", moment(memory.updated_at)),
+        ("observed", moment(memory.observed_at)),
+        ("expires", moment(memory.expires_at)),
+        ("deleted", moment(memory.deleted_at)),
+        ("session", memory.session_id or ""),
+        ("task", memory.task_id or ""),
+        ("origin", f"{memory.source_kind}, {memory.made_by}"),
+        (
+            "source",
+            "" if source is None else _places(source.source_id, source.thread_id, source.message_id, source.uri),
+        ),
+        ("metadata", ", ".join(f"{name}={value!r}" for name, value in memory.metadata.items())),
+    ]
+
+
+def _field(name: str, value: str) -> Line:
+    return line((f"{name:<{_LABEL_WIDTH}}", "dim"), one_line(value))
+
+
+def _audience(memory: Memory) -> str:
+    roles = f": {', '.join(memory.allowed_roles)}" if memory.allowed_roles else ""
+    return f"{memory.visibility}{roles}"
+
+
+def _places(*places: str | None) -> str:
+    return " ".join(filter(None, places))
+
+
+def _version_line(version: Version) -> Line:
+    until = moment(version.valid_to) or "now"
+    reason = f": {one_line(version.reason)}" if version.reason else ""
+    return line(
+        f"{version.memory.version:>3}  {moment(version.valid_from)} to {until}  by {version.changed_by}{reason}  ",
+        (one_line(version.memory.title), "dim"),
+    )
+
+
+def _link_line(link: Link) -> Line:
+    return line(f"{link.from_id} ", (link.relation, "cyan"), f" {one_line(link.to_id)}", indent=2)

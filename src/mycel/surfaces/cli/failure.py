@@ -1,0 +1,62 @@
+"""How a command fails: one line or one JSON value on standard error, and an exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from mycel.errors import InvalidInput, MycelError
+from mycel.surfaces.cli.exit_codes import FAILED, exit_code_of
+from mycel.surfaces.cli.output import one_line
+
+EXPECTED = (MycelError, typer.TyperException, typer.Abort, OSError)
+
+
+def wants_json(args: Sequence[str]) -> bool:
+    """Looks at the line itself, since an error in it may be met before the option is."""
+    options = args[: args.index("--")] if "--" in args else args
+    return "--json" in options
+
+
+def report(error: Exception, *, as_json: bool) -> int:
+    code, message, field, exit_code = _described(error)
+    if as_json:
+        found = {"error": {"code": code, "message": message, "field": field}}
+        typer.echo(json.dumps(found), err=True)
+    else:
+        typer.echo(f"mycel: {one_line(message)}", err=True)
+    return exit_code
+
+
+def _described(error: Exception) -> tuple[str, str, str | None, int]:
+    if isinstance(error, MycelError):
+        field = error.field if isinstance(error, InvalidInput) else None
+        return error.code, str(error), field, exit_code_of(error)
+    if isinstance(error, typer.TyperException):
+        return InvalidInput.code, _usage(error), _parameter(error), error.exit_code
+    if isinstance(error, typer.Abort):
+        return "aborted", "aborted", None, FAILED
+    return MycelError.code, _reason(error), None, FAILED
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _usage(error: typer.TyperException) -> str:
+    context: Any = getattr(error, "ctx", None)
+    message = error.format_message().rstrip()
+    if context is None:
+        return message
+    stop = "" if message.endswith((".", "?", "!")) else "."
+    return f"{message}{stop} See `{context.command_path} --help`."
+
+
+def _parameter(error: typer.TyperException) -> str | None:
+    parameter: Any = getattr(error, "param", None)
+    if parameter is not None:
+        return parameter.name
+    return getattr(error, "option_name", None)

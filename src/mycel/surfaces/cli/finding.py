@@ -1,0 +1,168 @@
+"""The commands that read: search, recent, get, list, tree, stats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from mycel.domain.query import OrderField
+from mycel.surfaces.cli import display, options
+from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.json_shapes import shape
+from mycel.surfaces.cli.options import any_of, filters
+
+if TYPE_CHECKING:
+    from mycel.contracts.memory_api import FilterFields
+
+SearchLimit = Annotated[int, typer.Option(metavar="N", help="At most so many.", min=1)]
+PageLimit = Annotated[int | None, typer.Option(metavar="N", help="At most so many, 50 by default.", min=1)]
+MinRelevance = Annotated[
+    float | None,
+    typer.Option(metavar="0..1", help="Leave out what is less relevant; 0 also lists what does not match."),
+]
+OrderBy = Annotated[
+    str | None, typer.Option(metavar="FIELD", help=f"One of {any_of(OrderField)}; -FIELD for descending.")
+]
+Cursor = Annotated[str | None, typer.Option(metavar="TEXT", help="The `next_cursor` of the page before.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    for name, command in (
+        ("search", search),
+        ("recent", recent),
+        ("get", get),
+        ("list", list_memories),
+        ("tree", tree),
+        ("stats", stats),
+    ):
+        app.command(name, cls=Command, rich_help_panel="Find")(command)
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in plain words.")],
+    *,
+    type: options.TypeFilter = None,
+    tag: options.TagFilter = None,
+    project: options.ProjectFilter = None,
+    repo: options.RepoFilter = None,
+    path: options.PathFilter = None,
+    category: options.CategoryFilter = None,
+    by: options.AuthorFilter = None,
+    status: options.StatusFilter = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    limit: SearchLimit = 10,
+    min_relevance: MinRelevance = None,
+) -> None:
+    """Find memories, the best first, and say why each was found.
+
+    With --project or --repo, global memories and your own count as near too.
+    """
+    chosen = filters(
+        type=type,
+        tag=tag,
+        status=status,
+        project=project,
+        repo=repo,
+        path=path,
+        category=category,
+        agent=by,
+        since=since,
+        until=until,
+    )
+    call = invocation(context)
+    with call.memory() as memory:
+        recall = memory.search(query, limit=limit, min_relevance=min_relevance, **cast("FilterFields", chosen))
+    call.answer(recall, lambda: display.show_recall(recall))
+
+
+def recent(context: typer.Context, *, limit: SearchLimit = 10) -> None:
+    """Show the newest memories of the team."""
+    call = invocation(context)
+    with call.memory() as memory:
+        page = memory.recent(limit)
+    call.answer(page, lambda: display.show_memories(page))
+
+
+def get(
+    context: typer.Context,
+    id: options.Id,
+    *,
+    as_of: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was believed then: 2026-11-15T09:00:00Z.")
+    ] = None,
+    history: Annotated[bool, typer.Option("--history", help="Show every version too.")] = False,
+    links: Annotated[bool, typer.Option("--links", help="Show what it is linked with too.")] = False,
+) -> None:
+    """Show one memory with all its fields."""
+    call = invocation(context)
+    with call.memory() as memory:
+        found = memory.get(id, as_of=as_of)
+        versions = memory.history(id) if history else None
+        linked = memory.links(id) if links else None
+    answer = cast(dict[str, object], shape(found))
+    if versions is not None:
+        answer["history"] = versions
+    if linked is not None:
+        answer["links"] = linked
+    call.answer(answer, lambda: display.show_memory(found, versions=versions, links=linked))
+
+
+def list_memories(
+    context: typer.Context,
+    *,
+    type: options.TypeFilter = None,
+    tag: options.TagFilter = None,
+    project: options.ProjectFilter = None,
+    repo: options.RepoFilter = None,
+    path: options.PathFilter = None,
+    category: options.CategoryFilter = None,
+    by: options.AuthorFilter = None,
+    status: options.StatusFilter = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    deleted: Annotated[bool, typer.Option("--deleted", help="Those that `restore` can bring back.")] = False,
+    order_by: OrderBy = None,
+    limit: PageLimit = None,
+    cursor: Cursor = None,
+) -> None:
+    """List memories page by page, the newest first unless ordered otherwise."""
+    chosen = filters(
+        type=type,
+        tag=tag,
+        status=status,
+        project=project,
+        repo=repo,
+        path=path,
+        category=category,
+        agent=by,
+        since=since,
+        until=until,
+    )
+    call = invocation(context)
+    with call.memory(reads_other_team=True) as memory:
+        page = memory.list(order_by=order_by, limit=limit, cursor=cursor, team=call.team, deleted=deleted, **chosen)
+    call.answer(page, lambda: display.show_page(page))
+
+
+def tree(
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="/PATH", help="The folder to show.")] = "/",
+) -> None:
+    """Show the folders right below a path and the memories in it."""
+    call = invocation(context)
+    with call.memory(reads_other_team=True) as memory:
+        found = memory.tree(path, team=call.team)
+    call.answer(found, lambda: display.show_tree(found))
+
+
+def stats(context: typer.Context) -> None:
+    """Count the memories you may read, by type and by status."""
+    call = invocation(context)
+    with call.memory() as memory:
+        counted = memory.stats()
+        team = memory.team
+    answer = {"team": team, **cast(dict[str, object], shape(counted))}
+    call.answer(answer, lambda: display.show_statistics(team, counted))

@@ -1,0 +1,169 @@
+"""What every command shares: where the data is, who acts in which team, and how it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from mycel.domain.team import EXECUTIVE, OPERATOR
+from mycel.errors import AccessDenied, InvalidInput
+from mycel.surfaces.cli.output import is_terminal, print_json
+
+if TYPE_CHECKING:
+    from mycel.embedded.team_memory import TeamMemory
+    from mycel.embedded.workspace import Workspace
+    from mycel.settings import Settings
+
+
+@dataclass(slots=True)
+class Invocation:
+    """The shared options of one run, wherever on the line they stood."""
+
+    data: str | None = None
+    member: str | None = None
+    team: str | None = None
+    as_json: bool = False
+    _settings: Settings | None = None
+
+    def settings(self) -> Settings:
+        from mycel.settings import load_settings
+
+        if self.data is not None and not self.data.strip():
+            raise InvalidInput("must name a folder", field="data")
+        if self._settings is None:
+            self._settings = load_settings(self.data)
+        return self._settings
+
+    @contextmanager
+    def workspace(self) -> Generator[Workspace]:
+        from mycel.app import open_workspace
+
+        with open_workspace(settings=self.settings()) as workspace:
+            yield workspace
+
+    @contextmanager
+    def operated(self) -> Generator[Workspace]:
+        """For what only the operator does, whoever MYCEL_AGENT names: the same user owns the files."""
+        if self.member not in {None, OPERATOR}:
+            raise AccessDenied(f"only the operator can do this, not {self.member}: leave out --as")
+        with self.workspace() as workspace:
+            yield workspace
+
+    @contextmanager
+    def memory(self, *, reads_other_team: bool = False) -> Generator[TeamMemory]:
+        with self.workspace() as workspace:
+            yield self.memory_in(workspace, reads_other_team=reads_other_team)
+
+    def memory_in(self, workspace: Workspace, *, reads_other_team: bool = False) -> TeamMemory:
+        member = self.member or self.settings().agent or OPERATOR
+        if member == OPERATOR:
+            return workspace.as_operator(self.team or EXECUTIVE)
+        if self.team is not None and not reads_other_team:
+            raise InvalidInput(f"is for the operator; {member} acts in its own team", field="team")
+        return workspace.as_member(member)
+
+    def answer(self, value: object, show: Callable[[], None]) -> None:
+        """One JSON value, or what a person reads."""
+        if self.as_json:
+            print_json(value)
+        else:
+            show()
+
+
+def invocation(context: typer.Context) -> Invocation:
+    return context.ensure_object(Invocation)
+
+
+def _remember(name: str) -> Callable[[typer.Context, Any], Any]:
+    def remember(context: typer.Context, value: Any) -> Any:
+        shared = invocation(context)
+        if value is not None and value is not False:
+            setattr(shared, name, value)
+        return value
+
+    return remember
+
+
+_PANEL = "Shared options"
+
+DataOption = Annotated[
+    str | None,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="The data directory; otherwise MYCEL_DATA, then the user's data folder.",
+        callback=_remember("data"),
+        expose_value=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+MemberOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="MEMBER",
+        help="The member to act as; otherwise MYCEL_AGENT, then the operator.",
+        callback=_remember("member"),
+        expose_value=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+TeamOption = Annotated[
+    str | None,
+    typer.Option(
+        "--team",
+        metavar="TEAM",
+        help="The team the operator acts in, or that `list` and `tree` read.",
+        callback=_remember("team"),
+        expose_value=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+JsonOption = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Answer with one JSON value on standard output.",
+        callback=_remember("as_json"),
+        expose_value=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+USAGE_ERROR = 2
+SHARED_OPTIONS = ("--data", "--as", "--team", "--json")
+
+
+class Command(TyperCommand):
+    """A command that takes the shared options as well, so that they may stand before its name or after it."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        own: list[Any] = list(super().get_params(ctx))
+        taken = {option for param in own for option in param.opts}
+        of_root: list[Any] = ctx.find_root().command.params
+        shared = [param for param in of_root if set(param.opts) & set(SHARED_OPTIONS) - taken]
+        return [*own[:-1], *shared, *own[-1:]]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        if not is_terminal():
+            self.rich_markup_mode = None
+        super().format_help(ctx, formatter)
+
+
+class Group(TyperGroup):
+    """A group of commands; without one it shows its help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit(USAGE_ERROR)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        if not is_terminal():
+            self.rich_markup_mode = None
+        super().format_help(ctx, formatter)

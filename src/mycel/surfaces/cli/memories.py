@@ -1,0 +1,243 @@
+"""The commands that write memories: save, update, delete, restore, purge."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from mycel.domain.memory import Status
+from mycel.errors import InvalidInput, Unavailable
+from mycel.surfaces.cli import display, options
+from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.options import any_of, given
+from mycel.surfaces.cli.output import one_line
+
+if TYPE_CHECKING:
+    from mycel.contracts.memory_api import ChangedFields, MemoryFields
+    from mycel.domain.receipt import Receipt
+    from mycel.embedded.team_memory import TeamMemory
+    from mycel.embedded.workspace import Workspace
+
+FROM_INPUT = "-"
+# The largest content any setting allows; more would only be read to be refused.
+MAX_INPUT_BYTES = 1024 * 1024
+
+
+def add_to(app: typer.Typer) -> None:
+    for name, command in (
+        ("save", save),
+        ("update", update),
+        ("delete", delete),
+        ("restore", restore),
+        ("purge", purge),
+    ):
+        app.command(name, cls=Command, rich_help_panel="Write")(command)
+
+
+def save(
+    context: typer.Context,
+    content: Annotated[
+        str, typer.Argument(metavar="CONTENT", help="The text to remember; `-` reads it from standard input.")
+    ],
+    *,
+    type: options.Type = None,
+    title: options.Title = None,
+    summary: options.Summary = None,
+    tag: options.Tag = None,
+    category: options.Category = None,
+    key: options.Key = None,
+    rationale: options.Rationale = None,
+    alternative: options.Alternative = None,
+    confidence: options.Confidence = None,
+    project: options.Project = None,
+    repo: options.Repo = None,
+    path: options.PathOption = None,
+    session: options.AgentSession = None,
+    task: options.Task = None,
+    visibility: options.VisibilityOption = None,
+    role: options.AllowedRole = None,
+    ttl: options.Ttl = None,
+    needs_review: options.NeedsReview = False,
+    idempotency_key: options.IdempotencyKey = None,
+) -> None:
+    """Save a memory and print its id.
+
+    Everything but the content is optional: what is left out is derived. Text that starts with a dash goes after `--`.
+    """
+    fields = given(
+        {
+            "type": type,
+            "title": title,
+            "summary": summary,
+            "tags": tag,
+            "category": category,
+            "key": key,
+            "rationale": rationale,
+            "alternatives": alternative,
+            "confidence": confidence,
+            "project": project,
+            "repo": repo,
+            "path": path,
+            "session_id": session,
+            "task_id": task,
+            "visibility": visibility,
+            "allowed_roles": role,
+            "ttl": ttl,
+            "needs_review": needs_review,
+            "idempotency_key": idempotency_key,
+        }
+    )
+    call = invocation(context)
+    text = _read_input() if content == FROM_INPUT else content
+    with call.memory() as memory:
+        saved = memory.save(text, **cast("MemoryFields", fields))
+    call.answer(saved, lambda: display.show_written(saved, done="saved"))
+
+
+def update(
+    context: typer.Context,
+    id: options.Id,
+    *,
+    content: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The new text; `-` reads it from standard input.")
+    ] = None,
+    type: options.Type = None,
+    title: options.Title = None,
+    summary: options.Summary = None,
+    tag: options.Tag = None,
+    category: options.Category = None,
+    key: options.Key = None,
+    rationale: options.Rationale = None,
+    alternative: options.Alternative = None,
+    confidence: options.Confidence = None,
+    project: options.Project = None,
+    repo: options.Repo = None,
+    path: options.PathOption = None,
+    session: options.AgentSession = None,
+    task: options.Task = None,
+    visibility: options.VisibilityOption = None,
+    role: options.AllowedRole = None,
+    ttl: options.Ttl = None,
+    needs_review: options.NeedsReview = False,
+    idempotency_key: options.IdempotencyKey = None,
+    status: Annotated[str | None, typer.Option(metavar="STATUS", help=f"One of {any_of(Status)}.")] = None,
+    clear: Annotated[
+        list[str] | None,
+        typer.Option("--clear", metavar="FIELD", help="Empty a field, such as key; repeat it for several."),
+    ] = None,
+    expected_version: Annotated[
+        int | None, typer.Option(metavar="N", help="Fail if the memory is no longer at this version.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why, for its history.")] = None,
+) -> None:
+    """Change fields of a memory; its history keeps the version before."""
+    fields = given(
+        {
+            "content": _read_input() if content == FROM_INPUT else content,
+            "type": type,
+            "title": title,
+            "summary": summary,
+            "tags": tag,
+            "category": category,
+            "key": key,
+            "rationale": rationale,
+            "alternatives": alternative,
+            "confidence": confidence,
+            "project": project,
+            "repo": repo,
+            "path": path,
+            "session_id": session,
+            "task_id": task,
+            "visibility": visibility,
+            "allowed_roles": role,
+            "ttl": ttl,
+            "needs_review": needs_review,
+            "idempotency_key": idempotency_key,
+            "status": status,
+            "expected_version": expected_version,
+            "reason": reason,
+        }
+    )
+    for name in clear or []:
+        field = _CLEARED_AS.get(name, name)
+        if field in fields:
+            raise InvalidInput("cannot be both set and cleared", field=name)
+        fields[field] = [] if field in {"tags", "allowed_roles"} else None
+    call = invocation(context)
+    with call.memory() as memory:
+        changed = memory.update(id, **cast("ChangedFields", fields))
+    call.answer(changed, lambda: display.show_written(changed, done="updated"))
+
+
+def delete(context: typer.Context, id: options.Id) -> None:
+    """Take a memory out of every answer; `restore` brings it back."""
+    call = invocation(context)
+    with call.memory() as memory:
+        memory.delete(id)
+    call.answer({"id": id, "deleted": True}, lambda: display.show_done(id, "deleted"))
+
+
+def restore(context: typer.Context, id: options.Id) -> None:
+    """Bring back a deleted memory."""
+    call = invocation(context)
+    with call.memory() as memory:
+        restored = memory.restore(id)
+    call.answer(restored, lambda: display.show_written(restored, done="restored"))
+
+
+def purge(
+    context: typer.Context,
+    id: options.Id,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Erase a memory for good, its history included. There is no way back."""
+    call = invocation(context)
+    if not yes:
+        if call.as_json:
+            raise InvalidInput("is needed with --json, since nothing is asked then", field="yes")
+        _require_yes(f"Erase {one_line(id)} for good?")
+    with call.workspace() as workspace:
+        receipt = _purge(workspace, call.memory_in(workspace), id)
+    call.answer(receipt, lambda: display.show_receipt(receipt))
+
+
+# Options are named in the singular where they can be repeated.
+_CLEARED_AS = {
+    "tag": "tags",
+    "alternative": "alternatives",
+    "role": "allowed_roles",
+    "session": "session_id",
+    "task": "task_id",
+    "ttl": "expires_at",
+}
+
+
+def _purge(workspace: Workspace, memory: TeamMemory, id: str) -> Receipt:
+    receipt = memory.purge(id)
+    try:
+        workspace.run_pending()
+    except Unavailable:
+        # The memory is out of reach already; its bytes follow when the files are free.
+        return receipt
+    return memory.receipt(id)
+
+
+def _require_yes(question: str) -> None:
+    """Asks on standard error: typer's own question leaves a blank on standard output, which holds the answer."""
+    typer.echo(f"{question} [y/N] ", nl=False, err=True)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise typer.Abort
+
+
+def _read_input() -> str:
+    found = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    if len(found) > MAX_INPUT_BYTES:
+        raise InvalidInput(f"is longer than {MAX_INPUT_BYTES:,} bytes", field="content")
+    try:
+        text = found.decode()
+    except UnicodeDecodeError:
+        raise InvalidInput("is not UTF-8 text", field="content") from None
+    return text.removesuffix("\n").removesuffix("\r")

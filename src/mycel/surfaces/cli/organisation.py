@@ -1,0 +1,195 @@
+"""The operator's commands: teams, members and their tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mycel.domain.team import Kind, Role, Trust
+from mycel.surfaces.cli.display import moment, show_done
+from mycel.surfaces.cli.invocation import Command, Group, invocation
+from mycel.surfaces.cli.json_shapes import shape_list
+from mycel.surfaces.cli.options import any_of
+from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mycel.domain.team import Member, Team, Token
+
+_PANEL = "Organise"
+
+MemberId = Annotated[str, typer.Argument(metavar="ID", help="The id of the member, such as swe-1.")]
+Label = Annotated[str | None, typer.Option(metavar="TEXT", help="What the token is for.")]
+TokenTtl = Annotated[str | None, typer.Option("--ttl", metavar="SPAN", help="It ends after 12h, 30d …")]
+
+
+def add_to(app: typer.Typer) -> None:
+    groups: tuple[tuple[str, str, dict[str, Callable[..., None]]], ...] = (
+        ("team", "Add, list and load teams.", {"add": add_team, "list": list_teams, "load": load_teams}),
+        (
+            "member",
+            "Add, list and remove the agents and people of a team.",
+            {"add": add_member, "list": list_members, "remove": remove_member, "resolve": resolve_member},
+        ),
+        (
+            "token",
+            "Issue, list and revoke the tokens members sign in with.",
+            {"issue": issue_token, "list": list_tokens, "revoke": revoke_token},
+        ),
+    )
+    for name, help, commands in groups:
+        group = typer.Typer(cls=Group, help=help)
+        for verb, command in commands.items():
+            group.command(verb, cls=Command)(command)
+        app.add_typer(group, name=name, rich_help_panel=_PANEL)
+
+
+def add_team(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, - and _.")],
+    parent: Annotated[
+        str | None, typer.Option(metavar="TEAM", help="The team above it, `executive` by default.")
+    ] = None,
+) -> None:
+    """Add a team with a store of its own. Adding it again changes nothing."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        team = workspace.add_team(name, parent=parent)
+    call.answer(team, lambda: show_done(team.name, f"team {team.name} under {team.parent}"))
+
+
+def list_teams(context: typer.Context) -> None:
+    """List the teams."""
+    call = invocation(context)
+    with call.workspace() as workspace:
+        teams = workspace.teams()
+    call.answer(shape_list(teams), lambda: _show_teams(teams))
+
+
+def load_teams(
+    context: typer.Context,
+    folder: Annotated[str, typer.Argument(metavar="ORG_FOLDER", help="A folder with teams/*.md in it.")],
+) -> None:
+    """Make the teams and members of organisation files true: all of them, or none on an error."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        planned = workspace.load_org(folder)
+    rows = [(team.name, team.parent or "", ", ".join(member.id for member in team.members)) for team in planned]
+    columns = (Column("team", "bold"), Column("parent"), Column("members"))
+    call.answer(shape_list(planned), lambda: print_table(columns, rows))
+
+
+def add_member(
+    context: typer.Context,
+    id: MemberId,
+    team: Annotated[str, typer.Option(metavar="TEAM", help="Its team.")],
+    role: Annotated[
+        str | None,
+        typer.Option(metavar="ROLE", help=f"One of {any_of(Role)}; by default agent, or member for a human."),
+    ] = None,
+    kind: Annotated[str, typer.Option(metavar="KIND", help=f"One of {any_of(Kind)}.")] = Kind.AGENT.value,
+    trust: Annotated[
+        str, typer.Option(metavar="TRUST", help=f"One of {any_of(Trust)}; what low ones write waits for review.")
+    ] = Trust.NORMAL.value,
+) -> None:
+    """Add an agent or a person to a team. Adding the same one again changes nothing."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        member = workspace.add_member(id, team=team, role=role, kind=kind, trust=trust)
+    call.answer(member, lambda: show_done(member.id, f"{member.kind} {member.id} in {member.team} as {member.role}"))
+
+
+def list_members(
+    context: typer.Context,
+    team: Annotated[str | None, typer.Option(metavar="TEAM", help="Only of this team.")] = None,
+) -> None:
+    """List the members."""
+    call = invocation(context)
+    with call.workspace() as workspace:
+        members = workspace.members(team=team or call.team)
+    call.answer(shape_list(members), lambda: _show_members(members))
+
+
+def remove_member(context: typer.Context, id: MemberId) -> None:
+    """Remove a member and end its tokens; what it wrote stays."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        member = workspace.remove_member(id)
+    call.answer(member, lambda: show_done(member.id, f"removed from {member.team}"))
+
+
+def resolve_member(context: typer.Context, id: MemberId) -> None:
+    """Say which team an id belongs to; one that no team lists belongs to `executive`."""
+    call = invocation(context)
+    with call.workspace() as workspace:
+        team = workspace.resolve_team(id)
+    call.answer({"id": id, "team": team}, lambda: print_lines([line(team)]))
+
+
+def issue_token(
+    context: typer.Context,
+    member: Annotated[str, typer.Argument(metavar="MEMBER", help="Who will sign in with it.")],
+    label: Label = None,
+    ttl: TokenTtl = None,
+) -> None:
+    """Issue a token and print it: this once, since only its hash is kept."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        token = workspace.issue_token(member, label=label, ttl=ttl)
+    call.answer({"token": token}, lambda: show_done(token, f"Keep it: the token of {member} is not shown again."))
+
+
+def list_tokens(
+    context: typer.Context,
+    member: Annotated[str | None, typer.Option(metavar="MEMBER", help="Only those of this member.")] = None,
+) -> None:
+    """List tokens, without their secrets."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        tokens = workspace.tokens(member_id=member)
+    call.answer(shape_list(tokens), lambda: _show_tokens(tokens))
+
+
+def revoke_token(
+    context: typer.Context,
+    token: Annotated[str, typer.Argument(metavar="TOKEN", help="Its id, or the token itself.")],
+) -> None:
+    """Revoke a token; it stops working within a second."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        workspace.revoke_token(token)
+    call.answer({"revoked": True}, lambda: note("revoked"))
+
+
+def _show_teams(teams: Sequence[Team]) -> None:
+    columns = (Column("team", "bold"), Column("parent"), Column("created", "dim"))
+    print_table(columns, [(team.name, team.parent or "", moment(team.created_at)) for team in teams])
+
+
+def _show_members(members: Sequence[Member]) -> None:
+    names = ("team", "role", "kind", "trust", "created")
+    rows = [
+        (member.id, member.team, member.role, member.kind, member.trust, moment(member.created_at))
+        for member in members
+    ]
+    if rows:
+        print_table((Column("member", "bold"), *map(Column, names)), rows)
+    else:
+        note("No members.")
+
+
+def _show_tokens(tokens: Sequence[Token]) -> None:
+    rows = [(token.member_id, token.label, _validity(token), moment(token.created_at), token.id) for token in tokens]
+    names = ("label", "valid", "created")
+    if rows:
+        print_table((Column("member", "bold"), *map(Column, names), Column("id", "dim", below=True)), rows)
+    else:
+        note("No tokens.")
+
+
+def _validity(token: Token) -> str:
+    if token.revoked_at is not None:
+        return "revoked"
+    return f"until {moment(token.expires_at)}" if token.expires_at else "until revoked"

@@ -1,0 +1,180 @@
+"""Writes answers: JSON for programs, plain lines in a pipe, colours and columns on a terminal.
+
+Stored text is data. It is never read as markup, and whatever could steer a terminal is shown as an escape.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from mycel.surfaces.cli.json_shapes import shape
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+# What the first column of a table keeps at least, and what lies between two columns.
+_KEPT_WIDTH = 16
+_GAP = 3
+# Without these two, joined emoji and Persian words fall apart; neither moves a cursor nor turns a line around.
+_HARMLESS = frozenset("\u200c\u200d")
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_NOT_ASCII_PRINTABLE = re.compile(r"[^ -~]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Pieces of text, each with a style that only a terminal shows; `cut` keeps it to one row there."""
+
+    pieces: tuple[tuple[str, str], ...]
+    indent: int = 0
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`below` puts the cell under the first one on a terminal, where an id would leave no room beside it."""
+
+    name: str
+    style: str = ""
+    below: bool = False
+
+
+def line(*pieces: str | tuple[str, str], indent: int = 0, cut: bool = False) -> Line:
+    return Line(tuple((piece, "") if isinstance(piece, str) else piece for piece in pieces), indent, cut)
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def visible(text: str) -> str:
+    """Keeps lines and tabs; shows what a terminal would obey, or would hide from its reader, as an escape."""
+    return _NOT_ASCII_PRINTABLE.sub(lambda found: _shown(found[0]), text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
+def print_json(value: object) -> None:
+    in_unicode = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+    text = json.dumps(shape(value), ensure_ascii=not in_unicode, indent=2 if is_terminal() else None)
+    typer.echo(_NOT_ASCII_PRINTABLE.sub(lambda found: _escaped_in_json(found[0]), text))
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    if not is_terminal():
+        for one in lines:
+            start = " " * one.indent
+            text = visible("".join(piece for piece, _ in one.pieces))
+            typer.echo(start + text.replace("\n", f"\n{start}"))
+        return
+    from rich.padding import Padding
+
+    console = _console()
+    for one in lines:
+        text = _rich_text(one)
+        text.no_wrap, text.overflow = one.cut, "ellipsis" if one.cut else "fold"
+        # Padding shows nothing at all for an empty text.
+        console.print(Padding(text, (0, 0, 0, one.indent), expand=False) if text else "")
+
+
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """In a pipe one row a line, cells between tabs, under a line of names."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    if is_terminal():
+        _print_rich_table(columns, cells)
+        return
+    for row in ([column.name for column in columns], *cells):
+        typer.echo("\t".join(row))
+
+
+def print_tree(root: str, branches: Sequence[Line]) -> None:
+    if not is_terminal():
+        print_lines([line(root), *(Line(branch.pieces, indent=2) for branch in branches)])
+        return
+    from rich.text import Text
+    from rich.tree import Tree
+
+    tree = Tree(Text(visible(root), style="bold"), guide_style="dim")
+    for branch in branches:
+        tree.add(_rich_text(branch))
+    _console().print(tree)
+
+
+def note(text: str) -> None:
+    """For the person watching; never part of the answer."""
+    typer.echo(one_line(text), err=True)
+
+
+def _print_rich_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """The first column takes the room that is left; whatever shrinks, an id below it stays whole to be copied."""
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    first, *others = [place for place, column in enumerate(columns) if not column.below]
+    below = [place for place, column in enumerate(columns) if column.below]
+    widths = {
+        place: max(cell_len(text) for text in (column.name, *(row[place] for row in rows)))
+        for place, column in enumerate(columns)
+    }
+    least = widths[below[0]] if below else min(widths[first], _KEPT_WIDTH)
+    console = _console()
+    room = console.width
+    while others and least + sum(_GAP + widths[place] for place in others) > room:
+        others.pop()
+    rest = room - sum(_GAP + widths[place] for place in others)
+    under = sum(_GAP + widths[place] for place in below)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for place in (first, *others):
+        width = max(least, min(rest, max(widths[first], under))) if place == first else widths[place]
+        table.add_column(columns[place].name, no_wrap=True, overflow="ellipsis", width=width)
+    for row in rows:
+        texts = [Text(cell, style=column.style) for cell, column in zip(row, columns, strict=True)]
+        stacked = [texts[first], Text("  ").join(texts[place] for place in below)] if below else [texts[first]]
+        table.add_row(Text("\n").join(stacked), *(texts[place] for place in others))
+    console.print(table)
+
+
+def _rich_text(one: Line) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(*((visible(piece), style) for piece, style in one.pieces))
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def _shown(character: str) -> str:
+    if character in "\n\t" or character in _HARMLESS:
+        return character
+    return _escape(character) if unicodedata.category(character) in _HIDDEN_CATEGORIES else character
+
+
+def _escaped_in_json(character: str) -> str:
+    """Characters that JSON allows as they are but a terminal may obey; outside a string there are none."""
+    if character == "\n" or unicodedata.category(character) not in _HIDDEN_CATEGORIES:
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -1,0 +1,115 @@
+"""What every command has in common."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from mycel import __version__
+from mycel.errors import Unavailable
+from mycel.surfaces.cli.main import build
+
+PROMISED = {
+    "save", "search", "recent", "get", "list", "tree", "update", "delete", "restore", "purge", "stats", "serve",
+    "team add", "team list", "team load", "member add", "member list", "member remove", "member resolve",
+    "token issue", "token list", "token revoke",
+}  # fmt: skip
+
+
+def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{path}{name} ")
+        else:
+            yield f"{path}{name}", command
+
+
+ALL = dict(commands(get_command(build())))
+
+
+def test_the_commands_are_exactly_these() -> None:
+    assert set(ALL) == PROMISED
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_every_command_has_help_and_the_shared_options(name: str) -> None:
+    result = CliRunner().invoke(build(), [*name.split(), "--help"])
+    assert result.exit_code == 0
+    assert len(ALL[name].help) > 10
+    for option in ("--json", "--data", "--as", "--team", "--help"):
+        assert f"  {option} " in result.stdout
+    assert "╭" not in result.stdout
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_every_option_says_what_it_is_for(name: str) -> None:
+    silent = [param.name for param in ALL[name].params if not param.help]
+    assert not silent
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_no_parameter_is_mistaken_for_a_shared_one(name: str) -> None:
+    shared = {param.name for param in get_command(build()).params}
+    assert not shared & {param.name for param in ALL[name].params}
+
+
+@pytest.mark.parametrize("args", [[], ["team"], ["member"], ["token"]])
+def test_a_group_without_a_command_shows_its_help(args: list[str]) -> None:
+    result = CliRunner().invoke(build(), args)
+    assert result.exit_code == 2
+    assert "Commands:" in result.stdout or "Usage:" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "suggested"), [(["serch", "x"], "'search'"), (["member", "ad"], "'add'"), (["recent", "--jsn"], "--json")]
+)
+def test_a_mistyped_name_suggests_the_near_one(args: list[str], suggested: str) -> None:
+    result = CliRunner().invoke(build(), args)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("mycel: No such ")
+    assert suggested in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_version_is_printed() -> None:
+    assert CliRunner().invoke(build(), ["--version"]).stdout == f"mycel {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("raised", "exit_code", "stderr"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (Unavailable("busy"), 7, "mycel: busy\n"),
+        (OSError(28, "No space left on device"), 1, "mycel: No space left on device\n"),
+    ],
+)
+def test_a_command_that_is_stopped_ends_without_a_traceback(
+    mycel, monkeypatch: pytest.MonkeyPatch, raised: BaseException, exit_code: int, stderr: str
+) -> None:
+    def stop(*_args: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("mycel.surfaces.cli.organisation.print_table", stop)
+    result = mycel.run("team", "list")
+    assert (result.exit_code, result.stderr) == (exit_code, stderr)
+
+
+def test_an_error_message_cannot_steer_the_terminal() -> None:
+    result = CliRunner().invoke(build(), ["\x1b[31mred"])
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+
+
+def test_typer_is_asked_for_exits_it_can_hand_back() -> None:
+    """The root relies on typer returning an exit code instead of raising it."""
+    app = typer.Typer()
+    app.callback()(lambda: None)
+
+    @app.command()
+    def leave() -> None:
+        raise typer.Exit(3)
+
+    assert get_command(app).main(["leave"], standalone_mode=False) == 3
