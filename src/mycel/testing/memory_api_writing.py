@@ -1,0 +1,293 @@
+"""What every way into a team's memory promises about writing."""
+
+# ruff: noqa: S101 - a suite for pytest is made of assertions
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.testing.clock import ManualClock
+from mycel.testing.memory_api_cast import ABSENT, Cast, outcome
+
+DEEP: dict[str, Any] = {}
+_level = DEEP
+for _ in range(2000):
+    _level["x"] = {}
+    _level = _level["x"]
+
+
+class ApiWriting:
+    """Needs the fixtures `cast` and `clock`."""
+
+    def test_a_saved_memory_is_active_and_durable_at_once(self, cast: Cast) -> None:
+        memory = cast.author.save("The build needs Node 22.")
+        assert (memory.status, memory.version, memory.agent_id, memory.team) == ("active", 1, "swe-1", "squad")
+        assert (memory.type, memory.visibility, memory.confidence, memory.trust) == ("fact", "team", 1.0, "normal")
+        assert (memory.source_kind, memory.made_by) == ("manual", "manual")
+        assert cast.author.get(memory.id) == cast.teammate.get(memory.id) == memory
+        assert [hit.memory.id for hit in cast.teammate.search("build Node").hits] == [memory.id]
+
+    def test_keeps_every_field_it_was_given(self, cast: Cast) -> None:
+        memory = cast.author.save(
+            "We use Postgres.\nIt scales.",
+            type="decision",
+            title="Database",
+            summary="Postgres it is",
+            tags="db, Infra,db",
+            category="architecture",
+            key="database",
+            project="pricing",
+            repo="pricing-api",
+            path="/projects/pricing/adr/",
+            scope="session",
+            visibility="role",
+            allowed_roles=["agent", "lead", "agent"],
+            confidence=0.5,
+            ttl="7d",
+            observed_at="2026-11-01T10:00:00+01:00",
+            metadata={"votes": [1, 2, {"deep": None}]},
+            session_id="s-1",
+            task_id="t-1",
+            rationale="We know it.",
+            alternatives=["SQLite", "MySQL"],
+            source="https://example.org/adr/7",
+        )
+        assert memory.tags == ("db", "infra")
+        assert memory.path == "/projects/pricing/adr"
+        assert memory.allowed_roles == ("agent", "lead")
+        assert memory.expires_at == memory.created_at + timedelta(days=7)
+        assert memory.observed_at is not None
+        assert memory.observed_at.isoformat() == "2026-11-01T09:00:00+00:00"
+        assert memory.source_ref is not None
+        assert memory.source_ref.uri == "https://example.org/adr/7"
+        assert cast.author.get(memory.id) == memory
+        assert (memory.scope, memory.alternatives) == ("session", ("SQLite", "MySQL"))
+
+    @pytest.mark.parametrize(
+        ("content", "fields", "title", "path", "scope"),
+        [
+            ("First one. Second.", {}, "First one.", "/notes", "global"),
+            ("# Heading\nbody", {"type": "document"}, "Heading", "/docs", "global"),
+            ("x " * 100, {"type": "context"}, ("x " * 38) + "x…", "/context", "global"),
+            ("a", {"type": "decision"}, "a", "/decisions", "global"),
+            ("a", {"type": "episode"}, "a", "/agents/swe-1", "global"),
+            ("a", {"project": "p"}, "a", "/projects/p/facts", "project"),
+            ("a", {"project": "p", "type": "thread-summary"}, "a", "/projects/p/thread_summaries", "project"),
+            ("a", {"project": "p", "repo": "r"}, "a", "/projects/p/facts", "repo"),
+            ("a", {"repo": "r"}, "a", "/notes", "repo"),
+        ],
+    )
+    def test_derives_title_path_and_scope(
+        self, cast: Cast, content: str, fields: dict[str, Any], title: str, path: str, scope: str
+    ) -> None:
+        memory = cast.author.save(content, **fields)
+        assert (memory.title, memory.path, memory.scope) == (title, path, scope)
+        assert len(memory.title) <= 80
+
+    def test_what_was_derived_is_derived_again_on_update(self, cast: Cast) -> None:
+        memory = cast.author.save("One.")
+        moved = cast.author.update(memory.id, content="Two.", project="p")
+        assert (moved.title, moved.path, moved.scope) == ("Two.", "/projects/p/facts", "project")
+        lesson = cast.author.update(memory.id, type="lesson", repo="r")
+        assert (lesson.path, lesson.scope) == ("/projects/p/lessons", "repo")
+        home = cast.author.update(memory.id, project=None, repo=None)
+        assert (home.path, home.scope) == ("/notes", "global")
+
+    def test_what_was_given_is_not_derived_again(self, cast: Cast) -> None:
+        memory = cast.author.save("One.", title="Fixed", path="/kept", scope="agent")
+        moved = cast.author.update(memory.id, content="Two.", project="p", type="lesson")
+        assert (moved.title, moved.path, moved.scope) == ("Fixed", "/kept", "agent")
+
+    def test_a_derived_path_can_be_asked_for(self, cast: Cast) -> None:
+        memory = cast.author.save("a", project="C++ & friends (v2)")
+        assert [found.id for found in cast.author.list(path=memory.path)] == [memory.id]
+
+    @pytest.mark.parametrize("name", ["back\\slash", "a/b", "..", "."])
+    def test_a_project_name_that_cannot_be_a_folder_is_refused(self, cast: Cast, name: str) -> None:
+        with pytest.raises(InvalidInput) as refused:
+            cast.author.save("a", project=name)
+        assert refused.value.field == "project"
+
+    @pytest.mark.parametrize(
+        ("source", "kind", "made_by"),
+        [
+            ({"type": "human", "authorId": "admin-1"}, "manual", "manual"),
+            ({"type": "agent", "author_id": "lead-1"}, "manual", "manual"),
+            ({"type": "import", "threadId": "t", "messageId": "m"}, "import", "import"),
+            ({"type": "auto", "thread_id": "t"}, "conversation", "extraction"),
+        ],
+    )
+    def test_a_source_says_where_it_came_from_and_never_who_wrote_it(
+        self, cast: Cast, source: dict[str, str], kind: str, made_by: str
+    ) -> None:
+        memory = cast.author.save("a", source=source)
+        assert (memory.source_kind, memory.made_by, memory.agent_id) == (kind, made_by, "swe-1")
+        thread = memory.source_ref.thread_id if memory.source_ref else None
+        assert thread == source.get("threadId", source.get("thread_id"))
+
+    def test_a_stored_source_must_exist(self, cast: Cast) -> None:
+        with pytest.raises(NotFound):
+            cast.author.save("a", source={"source_id": ABSENT})
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("content", ""),
+            ("content", "  \n"),
+            ("content", "a\0b"),
+            ("content", "\ud800"),
+            pytest.param("content", "x" * (64 * 1024 + 1), id="content-long"),
+            ("type", "rumour"),
+            ("title", "two\nlines"),
+            ("tags", ["x"] * 1 + ["\0"]),
+            ("tags", [f"t{index}" for index in range(33)]),
+            ("path", "relative"),
+            ("path", "/a/../b"),
+            ("path", "/a//b"),
+            ("scope", "galaxy"),
+            ("visibility", "public"),
+            ("allowed_roles", ["agent"]),
+            ("allowed_roles", ["boss"]),
+            ("confidence", 1.1),
+            ("confidence", float("nan")),
+            ("confidence", True),
+            pytest.param("confidence", 10**400, id="confidence-huge"),
+            ("ttl", "soon"),
+            ("ttl", 0),
+            ("ttl", -5),
+            ("expires_at", "2026-11-15T09:00:00"),
+            ("expires_at", "tomorrow"),
+            ("metadata", {"x": float("inf")}),
+            ("metadata", {1: "a", "b": 2}),
+            ("metadata", {"x": 2**64}),
+            pytest.param("metadata", DEEP, id="metadata-deep"),
+            pytest.param("metadata", {"x": "y" * 20_000}, id="metadata-long"),
+            ("needs_review", "yes"),
+            ("source", {"colour": "red"}),
+            ("source.type", {"type": "alien"}),
+            ("status", "active"),
+            ("colour", "red"),
+            ("idempotency_key", ""),
+            ("idempotency_key", "x" * 201),
+        ],
+    )
+    @pytest.mark.parametrize("retry_key", [None, "retry-1"])
+    def test_a_wrong_field_is_refused_by_its_name(
+        self, cast: Cast, field: str, value: object, retry_key: str | None
+    ) -> None:
+        fields: dict[str, Any] = {"content": "a", field.partition(".")[0]: value}
+        if retry_key is not None:
+            fields.setdefault("idempotency_key", retry_key)
+        with pytest.raises(InvalidInput) as refused:
+            cast.author.save(**fields)
+        assert refused.value.field == field
+        assert cast.author.stats().memories == 0
+
+    def test_a_role_audience_needs_roles(self, cast: Cast) -> None:
+        with pytest.raises(InvalidInput):
+            cast.author.save("a", visibility="role")
+        with pytest.raises(InvalidInput):
+            cast.author.save("a", ttl="7d", expires_at="2027-01-01T00:00:00Z")
+
+    def test_several_are_saved_together_or_not_at_all(self, cast: Cast) -> None:
+        saved = cast.author.save_many([{"content": "one", "tags": ["t"]}, {"content": "two", "type": "lesson"}])
+        assert [memory.content for memory in saved] == ["one", "two"]
+        assert [memory.content for memory in cast.author.list(order_by="created_at")] == ["one", "two"]
+        with pytest.raises(InvalidInput) as refused:
+            cast.author.save_many([{"content": "three"}, {"content": "four", "type": "rumour"}])
+        assert "items[1]" in refused.value.field
+        assert cast.author.stats().memories == 2
+        assert [change.sequence for change in cast.author.changes()] == [1, 2]
+
+    def test_several_with_one_key_count_as_one_after_the_other(self, cast: Cast) -> None:
+        first, plain, second = cast.author.save_many(
+            [{"content": "one", "key": "k"}, {"content": "between"}, {"content": "two", "key": "k"}]
+        )
+        assert (second.id, second.version, second.content) == (first.id, 2, "two")
+        assert cast.author.stats().memories == 2
+        assert plain.version == 1
+
+    def test_a_stale_version_is_a_conflict(self, cast: Cast) -> None:
+        memory = cast.author.save("a")
+        assert cast.author.update(memory.id, content="b", expected_version=1).version == 2
+        outcome(lambda: cast.author.update(memory.id, content="c", expected_version=1), Conflict)
+        assert cast.author.get(memory.id).content == "b"
+        for wrong in (0, -1, "2", 1.0, True):
+            fields: dict[str, Any] = {"expected_version": wrong}
+            outcome(lambda fields=fields: cast.author.update(memory.id, content="c", **fields), InvalidInput)
+
+    def test_an_update_needs_something_to_change(self, cast: Cast) -> None:
+        memory = cast.author.save("a")
+        outcome(lambda: cast.author.update(memory.id), InvalidInput)
+        outcome(lambda: cast.author.update(memory.id, expected_version=1, reason="none"), InvalidInput)
+
+    def test_none_empties_what_may_be_empty(self, cast: Cast) -> None:
+        memory = cast.author.save("a", summary="s", category="c", metadata={"x": 1}, expires_at="2027-01-01T00:00Z")
+        bare = cast.author.update(memory.id, summary=None, category=None, metadata=None, expires_at=None)
+        assert (bare.summary, bare.category, dict(bare.metadata), bare.expires_at) == (None, None, {}, None)
+        lasting = cast.author.update(cast.author.save("b", ttl="1d").id, ttl=None)
+        assert lasting.expires_at is None
+        for name in ("content", "type", "title", "path", "visibility", "confidence", "tags", "status"):
+            fields: dict[str, Any] = {name: None}
+            outcome(lambda fields=fields: cast.author.update(memory.id, **fields), InvalidInput)
+
+    def test_deleting_hides_and_restoring_brings_back(self, cast: Cast) -> None:
+        memory = cast.author.save("a heron", tags=["t"])
+        cast.author.delete(memory.id)
+        for read in (cast.author.get, cast.author.history, cast.author.links, cast.author.usage, cast.author.delete):
+            outcome(lambda read=read: read(memory.id), NotFound)
+        assert not cast.author.list()
+        assert not cast.author.search("heron").hits
+        assert [found.id for found in cast.author.list(deleted=True)] == [memory.id]
+        restored = cast.author.restore(memory.id)
+        assert (restored.version, restored.deleted_at, restored.content) == (3, None, "a heron")
+        assert cast.author.restore(memory.id) == restored
+        assert cast.author.search("heron").hits
+
+    def test_purging_leaves_a_receipt_for_its_purger_and_for_admins(self, cast: Cast) -> None:
+        memory = cast.author.save("a heron")
+        cast.author.delete(memory.id)
+        receipt = cast.author.purge(memory.id)
+        assert cast.author.receipt(memory.id) == cast.admin.receipt(memory.id) == receipt
+        outcome(lambda: cast.teammate.receipt(memory.id), NotFound)
+        for gone in (cast.author.purge, cast.author.restore, cast.author.get):
+            outcome(lambda gone=gone: gone(memory.id), NotFound)
+        assert not cast.author.list(deleted=True)
+
+    def test_a_retried_save_stores_once_and_answers_the_same(self, cast: Cast, clock: ManualClock) -> None:
+        first = cast.author.save("a", tags=["t"], idempotency_key="k-1")
+        clock.move(timedelta(days=6))
+        assert cast.author.save("a", tags=["t"], idempotency_key="k-1") == first
+        cast.author.update(first.id, content="b")
+        assert cast.author.save("a", tags=["t"], idempotency_key="k-1") == first
+        assert cast.teammate.save("a", tags=["t"], idempotency_key="k-1").id != first.id
+        outcome(lambda: cast.author.save("other", tags=["t"], idempotency_key="k-1"), Conflict)
+        outcome(lambda: cast.author.save("a", idempotency_key="k-1"), Conflict)
+        clock.move(timedelta(days=2))
+        assert cast.author.save("other", idempotency_key="k-1").id != first.id
+
+    def test_a_retried_update_changes_once(self, cast: Cast) -> None:
+        memory = cast.author.save("a")
+        fields: dict[str, Any] = {"content": "b", "expected_version": 1, "idempotency_key": "k-1"}
+        changed = cast.author.update(memory.id, **fields)
+        assert cast.author.update(memory.id, **fields) == changed
+        assert cast.author.get(memory.id).version == 2
+
+    def test_a_promoted_memory_shows_the_team_no_earlier_thoughts(self, cast: Cast) -> None:
+        memory = cast.author.save("half a thought", visibility="private")
+        shared = cast.author.update(memory.id, visibility="team", content="a thought", reason="useful to all")
+        [version] = cast.teammate.history(memory.id)
+        assert (version.memory, version.reason) == (shared, "useful to all")
+        assert len(cast.author.history(memory.id)) == 2
+
+    @pytest.mark.parametrize("bad", ["", "x", "019a0000", None, 7])
+    def test_what_is_not_an_id_is_refused(self, cast: Cast, bad: Any) -> None:
+        reads: list[Callable[[Any], object]] = [cast.author.get, cast.author.delete, cast.author.purge]
+        reads += [cast.author.history, cast.author.links, cast.author.usage, cast.author.receipt, cast.author.restore]
+        for read in reads:
+            outcome(lambda read=read: read(bad), InvalidInput)

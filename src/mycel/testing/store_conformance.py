@@ -1,0 +1,31 @@
+"""The suite every store must pass.
+
+    class TestMyStore(StoreConformance):
+        @pytest.fixture
+        def store(self, tmp_path, clock): ...
+        @pytest.fixture
+        def second(self, store, tmp_path, clock): ...
+        @pytest.fixture
+        def reopen(self, clock): ...
+
+`store` is empty and of the team `store_samples.TEAM`; `second` is another client of the same store, as another
+process would have; `reopen` opens the file of a backup.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from mycel.testing.clock import ManualClock
+from mycel.testing.store_racing import StoreRacing
+from mycel.testing.store_records import StoreRecords
+from mycel.testing.store_scopes import StoreScopes
+from mycel.testing.store_surroundings import StoreSurroundings
+
+
+class StoreConformance(StoreRecords, StoreSurroundings, StoreScopes, StoreRacing):
+    """Every promise of `contracts.store`, one test each."""
+
+    @pytest.fixture
+    def clock(self) -> ManualClock:
+        return ManualClock()

@@ -1,0 +1,374 @@
+"""What every store promises about single memories: storing, finding, versions, lists, keys, places, purging."""
+
+# ruff: noqa: S101 - a suite for pytest is made of assertions
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mycel.contracts.store import Store, Transaction
+from mycel.domain.change import Operation
+from mycel.domain.ids import MemoryId, new_id
+from mycel.domain.memory import (
+    EvidenceRef,
+    MadeBy,
+    Memory,
+    MemoryType,
+    Scope,
+    SourceKind,
+    SourceRef,
+    Status,
+    Visibility,
+)
+from mycel.domain.query import Filters, Folder, Order, OrderField
+from mycel.domain.team import Role, Trust
+from mycel.domain.words import Plan
+from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.testing.clock import ManualClock
+from mycel.testing.store_samples import (
+    ANY_STATUS,
+    AUTHOR,
+    NEWEST,
+    START,
+    TEAMMATE,
+    a_source,
+    change,
+    delete,
+    found_by_word,
+    insert,
+    listed,
+    purge,
+    put,
+    reader,
+    restore,
+    sample,
+)
+
+HOUR = timedelta(hours=1)
+
+
+class StoreRecords:
+    """Needs the fixtures `store` and `clock`."""
+
+    def test_returns_every_field_as_it_was_stored(self, store: Store) -> None:
+        source = a_source()
+        store.transact(lambda transaction: transaction.add_source(source))
+        memory = put(
+            store,
+            'Naïve 日本語 \N{SNOWMAN}\n"quotes"',
+            type=MemoryType.DECISION,
+            title="A title",
+            summary="A summary",
+            category="architecture",
+            key="node",
+            tags=("ci", "build"),
+            path="/projects/pricing/decisions",
+            scope=Scope.PROJECT,
+            project_id="pricing",
+            repo_id="pricing-api",
+            session_id="s-1",
+            task_id="t-1",
+            visibility=Visibility.ROLE,
+            allowed_roles=(Role.AGENT, Role.LEAD),
+            status=Status.ARCHIVED,
+            confidence=0.25,
+            trust=Trust.LOW,
+            source_kind=SourceKind.CONVERSATION,
+            made_by=MadeBy.EXTRACTION,
+            source_ref=SourceRef(source.id, "thread", "message", "https://example.org"),
+            evidence_ref=EvidenceRef(source.id, 3, 9),
+            metadata={"nested": {"list": [1, 2.5, None, True, "x"]}},
+            rationale="Because.",
+            alternatives=("Node 20", "Deno"),
+            observed_at=START - HOUR,
+            expires_at=START + HOUR,
+        )
+        assert store.find(reader(), memory.id) == memory
+
+    def test_a_transaction_sees_its_own_writes(self, store: Store) -> None:
+        def work(transaction: Transaction) -> Memory | None:
+            memory = sample(at=transaction.now)
+            insert(transaction, memory)
+            return transaction.find(reader(), memory.id)
+
+        assert store.transact(work) is not None
+
+    def test_find_answers_none_and_get_raises_for_what_is_absent(self, store: Store) -> None:
+        absent = MemoryId(new_id())
+        assert store.find(reader(), absent) is None
+        assert store.transact(lambda transaction: transaction.find(reader(), absent)) is None
+        with pytest.raises(NotFound):
+            store.transact(lambda transaction: transaction.get(reader(), absent))
+
+    def test_deleted_memories_are_found_only_when_asked_for(self, store: Store) -> None:
+        memory = put(store)
+        deleted = delete(store, memory.id)
+        assert store.find(reader(), memory.id) is None
+        assert store.transact(lambda transaction: transaction.find(reader(), memory.id)) is None
+        assert store.transact(lambda transaction: transaction.get(reader(), memory.id, deleted=True)) == deleted
+        assert store.list_versions(reader(), memory.id) == []
+        assert listed(store) == set()
+        assert listed(store, filters=Filters(statuses=(), deleted=True)) == {memory.id}
+        restore(store, memory.id)
+        assert listed(store) == {memory.id}
+
+    def test_keeps_every_version_oldest_first(self, store: Store) -> None:
+        first = put(store, "one")
+        second = change(store, first.id, content="two", by=TEAMMATE, reason="it was wrong")
+        third = change(store, first.id, content="three")
+        versions = store.list_versions(reader(), first.id)
+        assert [version.memory for version in versions] == [first, second, third]
+        assert [version.changed_by for version in versions] == [AUTHOR, TEAMMATE, AUTHOR]
+        assert [version.reason for version in versions] == [None, "it was wrong", None]
+        assert [version.valid_to for version in versions] == [versions[1].valid_from, versions[2].valid_from, None]
+        assert versions[0].valid_from < versions[1].valid_from < versions[2].valid_from
+        assert store.transact(lambda transaction: transaction.find_version(reader(), first.id, 2)) == second
+        assert store.transact(lambda transaction: transaction.find_version(reader(), first.id, 4)) is None
+
+    def test_answers_what_was_believed_at_a_moment(self, store: Store, clock: ManualClock) -> None:
+        first = put(store, "one")
+        clock.move(HOUR)
+        second = change(store, first.id, content="two")
+        assert store.find_as_of(reader(), first.id, first.created_at - HOUR) is None
+        assert store.find_as_of(reader(), first.id, first.created_at) == first
+        assert store.find_as_of(reader(), first.id, second.updated_at - timedelta(microseconds=1)) == first
+        assert store.find_as_of(reader(), first.id, second.updated_at) == second
+        assert store.find_as_of(reader(), first.id, second.updated_at + 99 * HOUR) == second
+
+    def test_the_past_shows_only_what_the_reader_saw_then_and_sees_today(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        draft = put(store, "one", visibility=Visibility.PRIVATE)
+        clock.move(HOUR)
+        shared = change(store, draft.id, visibility=Visibility.TEAM)
+        other = reader(TEAMMATE)
+        assert store.find_as_of(other, draft.id, draft.created_at) is None
+        assert store.find_as_of(other, draft.id, shared.updated_at) == shared
+        assert [version.memory.version for version in store.list_versions(other, draft.id)] == [2]
+        clock.move(HOUR)
+        change(store, draft.id, visibility=Visibility.PRIVATE)
+        assert store.find_as_of(other, draft.id, shared.updated_at) is None
+        assert store.list_versions(other, draft.id) == []
+        assert len(store.list_versions(reader(), draft.id)) == 3
+
+    @pytest.mark.parametrize(
+        ("wanted", "given"),
+        [
+            (Filters(types=(MemoryType.LESSON,)), {"type": MemoryType.LESSON}),
+            (Filters(types=(MemoryType.LESSON, MemoryType.NOTE)), {"type": MemoryType.NOTE}),
+            (Filters(statuses=(Status.INBOX,)), {"status": Status.INBOX}),
+            (Filters(scopes=(Scope.AGENT,)), {"scope": Scope.AGENT}),
+            (Filters(tags=("ci",)), {"tags": ("build", "ci")}),
+            (Filters(tags=("ci", "build")), {"tags": ("build", "ci", "x")}),
+            (Filters(category="c"), {"category": "c"}),
+            (Filters(key="k"), {"key": "k"}),
+            (Filters(project_id="p"), {"project_id": "p"}),
+            (Filters(repo_id="r"), {"repo_id": "r"}),
+            (Filters(agent_id=TEAMMATE), {"agent_id": TEAMMATE}),
+            (Filters(session_id="s"), {"session_id": "s"}),
+            (Filters(task_id="t"), {"task_id": "t"}),
+            (Filters(path="/a"), {"path": "/a"}),
+            (Filters(path="/a"), {"path": "/a/b/c"}),
+            (Filters(at_path="/a/b"), {"path": "/a/b"}),
+            (Filters(since=START + HOUR), {"at": START + HOUR}),
+            (Filters(until=START - HOUR), {"at": START - HOUR - timedelta(microseconds=1)}),
+        ],
+    )
+    def test_a_filter_leaves_what_it_names_in_lists_and_in_search(
+        self, store: Store, wanted: Filters, given: dict[str, Any]
+    ) -> None:
+        match = put(store, "wanted heron", **given)
+        for path in ("/ab", "/a0", "/A", "/notes"):
+            put(store, "other heron", path=path, tags=("cicd",), at=START)
+        put(store, "other heron", path="/a/bc" if wanted.at_path else "/ab/a", at=START)
+        assert listed(store, filters=wanted) == {match.id}
+        assert found_by_word(store, "heron", filters=wanted) == {match.id}
+
+    def test_what_expired_is_left_out_from_that_instant_on(self, store: Store) -> None:
+        memory = put(store, "a heron", expires_at=START + HOUR)
+        before, after = START + HOUR - timedelta(microseconds=1), START + HOUR
+        assert listed(store, filters=Filters(alive_at=before)) == {memory.id}
+        assert listed(store, filters=Filters(alive_at=after)) == set()
+        assert found_by_word(store, "heron", filters=Filters(alive_at=after)) == set()
+        assert store.find(reader(), memory.id) is not None
+
+    @pytest.mark.parametrize("order", [Order(field, down) for field in OrderField for down in (True, False)], ids=str)
+    def test_pages_skip_nothing_and_repeat_nothing(self, store: Store, order: Order) -> None:
+        for index in range(23):
+            put(store, f"title {index % 4}", path=f"/p{index % 3}", at=START + timedelta(hours=index % 5))
+        seen, cursor = list[Memory](), None
+        while True:
+            page = store.list_memories(reader(), ANY_STATUS, order=order, limit=5, cursor=cursor)
+            seen += page
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        assert len({memory.id for memory in seen}) == len(seen) == 23
+        values = [getattr(memory, order.field) for memory in seen]
+        assert values == sorted(values, reverse=order.descending)
+
+    def test_a_page_that_is_just_full_is_the_last(self, store: Store) -> None:
+        put(store)
+        put(store)
+        assert store.list_memories(reader(), ANY_STATUS, order=NEWEST, limit=2).next_cursor is None
+
+    @pytest.mark.parametrize(
+        "cursor",
+        [
+            "",
+            "nonsense",
+            "é",
+            base64.urlsafe_b64encode(b"[]").decode(),
+            base64.urlsafe_b64encode(b'["title", false, "a", "b"]').decode(),
+            base64.urlsafe_b64encode(b'["title", false, 1, 1]').decode(),
+            base64.urlsafe_b64encode(b'["title", false, "\\ud800", 1]').decode(),
+            base64.urlsafe_b64encode(b'["title", false, "a", 1e400]').decode(),
+            base64.urlsafe_b64encode(b'["created_at", true, 99999999999999999999999, 1]').decode(),
+        ],
+    )
+    @pytest.mark.parametrize("order", [Order(), Order(OrderField.TITLE, descending=False)])
+    def test_refuses_a_cursor_that_is_not_its_own(self, store: Store, cursor: str, order: Order) -> None:
+        put(store)
+        with pytest.raises(InvalidInput) as refused:
+            store.list_memories(reader(), ANY_STATUS, order=order, limit=5, cursor=cursor)
+        assert refused.value.field == "cursor"
+
+    def test_refuses_the_cursor_of_another_order(self, store: Store) -> None:
+        put(store)
+        put(store)
+        cursor = store.list_memories(reader(), ANY_STATUS, order=NEWEST, limit=1).next_cursor
+        with pytest.raises(InvalidInput):
+            store.list_memories(reader(), ANY_STATUS, order=Order(descending=False), limit=1, cursor=cursor)
+
+    def test_folders_count_what_lies_at_and_below_them(self, store: Store) -> None:
+        for path in ("/", "/a", "/a/b", "/a/b/c", "/ab", "/日本/語", "/日本"):
+            put(store, path=path)
+        put(store, path="/a", status=Status.INBOX)
+        delete(store, put(store, path="/gone").id)
+        top = store.list_folders(reader(), "/", Filters())
+        assert top == [Folder("/a", 3), Folder("/ab", 1), Folder("/日本", 2)]
+        assert store.list_folders(reader(), "/a", Filters()) == [Folder("/a/b", 2)]
+        assert store.list_folders(reader(), "/日本", Filters()) == [Folder("/日本/語", 1)]
+        assert store.list_folders(reader(), "/a/b/c", Filters()) == []
+        assert store.list_folders(reader(), "/a", Filters(path="/a/b/c")) == [Folder("/a/b", 1)]
+
+    def test_statistics_count_what_the_filters_leave(self, store: Store) -> None:
+        put(store, project_id="p")
+        put(store, type=MemoryType.LESSON, project_id="q")
+        put(store, status=Status.INBOX, project_id="q")
+        delete(store, put(store).id)
+        found = store.statistics(reader(), ANY_STATUS)
+        assert (found.memories, found.projects) == (3, 2)
+        assert dict(found.by_type) == {"fact": 2, "lesson": 1}
+        assert dict(found.by_status) == {"active": 2, "inbox": 1}
+
+    def test_words_follow_every_write(self, store: Store) -> None:
+        memory = put(store, "the heron")
+        assert found_by_word(store, "heron") == {memory.id}
+        change(store, memory.id, content="the stork", title="bird", tags=("tagword",), summary="sumword")
+        assert found_by_word(store, "heron") == set()
+        for word in ("stork", "bird", "tagword", "sumword"):
+            assert found_by_word(store, word) == {memory.id}
+        delete(store, memory.id)
+        assert found_by_word(store, "stork") == set()
+        restore(store, memory.id)
+        assert found_by_word(store, "stork") == {memory.id}
+        assert store.word_frequencies(["stork", "heron"])[0] == {"stork": 1, "heron": 0}
+        purge(store, memory.id)
+        assert found_by_word(store, "stork") == set()
+
+    def test_finds_rows_with_every_term_of_an_anchor_and_phrases_as_adjacent_words(self, store: Store) -> None:
+        both = put(store, "grey heron")
+        put(store, "grey stork")
+        apart = put(store, "heron grey")
+
+        def ids(plan: Plan) -> set[MemoryId]:
+            return {found.memory.id for found in store.search_words(reader(), plan, filters=ANY_STATUS, limit=9)}
+
+        assert ids(Plan((("grey", "heron"),))) == {both.id, apart.id}
+        assert ids(Plan((("absent",),), phrases=(("grey", "heron"),))) == {both.id}
+        assert ids(Plan(())) == set()
+
+    @pytest.mark.parametrize("hidden", [{"visibility": Visibility.PRIVATE}, {"path": "/elsewhere"}])
+    def test_scope_and_filters_apply_before_the_limit_of_a_search(self, store: Store, hidden: dict[str, Any]) -> None:
+        mine = put(store, "some longer text that mentions the heron once", path="/here", agent_id=TEAMMATE)
+        for _ in range(20):
+            put(store, "heron heron heron", **hidden)
+        found = store.search_words(reader(TEAMMATE), Plan((("heron",),)), filters=Filters(path="/here"), limit=1)
+        assert [match.memory.id for match in found] == [mine.id]
+
+    def test_better_matches_come_first(self, store: Store) -> None:
+        put(store, "a long text about many other birds, with one heron somewhere in it", title="birds")
+        best = put(store, "heron", title="heron")
+        found = store.search_words(reader(), Plan((("heron",),)), filters=ANY_STATUS, limit=2)
+        assert found[0].memory.id == best.id
+        assert found[0].score > found[1].score
+
+    def test_tags_follow_an_update(self, store: Store) -> None:
+        memory = put(store, tags=("old", "kept"))
+        change(store, memory.id, tags=("kept", "new"))
+        assert listed(store, filters=Filters(tags=("old",))) == set()
+        assert listed(store, filters=Filters(tags=("kept", "new"))) == {memory.id}
+
+    def test_one_active_memory_stands_for_a_key(self, store: Store) -> None:
+        standing = put(store, "one", key="k", category="c", project_id="p")
+        like = sample("two", key="k", category="c", project_id="p")
+        assert store.transact(lambda transaction: transaction.find_by_key(reader(), like)) == standing
+        for other in ({"category": "d"}, {"project_id": None}, {"key": "j"}, {"visibility": Visibility.PRIVATE}):
+            near = replace(like, **other)
+            assert store.transact(lambda transaction, near=near: transaction.find_by_key(reader(), near)) is None
+            put(store, key=near.key, category=near.category, project_id=near.project_id, visibility=near.visibility)
+        with pytest.raises(Conflict):
+            put(store, "two", key="k", category="c", project_id="p")
+        waiting = put(store, "two", key="k", category="c", project_id="p", status=Status.INBOX)
+        with pytest.raises(Conflict):
+            change(store, waiting.id, status=Status.ACTIVE)
+        delete(store, standing.id)
+        assert change(store, waiting.id, status=Status.ACTIVE).version == 2
+        with pytest.raises(Conflict):
+            restore(store, standing.id)
+
+    def test_a_key_that_not_everyone_sees_collides_with_nobody_elses(self, store: Store) -> None:
+        for visibility, roles in ((Visibility.PRIVATE, ()), (Visibility.ROLE, (Role.LEAD,))):
+            for author in (AUTHOR, TEAMMATE):
+                put(store, key="k", visibility=visibility, allowed_roles=roles, agent_id=author)
+        like = sample(key="k", visibility=Visibility.PRIVATE, agent_id=TEAMMATE)
+        found = store.transact(lambda transaction: transaction.find_by_key(reader(TEAMMATE), like))
+        assert found is not None
+        assert found.agent_id == TEAMMATE
+
+    def test_a_store_never_written_to_reads_as_empty(self, store: Store) -> None:
+        absent = MemoryId(new_id())
+        assert listed(store) == set()
+        assert store.list_folders(reader(), "/", ANY_STATUS) == []
+        assert store.statistics(reader(), ANY_STATUS).memories == 0
+        assert found_by_word(store, "heron") == set()
+        assert store.changes(reader(), after=0, path="/", limit=9) == ([], 0)
+        assert store.last_sequence() == 0
+        assert store.find_receipt(absent) is None
+        assert store.find_usage(reader(), absent).access_count == 0
+
+    def test_times_before_1970_and_far_ahead_are_kept(self, store: Store) -> None:
+        early, late = datetime(1066, 10, 14, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+        memory = put(store, observed_at=early, expires_at=late)
+        assert store.find(reader(), memory.id) == memory
+
+    def test_operations_are_named_in_the_log(self, store: Store) -> None:
+        memory = put(store)
+        change(store, memory.id)
+        delete(store, memory.id)
+        restore(store, memory.id)
+        purge(store, memory.id)
+        found, _ = store.changes(reader(), after=0, path="/", limit=9)
+        assert [entry.operation for entry in found] == [
+            Operation.CREATE,
+            Operation.UPDATE,
+            Operation.DELETE,
+            Operation.RESTORE,
+            Operation.PURGE,
+        ]

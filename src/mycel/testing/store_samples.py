@@ -1,0 +1,139 @@
+"""Memories, readers and single steps for the store suites."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.store import Store, Transaction
+from mycel.domain.change import Operation
+from mycel.domain.ids import EventId, MemberId, MemoryId, SourceId, TeamName, new_id
+from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope, SourceKind, Status, Visibility
+from mycel.domain.query import Filters, Order
+from mycel.domain.source import IngestionEvent, Source, Trigger
+from mycel.domain.team import Role, Trust
+from mycel.domain.words import Plan
+from mycel.retrieval.columns import indexed_text
+
+TEAM = TeamName("squad")
+AUTHOR = MemberId("swe-1")
+TEAMMATE = MemberId("swe-2")
+NEWEST = Order()
+ANY_STATUS = Filters(statuses=())
+EVERYTHING = ReadScope(team=TEAM, member_id=None, role=None, everything=True)
+START = datetime(2026, 11, 15, 9, 0, tzinfo=UTC)
+
+
+def reader(member_id: str = AUTHOR, role: Role = Role.AGENT) -> ReadScope:
+    return ReadScope(team=TEAM, member_id=MemberId(member_id), role=role, every_role=role is Role.ADMIN)
+
+
+def sample(content: str = "The build needs Node 22.", **fields: Any) -> Memory:
+    """A first version by the author; whatever is given replaces the plain value."""
+    at = fields.pop("at", START)
+    plain: dict[str, Any] = {
+        "id": MemoryId(new_id()),
+        "team": TEAM,
+        "type": MemoryType.FACT,
+        "title": content,
+        "content": content,
+        "path": "/notes",
+        "scope": Scope.GLOBAL,
+        "agent_id": AUTHOR,
+        "visibility": Visibility.TEAM,
+        "status": Status.ACTIVE,
+        "confidence": 1.0,
+        "trust": Trust.NORMAL,
+        "source_kind": SourceKind.MANUAL,
+        "made_by": MadeBy.MANUAL,
+        "created_at": at,
+        "updated_at": at,
+        "version": 1,
+    }
+    return Memory(**{**plain, **fields})
+
+
+def insert(transaction: Transaction, memory: Memory) -> None:
+    transaction.insert([(memory, indexed_text(memory))], by=memory.agent_id)
+
+
+def put(store: Store, content: str = "The build needs Node 22.", **fields: Any) -> Memory:
+    """Stores one memory in a transaction of its own."""
+
+    def work(transaction: Transaction) -> Memory:
+        memory = sample(content, **{"at": transaction.now, **fields})
+        insert(transaction, memory)
+        return memory
+
+    return store.transact(work)
+
+
+def change(
+    store: Store,
+    id: MemoryId,
+    *,
+    by: MemberId = AUTHOR,
+    operation: Operation = Operation.UPDATE,
+    reason: str | None = None,
+    **fields: Any,
+) -> Memory:
+    """The next version, in a transaction of its own."""
+
+    def work(transaction: Transaction) -> Memory:
+        before = transaction.get(EVERYTHING, id, deleted=True)
+        after = replace(before, version=before.version + 1, updated_at=transaction.now, **fields)
+        transaction.replace(before, after, by=by, operation=operation, reason=reason)
+        return after
+
+    return store.transact(work)
+
+
+def delete(store: Store, id: MemoryId) -> Memory:
+    return change(store, id, operation=Operation.DELETE, deleted_at=START)
+
+
+def restore(store: Store, id: MemoryId) -> Memory:
+    return change(store, id, operation=Operation.RESTORE, deleted_at=None)
+
+
+def purge(store: Store, id: MemoryId, *, by: MemberId = AUTHOR) -> None:
+    store.transact(lambda transaction: transaction.purge(transaction.get(EVERYTHING, id, deleted=True), by=by))
+
+
+def found_by_word(
+    store: Store, word: str, scope: ReadScope | None = None, *, filters: Filters = ANY_STATUS
+) -> set[MemoryId]:
+    """The ids that one indexed term finds."""
+    matches = store.search_words(scope or reader(), Plan(((word,),)), filters=filters, limit=100)
+    return {match.memory.id for match in matches}
+
+
+def listed(store: Store, scope: ReadScope | None = None, filters: Filters = ANY_STATUS) -> set[MemoryId]:
+    return {memory.id for memory in store.list_memories(scope or reader(), filters, order=NEWEST, limit=1000)}
+
+
+def a_source(text: str = "We agreed on Node 22.", **fields: Any) -> Source:
+    plain: dict[str, Any] = {
+        "id": SourceId(new_id()),
+        "kind": SourceKind.CONVERSATION,
+        "agent_id": AUTHOR,
+        "text": text,
+        "sha256": "0" * 64,
+        "created_at": START,
+    }
+    return Source(**{**plain, **fields})
+
+
+def an_event(source: Source | None, **fields: Any) -> IngestionEvent:
+    plain: dict[str, Any] = {
+        "id": EventId(new_id()),
+        "trigger": Trigger.CONVERSATION_CAPTURE,
+        "source_id": source.id if source else None,
+        "scope": Scope.GLOBAL,
+        "agent_id": AUTHOR,
+        "created_at": START,
+        "updated_at": START,
+    }
+    return IngestionEvent(**{**plain, **fields})

@@ -1,0 +1,176 @@
+"""What every store promises about what stands around memories: requests, links, places, views, sources, purging."""
+
+# ruff: noqa: S101 - a suite for pytest is made of assertions
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from mycel.contracts.store import Request, Store, Transaction
+from mycel.domain.ids import SourceId, new_id
+from mycel.domain.link import Link, Relation
+from mycel.domain.memory import (
+    EvidenceRef,
+    SourceRef,
+    Visibility,
+)
+from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.receipt import Erasure
+from mycel.testing.clock import ManualClock
+from mycel.testing.store_samples import (
+    AUTHOR,
+    EVERYTHING,
+    START,
+    TEAMMATE,
+    a_source,
+    an_event,
+    change,
+    delete,
+    found_by_word,
+    purge,
+    put,
+    reader,
+    restore,
+)
+
+HOUR = timedelta(hours=1)
+
+
+class StoreSurroundings:
+    """Needs the fixtures `store` and `clock`."""
+
+    def test_remembers_a_request_for_seven_days(self, store: Store, clock: ManualClock) -> None:
+        request = Request(AUTHOR, "save", "key-1", "hash", put(store).id, 1)
+        store.transact(lambda transaction: transaction.remember_request(request))
+
+        def known(member: str = AUTHOR, operation: str = "save") -> Request | None:
+            return store.transact(
+                lambda transaction: transaction.find_request(type(AUTHOR)(member), operation, "key-1")
+            )
+
+        assert known() == request
+        assert known(TEAMMATE) is None
+        assert known(operation="update") is None
+        clock.move(timedelta(days=7, seconds=-1))
+        assert known() == request
+        clock.move(timedelta(seconds=2))
+        assert known() is None
+        store.transact(lambda transaction: transaction.remember_request(request))
+        assert known() == request
+
+    def test_links_show_at_both_ends_until_removed(self, store: Store) -> None:
+        one, two = put(store, "one"), put(store, "two")
+        link = Link(one.id, two.id, Relation.SUPPORTS, AUTHOR, START)
+        place = Link(one.id, "project:pricing", Relation.APPLIES_TO, AUTHOR, START)
+        for made in (link, place):
+            later = replace(made, created_by=TEAMMATE)
+            assert store.transact(lambda transaction, made=made: transaction.link(made, origin=one)) == made
+            assert store.transact(lambda transaction, later=later: transaction.link(later, origin=one)) == made
+        assert set(store.list_links(reader(), one.id)) == {link, place}
+        assert store.list_links(reader(), two.id) == [link]
+        assert store.transact(lambda transaction: transaction.unlink(link, origin=one)) is True
+        assert store.transact(lambda transaction: transaction.unlink(link, origin=one)) is False
+        assert store.list_links(reader(), two.id) == []
+
+    def test_links_to_what_is_deleted_are_not_listed(self, store: Store) -> None:
+        one, two = put(store, "one"), put(store, "two")
+        link = Link(one.id, two.id, Relation.SUPPORTS, AUTHOR, START)
+        store.transact(lambda transaction: transaction.link(link, origin=one))
+        delete(store, two.id)
+        assert store.list_links(reader(), one.id) == []
+        restore(store, two.id)
+        assert store.list_links(reader(), one.id) == [link]
+
+    def test_places_are_known_once_mentioned_or_registered(self, store: Store) -> None:
+        put(store, project_id="mentioned", repo_id="mentioned-repo")
+        project, repo = Project("named", "about it", START), Repo("code", "named", "/src", "git@example.org:x", START)
+        store.transact(lambda transaction: transaction.register_project(project))
+        store.transact(lambda transaction: transaction.register_repo(repo))
+        store.transact(lambda transaction: transaction.register_project(Project("named", None, START + HOUR)))
+        assert [found.name for found in store.list_projects(reader())] == ["mentioned", "named"]
+        assert project in store.list_projects(reader())
+        assert [found.name for found in store.list_repos(reader())] == ["code", "mentioned-repo"]
+        assert repo in store.list_repos(reader())
+
+    def test_views_belong_to_one_member(self, store: Store) -> None:
+        view = SavedView("mine", "node", {"type": ["fact"], "since": "2026-01-01T00:00:00+00:00"}, START)
+        store.transact(lambda transaction: transaction.save_view(AUTHOR, view))
+        renewed = replace(view, query="deno")
+        store.transact(lambda transaction: transaction.save_view(AUTHOR, renewed))
+        assert store.list_views(reader()) == [renewed]
+        assert store.list_views(reader(TEAMMATE)) == []
+        assert store.transact(lambda transaction: transaction.delete_view(TEAMMATE, "mine")) is False
+        assert store.transact(lambda transaction: transaction.delete_view(AUTHOR, "mine")) is True
+        assert store.list_views(reader()) == []
+
+    def test_sources_and_events_are_listed_newest_first(self, store: Store) -> None:
+        sources = [a_source(f"text {index}") for index in range(5)]
+        events = [an_event(source) for source in sources]
+
+        def work(transaction: Transaction) -> None:
+            for source, event in zip(sources, events, strict=True):
+                transaction.add_source(source)
+                transaction.add_event(event)
+
+        store.transact(work)
+        first = store.list_sources(reader(), limit=3, cursor=None)
+        rest = store.list_sources(reader(), limit=3, cursor=first.next_cursor)
+        assert [*first, *rest] == sources[::-1]
+        assert rest.next_cursor is None
+        assert store.find_source(reader(), sources[0].id) == sources[0]
+        assert store.find_source(reader(), SourceId(new_id())) is None
+        assert store.list_events(reader(), limit=2) == events[:2:-1]
+
+    def test_a_source_follows_the_strictest_memory_made_from_it(self, store: Store) -> None:
+        source, own_event, sourceless = a_source(), an_event(None), an_event(None, agent_id=TEAMMATE)
+        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.add_event(an_event(source)))
+        store.transact(lambda transaction: transaction.add_event(own_event))
+        store.transact(lambda transaction: transaction.add_event(sourceless))
+        assert store.find_source(reader(TEAMMATE), source.id) == source
+        put(store, visibility=Visibility.PRIVATE, source_ref=SourceRef(source.id))
+        assert store.find_source(reader(TEAMMATE), source.id) is None
+        assert list(store.list_sources(reader(TEAMMATE), limit=9, cursor=None)) == []
+        assert store.list_events(reader(TEAMMATE), limit=9) == [sourceless]
+        assert store.find_source(reader(), source.id) == source
+
+    def test_purging_leaves_nothing_to_find(self, store: Store) -> None:
+        source = a_source("We agreed on Node 22.")
+        store.transact(lambda transaction: transaction.add_source(source))
+        memory = put(store, "a heron", tags=("t",), source_ref=SourceRef(source.id))
+        change(store, memory.id, content="a stork")
+        other = put(store, "other")
+        link = Link(other.id, memory.id, Relation.SUPPORTS, AUTHOR, START)
+        store.transact(lambda transaction: transaction.link(link, origin=other))
+        request = Request(AUTHOR, "save", "key-1", "hash", memory.id, 1)
+        store.transact(lambda transaction: transaction.remember_request(request))
+        receipt = store.transact(lambda transaction: transaction.purge(memory, by=TEAMMATE))
+        assert (receipt.memory_id, receipt.purged_by, receipt.state) == (memory.id, TEAMMATE, Erasure.LOGICAL)
+        assert store.transact(lambda transaction: transaction.find(EVERYTHING, memory.id, deleted=True)) is None
+        assert store.list_versions(EVERYTHING, memory.id) == []
+        assert store.list_links(EVERYTHING, other.id) == []
+        assert found_by_word(store, "heron") | found_by_word(store, "stork") == set()
+        asked = store.transact(lambda transaction: transaction.find_request(AUTHOR, "save", "key-1"))
+        assert asked == replace(request, request_hash="")
+        blanked = store.find_source(EVERYTHING, source.id)
+        assert blanked is not None
+        assert "Node" not in blanked.text
+        assert store.scrub() == 1
+        assert store.scrub() == 0
+        settled = store.find_receipt(memory.id)
+        assert settled is not None
+        assert settled.state is Erasure.SCRUBBED
+        assert store.check() == []
+
+    def test_purging_blanks_only_its_own_evidence_in_a_shared_source(self, store: Store) -> None:
+        source = a_source("We agreed on Node 22 and on tabs.")
+        store.transact(lambda transaction: transaction.add_source(source))
+        node = put(store, source_ref=SourceRef(source.id), evidence_ref=EvidenceRef(source.id, 13, 20))
+        put(store, source_ref=SourceRef(source.id), evidence_ref=EvidenceRef(source.id, 28, 32))
+        purge(store, node.id)
+        left = store.find_source(reader(), source.id)
+        assert left is not None
+        assert left.text[28:32] == "tabs"
+        assert "Node" not in left.text
+        assert len(left.text) == len(source.text)

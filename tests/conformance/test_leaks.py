@@ -1,0 +1,458 @@
+"""A hidden memory looks exactly like an absent one.
+
+Two workspaces are built alike, second by second; one of them also has a memory that some readers must not see, with
+everything that can hang on one: versions, links, a source, an event, a project, a repo, ratings, recalls. Then every
+method is called in both, and whatever differs is a leak. Known exceptions, which are not compared: gaps in sequence
+numbers (and in the row numbers inside a cursor), and ranking scores.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mycel.access.scope import ReadScope
+from mycel.app import open_workspace
+from mycel.domain.ids import TeamName
+from mycel.domain.memory import Memory
+from mycel.domain.query import Page
+from mycel.domain.recall import Recall
+from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
+from mycel.embedded.workspace import Workspace
+from mycel.errors import AccessDenied, MycelError
+from mycel.stores.sqlite import catalogue, changes, memories, words
+from mycel.stores.sqlite.database import Disk
+from mycel.stores.sqlite.store import SqliteStore
+from mycel.testing.clock import ManualClock
+from mycel.testing.memory_api_cast import ABSENT, MEMBERS, TEAMS
+from mycel.testing.store_samples import a_source, an_event
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+READERS = ("author", "teammate", "human", "outsider", "child_lead", "lead", "admin")
+
+
+@dataclass
+class World:
+    workspace: Workspace
+    clock: ManualClock
+    subject: str = ABSENT
+    subject_source: str = ABSENT
+    names: dict[str, str] = field(default_factory=dict)
+
+    def member(self, name: str) -> TeamMemory:
+        return self.workspace.as_member(MEMBERS[name][0])
+
+    def tick(self) -> None:
+        self.clock.move(timedelta(seconds=1))
+
+    def known(self, id: str, name: str) -> str:
+        self.names[id] = name
+        return id
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What the hidden memory is, who must not notice, and which cases some readers may tell apart."""
+
+    fields: dict[str, Any]
+    ends: str = "stays"
+    hidden_from: tuple[str, ...] = ("outsider",)
+    except_for: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+INSIDERS = ("author", "teammate", "human", "lead", "admin", "child_lead")
+# Sources stay when what was made from them is deleted, and lose only their text when it is purged.
+OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "save", "save_many"})
+SAW_IT_DELETED = OF_THE_SOURCE | {"changes", "list of deleted", "restore", "purge"}
+SAW_IT_PURGED = OF_THE_SOURCE | {"changes", "receipt"}
+LOST_SIGHT_OF_IT = frozenset({"changes", "purge", "receipt"})
+PURGES_UNSEEN = {"admin": frozenset({"purge", "receipt"})}
+FOR_LEADS = {"visibility": "role", "allowed_roles": ["lead"]}
+PRIVATE = {"visibility": "private"}
+SCENARIOS = {
+    "team": Scenario({}),
+    "role": Scenario(FOR_LEADS, hidden_from=("teammate", "human", "outsider", "child_lead")),
+    "private": Scenario(PRIVATE, hidden_from=READERS[1:], except_for=PURGES_UNSEEN),
+    "team, deleted": Scenario({}, "deleted", hidden_from=READERS, except_for=dict.fromkeys(INSIDERS, SAW_IT_DELETED)),
+    "private, deleted": Scenario(PRIVATE, "deleted", hidden_from=READERS[1:], except_for=PURGES_UNSEEN),
+    "team, purged": Scenario({}, "purged", hidden_from=READERS, except_for=dict.fromkeys(INSIDERS, SAW_IT_PURGED)),
+    "role, purged": Scenario(FOR_LEADS, "purged", hidden_from=("teammate", "human", "outsider", "child_lead")),
+    "private, purged": Scenario(PRIVATE, "purged", hidden_from=READERS[1:], except_for=PURGES_UNSEEN),
+    "shared, then private": Scenario(
+        {}, "made private", hidden_from=READERS[1:], except_for=dict.fromkeys(READERS[1:], LOST_SIGHT_OF_IT)
+    ),
+}
+
+
+def build(folder: Path, scenario: Scenario | None) -> World:
+    """The clock moves before every step, so that the extra steps shift no other moment."""
+    clock = ManualClock()
+    world = World(open_workspace(folder, clock=clock, disk=Disk(synchronous="OFF")), clock)
+    for team, parent in TEAMS.items():
+        world.workspace.add_team(team, parent=parent)
+    for id, team, kind, role, trust in MEMBERS.values():
+        world.workspace.add_member(id, team=team, kind=kind, role=role, trust=trust)
+    author, teammate, lead = (world.member(name) for name in ("author", "teammate", "lead"))
+    world.tick()
+    first = author.save("alpha heron on the lake", project="p1", repo="r1", tags=["bird"], path="/birds/grey")
+    world.known(first.id, "first")
+    world.tick()
+    second = teammate.save("gamma heron by the river", path="/birds", category="convention")
+    world.known(second.id, "second")
+    world.tick()
+    author.link(first.id, second.id, "supports")
+    for _ in range(6):
+        world.tick()
+        if scenario is not None:
+            hide_step(world, scenario, first.id, folder)
+    for step in after_steps(world):
+        world.tick()
+        step()
+    for name in READERS:
+        world.tick()
+        world.member(name).views.save("kept", query="heron")
+    lead.projects.register("p1", description="known to all")
+    return world
+
+
+def hide_step(world: World, scenario: Scenario, first: str, folder: Path) -> None:
+    """One of six steps in the life of the hidden memory: the step follows from how far it has come."""
+    author = world.member("author")
+    if world.subject == ABSENT:
+        source = add_source(folder / "teams" / "squad" / "memory.sqlite", world.clock)
+        world.subject_source = source
+        memory = author.save(
+            "beta heron with a secretword",
+            type="lesson",
+            project="later",
+            repo="later-repo",
+            path="/hidden/place",
+            tags=["hush"],
+            key="hk",
+            category="secret",
+            source={"source_id": source},
+            session_id="s-hidden",
+            task_id="t-hidden",
+            **scenario.fields,
+        )
+        world.subject = memory.id
+        return
+    version = author.history(world.subject)[-1].memory.version if is_there(author, world.subject) else 99
+    if version == 1:
+        author.update(world.subject, project="shared", repo="shared-repo", content="beta heron, secretword again")
+    elif version == 2:
+        author.update(world.subject, project="only-hidden", repo="only-hidden-repo", metadata={"x": 1})
+    elif version == 3 and not author.links(world.subject):
+        author.link(first, world.subject, "contradicts")
+        author.link(world.subject, first, "supports")
+        author.rate(world.subject, useful=True, recall_id=author.search("secretword").id)
+    elif version == 3:
+        finish = {"deleted": author.delete, "purged": author.purge}.get(scenario.ends)
+        if finish:
+            finish(world.subject)
+        if scenario.ends == "made private":
+            author.update(world.subject, visibility="private")
+
+
+def after_steps(world: World) -> list[Callable[[], object]]:
+    """Written once the hidden memory is there: none of it may show that it came second."""
+    author, teammate, lead, newcomer = (world.member(name) for name in ("author", "teammate", "lead", "newcomer"))
+    return [
+        lambda: world.known(teammate.save("delta heron", project="shared", repo="shared-repo").id, "third"),
+        lambda: lead.projects.register("later"),
+        lambda: lead.repos.register("later-repo"),
+        lambda: world.known(
+            author.save("epsilon", key="own", category="secret", visibility="private", confidence=0.2).id, "private"
+        ),
+        lambda: world.known(newcomer.save("zeta heron waits").id, "waiting"),
+        lambda: world.known(teammate.save("eta heron gone").id, "gone"),
+        lambda: teammate.delete(next(id for id, name in world.names.items() if name == "gone")),
+    ]
+
+
+def add_source(path: Path, clock: ManualClock) -> str:
+    """For the whole team by itself; what is made from it is what hides it."""
+    store = SqliteStore(path, root=path.parent, team=TeamName("squad"), clock=clock, disk=Disk(synchronous="OFF"))
+    source = a_source("they said secretword", uri="https://example.org/hidden")
+    store.transact(lambda transaction: transaction.add_source(source))
+    store.transact(lambda transaction: transaction.add_event(an_event(source)))
+    store.close()
+    return source.id
+
+
+def is_there(member: TeamMemory, id: str) -> bool:
+    try:
+        return bool(member.get(id))
+    except MycelError:
+        return False
+
+
+Case = Callable[[TeamMemory, World], list[Callable[[], object]]]
+
+
+def pages(api: TeamMemory) -> list[Page[Any]]:
+    found = [api.list(limit=1, status="any")]
+    while found[-1].next_cursor:
+        found.append(api.list(limit=1, status="any", cursor=found[-1].next_cursor))
+    return found
+
+
+CASES: dict[str, Case] = {
+    "get": lambda api, w: [
+        lambda: api.get(w.subject),
+        *(lambda s=s: api.get(w.subject, as_of=w.clock.now() - timedelta(seconds=s)) for s in (0, 15, 17, 18, 60)),
+    ],
+    "history": lambda api, w: [lambda: api.history(w.subject)],
+    "links": lambda api, w: [lambda: api.links(w.subject), *(lambda id=id: api.links(id) for id in w.names)],
+    "usage": lambda api, w: [lambda: api.usage(w.subject)],
+    "receipt": lambda api, w: [lambda: api.receipt(w.subject)],
+    "list": lambda api, w: [
+        lambda: pages(api),
+        lambda: api.list(order_by="title"),
+        lambda: api.list(order_by="-updated_at", status="any"),
+        *(
+            lambda filters=filters: api.list(status="any", **filters)
+            for filters in (
+                {"path": "/hidden"},
+                {"project": "only-hidden"},
+                {"project": "shared"},
+                {"repo": "only-hidden-repo"},
+                {"tags": "hush"},
+                {"key": "hk"},
+                {"category": "secret"},
+                {"type": "lesson"},
+                {"agent": "swe-1"},
+                {"session_id": "s-hidden"},
+                {"task_id": "t-hidden"},
+            )
+        ),
+        lambda: api.list(team="squad"),
+        lambda: api.list(team="nowhere"),
+    ],
+    "list of deleted": lambda api, w: [lambda: api.list(deleted=True)],
+    "tree": lambda api, w: [
+        *(lambda path=path: api.tree(path) for path in ("/", "/hidden", "/hidden/place", "/birds")),
+        lambda: api.tree("/", team="squad"),
+    ],
+    "recent": lambda api, w: [lambda: api.recent(), lambda: api.recent(2)],
+    "stats": lambda api, w: [lambda: api.stats()],
+    "search": lambda api, w: [
+        *(lambda q=q: api.search(q, limit=100) for q in ("heron", "secretword", "beta", '"beta heron"', "hush", None)),
+        lambda: api.search("heron", min_relevance=0, limit=1000, status="any"),
+        lambda: api.search("heron", type="lesson"),
+        lambda: api.search("heron", project="only-hidden"),
+        lambda: api.search("heron", path="/hidden"),
+    ],
+    "changes": lambda api, w: [
+        lambda: list(api.changes()),
+        lambda: list(api.changes(path="/hidden")),
+        lambda: list(api.changes(team="squad")),
+    ],
+    "projects.__call__": lambda api, w: [lambda: api.projects()],
+    "projects.list": lambda api, w: [lambda: api.projects.list()],
+    "projects.register": lambda api, w: [lambda: api.projects.register("later")],
+    "repos.__call__": lambda api, w: [lambda: api.repos()],
+    "repos.list": lambda api, w: [lambda: api.repos.list()],
+    "repos.register": lambda api, w: [lambda: api.repos.register("later-repo")],
+    "sources.get": lambda api, w: [lambda: api.sources.get(w.subject_source)],
+    "sources.list": lambda api, w: [lambda: api.sources.list()],
+    "sources.events": lambda api, w: [lambda: api.sources.events()],
+    "views.list": lambda api, w: [lambda: api.views.list()],
+    "views.run": lambda api, w: [lambda: api.views.run("kept", limit=100)],
+    "views.save": lambda api, w: [lambda: api.views.save("lessons", type="lesson")],
+    "views.delete": lambda api, w: [lambda: api.views.delete("lessons"), lambda: api.views.delete("lessons")],
+    "member_id": lambda api, w: [lambda: api.member_id],
+    "team": lambda api, w: [lambda: api.team],
+    # Writes: what is refused must be refused alike.
+    "update": lambda api, w: [
+        lambda: api.update(w.subject, content="x"),
+        lambda: api.update(w.subject, content="x", expected_version=1),
+    ],
+    "delete": lambda api, w: [lambda: api.delete(w.subject)],
+    "restore": lambda api, w: [lambda: api.restore(w.subject)],
+    "purge": lambda api, w: [lambda: api.purge(w.subject)],
+    "rate": lambda api, w: [lambda: api.rate(w.subject, useful=True)],
+    "link": lambda api, w: [
+        lambda: api.link(w.subject, "project:p1", "applies_to"),
+        *(lambda id=id: api.link(id, w.subject, "supports") for id in w.names),
+    ],
+    "unlink": lambda api, w: [
+        lambda: api.unlink(w.subject, "project:p1", "applies_to"),
+        *(lambda id=id: api.unlink(id, w.subject, "contradicts") for id in w.names),
+    ],
+    "save": lambda api, w: [lambda: undone(api, [api.save("x", source={"source_id": w.subject_source})])],
+    "save_many": lambda api, w: [
+        lambda: undone(api, api.save_many([{"content": "x", "source": {"source_id": w.subject_source}}]))
+    ],
+}
+
+
+def undone(api: TeamMemory, saved: list[Memory]) -> list[Memory]:
+    """A save that should have been refused must not disturb the comparisons after it."""
+    for memory in saved:
+        api.purge(memory.id)
+    return saved
+
+
+def answer(world: World, call: Callable[[], object]) -> str:
+    try:
+        return rendered(world, call())
+    except MycelError as error:
+        return rendered(world, f"{type(error).__name__} {error}")
+
+
+def rendered(world: World, found: object) -> str:
+    if isinstance(found, Recall):
+        hits = sorted(rendered(world, hit) for hit in found.hits)
+        return f"{found.query!r} {found.degraded} {hits}"
+    text = re.sub(r"\b(sequence|score|relevance)=[-\d.e]+", r"\1=…", repr(found))
+    text = re.sub(r"breakdown=\{[^}]*\}", "breakdown=…", text)
+    text = re.sub(r"next_cursor='[^']*'", "next_cursor=…", text)
+    names = {**world.names, world.subject: "<subject>", world.subject_source: "<subject>"}
+    return UUID.sub(lambda match: names.get(match[0], "<id>"), text)
+
+
+def leaks(present: World, absent: World, reader: str, skip: frozenset[str] = frozenset()) -> dict[str, tuple[str, str]]:
+    """The cases whose answers differ, with the first difference of each."""
+    found: dict[str, tuple[str, str]] = {}
+    sides = [(world, world.member(reader)) for world in (present, absent)]
+    for name in [name for name in CASES if name not in skip]:
+        calls = [CASES[name](api, world) for world, api in sides]
+        for pair in zip(*calls, strict=True):
+            seen, expected = (answer(world, call) for (world, _), call in zip(sides, pair, strict=True))
+            if seen != expected:
+                found.setdefault(name, (seen, expected))
+    return found
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], tuple[World, World]]]:
+    built: dict[str, tuple[World, World]] = {}
+
+    def pair(scenario: str) -> tuple[World, World]:
+        if scenario not in built:
+            folder = tmp_path_factory.mktemp("worlds")
+            built[scenario] = (build(folder / "present", SCENARIOS[scenario]), build(folder / "absent", None))
+        return built[scenario]
+
+    yield pair
+    for present, absent in built.values():
+        present.workspace.close()
+        absent.workspace.close()
+
+
+def public_methods() -> set[str]:
+    found = {name for name in vars(TeamMemory) if not name.startswith("_")}
+    parts = {"projects": Projects, "repos": Repos, "sources": Sources, "views": Views}
+    for part, kind in parts.items():
+        found |= {f"{part}.{name}" for name in vars(kind) if not name.startswith("_") or name == "__call__"}
+    return found
+
+
+def test_every_public_method_has_a_case() -> None:
+    assert set(CASES) - {"list of deleted"} == public_methods()
+
+
+def test_every_part_of_the_memory_is_walked(worlds: Callable[[str], tuple[World, World]]) -> None:
+    api = worlds("private")[0].member("author")
+    parts = {name for name in vars(api) if not name.startswith("_")}
+    assert parts == {"projects", "repos", "sources", "views"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "reader"), [(name, who) for name, each in SCENARIOS.items() for who in each.hidden_from]
+)
+def test_a_hidden_memory_looks_like_an_absent_one(
+    worlds: Callable[[str], tuple[World, World]], scenario: str, reader: str
+) -> None:
+    skip = SCENARIOS[scenario].except_for.get(reader, frozenset())
+    assert leaks(*worlds(scenario), reader, skip) == {}
+
+
+@pytest.mark.parametrize(("scenario", "reader"), [("team", "teammate"), ("role", "lead"), ("private", "author")])
+def test_whoever_may_see_the_memory_does(
+    worlds: Callable[[str], tuple[World, World]], scenario: str, reader: str
+) -> None:
+    """Otherwise the comparison would pass on a memory that nobody sees."""
+    read_only = {"get", "history", "links", "usage", "list", "tree", "recent", "stats", "search", "changes"}
+    around = {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events", "views.run"}
+    found = leaks(*worlds(scenario), reader, frozenset(CASES) - read_only - around)
+    assert set(found) == read_only | around
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_without_a_valid_token_nothing_is_answered(worlds: Callable[[str], tuple[World, World]], scenario: str) -> None:
+    for world in worlds(scenario):
+        for secret in ("", "mycel_wrong", world.subject, "swe-1", None):
+            with pytest.raises(AccessDenied, match=r"^the token is unknown, expired or revoked$"):
+                world.workspace.with_token(secret)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("hidden", [1, 10])
+def test_words_of_hidden_memories_do_not_decide_which_hits_are_shown(tmp_path: Path, hidden: int) -> None:
+    """Otherwise whoever guesses a word learns from the hits for another one whether somebody keeps it private."""
+    found: list[int] = []
+    for count in (0, hidden):
+        with open_workspace(tmp_path / str(count), disk=Disk(synchronous="OFF")) as workspace:
+            author, teammate = workspace.as_member("swe-1"), workspace.as_member("swe-2")
+            author.save_many([{"content": f"heron {index} on the lake"} for index in range(5)])
+            secrets = [{"content": f"secretword {index}", "visibility": "private"} for index in range(count)]
+            if secrets:
+                author.save_many(secrets)
+            found.append(len(teammate.search("heron lake secretword", limit=100).hits))
+    assert found[0] == found[1]
+
+
+def sees_everything(scope: ReadScope, table: str = "m", *, prefix: str = "") -> tuple[str, dict[str, Any]]:
+    return "1", {"reader": scope.member_id, "reader_role": None}
+
+
+@pytest.fixture
+def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Makes one module of the store see everything; statements it keeps are put together anew."""
+
+    def clear() -> None:
+        for module in (catalogue, changes, memories, words):
+            for kept in vars(module).values():
+                if hasattr(kept, "cache_clear"):
+                    kept.cache_clear()
+
+    def forget(arm: str) -> None:
+        monkeypatch.setattr(f"mycel.stores.sqlite.{arm}.visible", sees_everything)
+        clear()
+
+    yield forget
+    monkeypatch.undo()
+    clear()
+
+
+@pytest.mark.parametrize(
+    ("arm", "expected"),
+    [
+        ("words", {"search", "views.run"}),
+        ("memories", {"get", "history", "links", "usage", "list", "tree", "recent", "stats"}),
+        ("catalogue", {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events"}),
+    ],
+)
+def test_an_arm_that_forgets_the_scope_is_noticed(
+    worlds: Callable[[str], tuple[World, World]], forget_scope: Callable[[str], None], arm: str, expected: set[str]
+) -> None:
+    present, absent = worlds("private")
+    forget_scope(arm)
+    writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many"}
+    assert expected <= set(leaks(present, absent, "teammate", frozenset(writes)))
+
+
+def test_a_change_log_that_forgets_the_scope_is_noticed(
+    worlds: Callable[[str], tuple[World, World]],
+    forget_scope: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    present, absent = worlds("private")
+    forget_scope("changes")
+    monkeypatch.setattr(ReadScope, "sees", lambda self, audience: True)
+    assert "changes" in leaks(present, absent, "teammate", frozenset(CASES) - {"changes"})
