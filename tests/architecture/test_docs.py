@@ -1,0 +1,53 @@
+"""Everything users touch is documented."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import typer
+
+from mycel.settings import Settings
+from mycel.surfaces.cli.main import build
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
+SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
+
+
+def commands(command: object, path: str = "mycel") -> Iterator[str]:
+    inner = getattr(command, "commands", None)
+    if not inner:
+        yield path
+    for name, child in (inner or {}).items():
+        yield from commands(child, f"{path} {name}")
+
+
+@pytest.mark.parametrize("command", sorted(commands(typer.main.get_command(build()))))
+def test_every_command_is_in_the_reference(command: str) -> None:
+    assert f"`{command}" in COMMAND_LINE
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
+def test_every_setting_is_in_the_reference(name: str) -> None:
+    assert f"`MYCEL_{name.upper()}`" in SETTINGS
+
+
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs/decisions"
+    pages = {page.name for page in folder.glob("0*.md")}
+    assert pages == set(re.findall(r"\((0\d+[^)]*\.md)\)", (folder / "README.md").read_text("utf-8")))
+
+
+def test_no_link_in_the_docs_is_broken() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
