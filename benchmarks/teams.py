@@ -1,0 +1,57 @@
+"""Many teams: the same callers writing to fifty stores, beside all of them writing to one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+
+import mycel
+from benchmarks.report import Figure, show
+from benchmarks.saves import concurrent
+from benchmarks.texts import Notes
+from mycel.embedded.team_memory import TeamMemory
+
+TEAMS = 50
+AGENTS = 20
+THREADS = 100
+
+
+def run(folder: Path, *, quick: bool) -> None:
+    notes = Notes()
+    texts = [notes.text() for _ in range(500)]
+    seconds = 2.0 if quick else 6.0
+    rates: dict[int, float] = {}
+    for teams in (1, TEAMS):
+        with mycel.open(folder / f"teams-{teams}") as workspace:
+            names = [f"team-{place}" for place in range(teams)]
+            for name in names:
+                workspace.add_team(name)
+            memories = []
+            for place in range(TEAMS * AGENTS):
+                workspace.add_member(f"agent-{place}", team=names[place % teams])
+                memories.append(workspace.as_member(f"agent-{place}"))
+            for memory in memories[:teams]:
+                memory.save("The store is open before the clock starts.")
+            turns = cycle(zip(memories, cycle(texts), strict=False))
+            rates[teams] = concurrent(partial(_save_next, turns), threads=THREADS, seconds=seconds)
+    ratio = rates[TEAMS] / rates[1]
+    show(
+        f"Teams: {TEAMS} teams x {AGENTS} agents in one process",
+        [
+            Figure(
+                "saves to 50 stores",
+                f"{rates[TEAMS]:,.0f}/s",
+                f"to one store: {rates[1]:,.0f}/s",
+                f"{ratio:.2f} x",
+                ">= 2 x",
+                ratio >= 2,
+            )
+        ],
+    )
+
+
+def _save_next(turns: Iterator[tuple[TeamMemory, str]]) -> None:
+    memory, text = next(turns)
+    memory.save(text)
