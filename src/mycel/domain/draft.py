@@ -29,7 +29,7 @@ from mycel.errors import InvalidInput
 MAX_CONTENT_BYTES = 64 * 1024
 MAX_TITLE = 80
 MAX_NOTE_BYTES = 8 * 1024
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[\u3002\uff01\uff1f])|\n")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]|\n")
 _FOLDERS = {
     MemoryType.CONTEXT: "/context",
     MemoryType.PROFILE: "/context",
@@ -153,9 +153,9 @@ def changed_memory(current: Memory, draft: Draft, *, caller: Caller, now: dateti
 
 def first_sentence(content: str) -> str:
     """The title of a memory that was given none: its first sentence, at most 80 characters."""
-    start = content[: 4 * MAX_TITLE].lstrip().lstrip("#").lstrip() or content.strip()[: 4 * MAX_TITLE]
+    start = content.lstrip("# \t\r\n")[: 2 * MAX_TITLE] or content.strip()[: 2 * MAX_TITLE]
     end = _SENTENCE_END.search(start)
-    sentence = " ".join((start[: end.start()] if end else start).split())
+    sentence = " ".join((start[: end.end()] if end else start).split())
     if len(sentence) <= MAX_TITLE:
         return sentence or "Untitled"
     cut = sentence[: MAX_TITLE - 1]

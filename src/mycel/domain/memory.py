@@ -146,7 +146,7 @@ def checked_memory(values: dict[str, Any]) -> Memory:
     A frozen dataclass sets each field by a call, ten times the cost of the SELECT that brought the values.
     """
     memory = object.__new__(Memory)
-    memory.__dict__.update(values)
+    object.__setattr__(memory, "__dict__", values)
     return memory
 
 

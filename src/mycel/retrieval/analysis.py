@@ -95,13 +95,24 @@ _thread = _ThreadStemmer()
 
 def index_text(text: str) -> str:
     """The tokens to index for a text, separated by spaces: the word stream, then the parts of its words."""
-    stream: list[str] = []
-    parts: list[str] = []
-    for raw in _word().findall(text):
+    found = [_indexed[raw] for raw in _word().findall(text)]
+    return " ".join([stream for stream, _ in found if stream] + [parts for _, parts in found if parts])
+
+
+class _IndexedWords(dict[str, tuple[str, str]]):
+    """What each word adds to the stream and to the parts; on the path of every save, where a call per word is felt."""
+
+    def __missing__(self, raw: str) -> tuple[str, str]:
         word = _analyse(raw)
-        stream += word.tokens
-        parts += word.parts
-    return " ".join(stream + parts)
+        indexed = " ".join(word.tokens), " ".join(word.parts)
+        if len(raw) <= MAX_TOKEN_CHARS:
+            if len(self) >= CACHED_WORDS:
+                self.clear()
+            self[raw] = indexed
+        return indexed
+
+
+_indexed = _IndexedWords()
 
 
 def words(text: str) -> Iterator[Word]:

@@ -36,7 +36,7 @@ _CURRENT_AS_VERSION = columns_of("m", MEMORY_COLUMNS + HISTORY_COLUMNS)
 def find_memory(connection: apsw.Connection, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory | None:
     """The memory if this scope sees it; a deleted one only when asked for."""
     sql, values = _find_sql(scope, deleted)
-    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    row = connection.execute(sql, {"id": id, **values}).fetchone()
     return None if row is None else memory_from(row, scope.team)
 
 

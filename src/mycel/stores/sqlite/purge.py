@@ -25,13 +25,12 @@ _RECEIPT = """
 
 
 def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, now: datetime) -> tuple[int, Receipt]:
-    """Removes the record and all that came from it but its words; keeps a tombstone without any of its text.
+    """Removes the record and all that came from it but words and tags; keeps a tombstone without any of its text.
 
-    Returns the number under which the words are to be removed.
+    Returns the number under which those two are to be removed.
     """
     number = connection.execute("SELECT number FROM memories WHERE id = ?", (memory.id,)).fetchone()[0]
     _blank_sources(connection, memory)
-    connection.execute("DELETE FROM memory_tags WHERE number = ?", (number,))
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
     connection.execute("DELETE FROM memory_versions WHERE id = ?", (memory.id,))
     connection.execute("DELETE FROM memory_links WHERE from_id = ?1 OR to_id = ?1", (memory.id,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from enum import IntEnum
 from itertools import groupby
 from operator import itemgetter
 
@@ -41,6 +42,7 @@ _KEEP_VERSION = f"""
     SELECT {", ".join(_KEPT)}, ? FROM memories WHERE id = ?"""
 _INDEX = "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)"
 _UNINDEX = "DELETE FROM memory_words WHERE rowid = ?"
+_UNTAG = "DELETE FROM memory_tags WHERE number = ?"
 _TAG = "INSERT INTO memory_tags (tag, number) VALUES (?, ?)"
 _LOG = """
     INSERT INTO changes (operation, memory_id, version, changed_by, committed_at, path, visibility, agent_id,
@@ -48,27 +50,36 @@ _LOG = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
+class _Table(IntEnum):
+    """What is written at the end, in this order."""
+
+    TAGS = 1
+    LOG = 2
+    WORDS = 3
+
+
 class SqliteTransaction(CatalogueWrites):
     """Shared by the operations of one batch; the writer opens and ends the transaction around them.
 
-    Words are written at the end: FTS5 flushes to disk whatever is pending at every savepoint, and each operation
-    has one, which would cost more than all its other statements together.
+    Words, tags and the log are written at the end, for all operations together. FTS5 flushes to disk whatever is
+    pending at every savepoint, and each operation has one: that would cost more than all its other statements.
     """
 
     def __init__(self, connection: apsw.Connection, *, clock: Clock) -> None:
         super().__init__(connection)
-        self._word_writes: list[tuple[str, tuple[object, ...]]] = []
+        self._left: list[tuple[_Table, str, tuple[object, ...]]] = []
         self.now: datetime = max(clock.now(), moment(memories.latest_commit(connection) + 1))
 
     def mark(self) -> int:
-        return len(self._word_writes)
+        return len(self._left)
 
     def rewind(self, mark: int) -> None:
-        del self._word_writes[mark:]
+        del self._left[mark:]
 
     def finish(self) -> None:
-        for sql, writes in groupby(self._word_writes, key=itemgetter(0)):
-            self.connection.executemany(sql, [values for _, values in writes])
+        # Table by table, and within each in the order of the operations.
+        for sql, writes in groupby(sorted(self._left, key=itemgetter(0)), key=itemgetter(1)):
+            self.connection.executemany(sql, [values for _, _, values in writes])
 
     def find(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory | None:
         return memories.find_memory(self.connection, scope, id, deleted=deleted)
@@ -92,10 +103,10 @@ class SqliteTransaction(CatalogueWrites):
         self.connection.executemany(_INSERT, [self._row(memory, by, None) for memory, _ in written])
         # Numbers are given out in order, and nobody else writes meanwhile.
         first = self.connection.last_insert_rowid() - len(written) + 1
-        numbered = list(enumerate(written, first))
-        self._word_writes += [(_INDEX, (number, *words)) for number, (_, words) in numbered]
-        self.connection.executemany(_TAG, [(tag, number) for number, (memory, _) in numbered for tag in memory.tags])
-        self.connection.executemany(_LOG, [self._entry(Operation.CREATE, memory, by=by) for memory, _ in written])
+        for number, (memory, words) in enumerate(written, first):
+            self._left.append((_Table.WORDS, _INDEX, (number, *words)))
+            self._left += [(_Table.TAGS, _TAG, (tag, number)) for tag in memory.tags]
+            self._log(Operation.CREATE, memory, by=by)
 
     def replace(
         self,
@@ -111,15 +122,17 @@ class SqliteTransaction(CatalogueWrites):
         number = self.connection.execute(_REPLACE, row).fetchone()[0]
         words = indexed_text(after)
         if words != indexed_text(before):
-            self._word_writes += [(_UNINDEX, (number,)), (_INDEX, (number, *words))]
+            self._left.append((_Table.WORDS, _UNINDEX, (number,)))
+            self._left.append((_Table.WORDS, _INDEX, (number, *words)))
         if after.tags != before.tags:
-            self.connection.execute("DELETE FROM memory_tags WHERE number = ?", (number,))
-            self.connection.executemany(_TAG, [(tag, number) for tag in after.tags])
+            self._left.append((_Table.TAGS, _UNTAG, (number,)))
+            self._left += [(_Table.TAGS, _TAG, (tag, number)) for tag in after.tags]
         self._log(operation, after, by=by, before=before)
 
     def purge(self, memory: Memory, *, by: MemberId) -> Receipt:
         number, receipt = purge.purge_memory(self.connection, memory, by=by, now=self.now)
-        self._word_writes.append((_UNINDEX, (number,)))
+        self._left.append((_Table.WORDS, _UNINDEX, (number,)))
+        self._left.append((_Table.TAGS, _UNTAG, (number,)))
         self._log(Operation.PURGE, memory, by=by)
         return receipt
 
@@ -194,22 +207,11 @@ class SqliteTransaction(CatalogueWrites):
         before: Memory | None = None,
         other_id: str | None = None,
     ) -> None:
-        self.connection.execute(_LOG, self._entry(operation, memory, by=by, before=before, other_id=other_id))
-
-    def _entry(
-        self,
-        operation: Operation,
-        memory: Memory,
-        *,
-        by: MemberId,
-        before: Memory | None = None,
-        other_id: str | None = None,
-    ) -> tuple[object, ...]:
         """Old values are stored only where they differ: most changes move nothing out of sight."""
         moved = before is not None and before.path != memory.path
         hidden = before is not None and audience_of(before) != audience_of(memory)
         old = before if before is not None and (moved or hidden) else None
-        return (
+        entry = (
             operation,
             memory.id,
             memory.version,
@@ -225,3 +227,4 @@ class SqliteTransaction(CatalogueWrites):
             packed_roles(old.allowed_roles) if old else None,
             other_id,
         )
+        self._left.append((_Table.LOG, _LOG, entry))

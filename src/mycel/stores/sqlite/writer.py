@@ -36,7 +36,6 @@ ResultT = TypeVar("ResultT")
 
 # Bounds how long the first caller of a batch waits for the last one's work.
 MAX_BATCH = 256
-MAX_LINGER_SECONDS = 0.005
 FLUSH_SECONDS = 0.5
 
 
@@ -75,9 +74,6 @@ class Writer(Generic[TxT]):
         self._connection: apsw.Connection | None = None
         self._queue: deque[_Job[TxT]] = deque()
         self._wake = threading.Condition(threading.Lock())
-        self._worth_waking = 1
-        self._last_size = 0
-        self._last_seconds = 0.0
         self._flush_due: float | None = None
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -124,8 +120,7 @@ class Writer(Generic[TxT]):
         with self._wake:
             self._start()
             self._queue.append(job)
-            if len(self._queue) >= self._worth_waking:
-                self._wake.notify()
+            self._wake.notify()
 
     def _start(self) -> None:
         if self._closing:
@@ -136,9 +131,7 @@ class Writer(Generic[TxT]):
 
     def _serve(self) -> None:
         while (batch := self._next_batch()) is not None:
-            started = time.monotonic()
             self._settle(batch)
-            self._last_size, self._last_seconds = len(batch), time.monotonic() - started
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
                 self._connection.close()
@@ -160,18 +153,8 @@ class Writer(Generic[TxT]):
             return batch or None
 
     def _wait_for_work(self) -> None:
-        self._worth_waking = 1
         while not (self._queue or self._closing or self._flush_is_due()):
             self._wake.wait(None if self._flush_due is None else self._flush_due - time.monotonic())
-        # Callers that were just answered tend to come back: one commit for all of them is worth as much
-        # patience as the last commit took.
-        if len(self._queue) < self._last_size:
-            self._worth_waking = self._last_size
-            deadline = time.monotonic() + min(self._last_seconds, MAX_LINGER_SECONDS)
-            while len(self._queue) < self._last_size and not self._closing:
-                left = deadline - time.monotonic()
-                if left <= 0 or not self._wake.wait(left):
-                    break
 
     def _flush_is_due(self) -> bool:
         return self._flush_due is not None and (self._closing or time.monotonic() >= self._flush_due)
