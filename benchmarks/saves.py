@@ -86,6 +86,7 @@ def single_commits(folder: Path, notes: Notes, *, seconds: float) -> float:
         values = new_memory(read_fields({"content": texts[count % len(texts)], "tags": ["bench"]}), caller=CALLER)
         record = written_at(values, transaction.now, id=MemoryId(new_id()), ttl=None)
         transaction.insert([(record, indexed_text(record))], by=CALLER.member_id)
+        transaction.finish()
         connection.execute("COMMIT")
         count += 1
     connection.close()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TypeVar
 
 import apsw
 
@@ -13,7 +14,10 @@ from mycel.domain.recall import Recall
 from mycel.stores.sqlite.rows import micros
 
 # A reader in a tight loop must not fill the memory before the next flush.
+MAX_READS = 200_000
 MAX_RECALLS = 10_000
+
+ItemT = TypeVar("ItemT")
 
 _COUNT = """
     INSERT INTO memory_usage SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?1)
@@ -24,29 +28,28 @@ _HIT = """
 
 
 class ReadTraces:
-    """Reads do not write: what they leave is worth a second of delay, and none of it is acknowledged."""
+    """Reads do not write: what they leave is worth a second of delay, and none of it is acknowledged.
+
+    Appending to a deque takes no lock; what is more than it holds until the next flush is lost, oldest first.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: dict[MemoryId, tuple[int, datetime]] = {}
-        self._recalls: list[tuple[Recall, MemberId, datetime]] = []
+        self._reads: deque[tuple[Iterable[MemoryId], datetime]] = deque(maxlen=MAX_READS)
+        self._recalls: deque[tuple[Recall, MemberId, datetime]] = deque(maxlen=MAX_RECALLS)
 
     def count(self, ids: Iterable[MemoryId], at: datetime) -> None:
-        with self._lock:
-            for id in ids:
-                self._counts[id] = (self._counts.get(id, (0, at))[0] + 1, at)
+        self._reads.append((ids, at))
 
     def log(self, recall: Recall, by: MemberId, at: datetime) -> None:
-        with self._lock:
-            if len(self._recalls) < MAX_RECALLS:
-                self._recalls.append((recall, by, at))
+        self._recalls.append((recall, by, at))
 
     def write(self, connection: apsw.Connection) -> None:
-        with self._lock:
-            counts, self._counts = self._counts, {}
-            recalls, self._recalls = self._recalls, []
+        counts: dict[MemoryId, tuple[int, datetime]] = {}
+        for ids, at in _taken(self._reads):
+            for id in ids:
+                counts[id] = (counts.get(id, (0, at))[0] + 1, at)
         connection.executemany(_COUNT, [(id, count, micros(at)) for id, (count, at) in counts.items()])
-        for recall, by, at in recalls:
+        for recall, by, at in _taken(self._recalls):
             connection.execute("INSERT INTO recalls VALUES (?, ?, ?, ?)", (recall.id, by, recall.query, micros(at)))
             connection.executemany(
                 _HIT,
@@ -55,3 +58,8 @@ class ReadTraces:
                     for position, hit in enumerate(recall.hits)
                 ],
             )
+
+
+def _taken(queue: deque[ItemT]) -> list[ItemT]:
+    """What is in it now; what is added meanwhile waits for the next time."""
+    return [queue.popleft() for _ in range(len(queue))]

@@ -107,76 +107,75 @@ def list_events(connection: apsw.Connection, scope: ReadScope, *, limit: int) ->
     return [_event(row) for row in rows]
 
 
-class CatalogueWrites:
-    """The part of a transaction that writes these."""
+def register_project(connection: apsw.Connection, project: Project) -> Project:
+    row = connection.execute(
+        """
+        INSERT INTO projects VALUES (?, ?, ?)
+        ON CONFLICT DO UPDATE SET description = ifnull(excluded.description, description) RETURNING *""",
+        (project.name, project.description, micros(project.created_at)),
+    ).fetchone()
+    return Project(row[0], row[1], moment(row[2]))
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self.connection = connection
 
-    def register_project(self, project: Project) -> Project:
-        row = self.connection.execute(
-            """
-            INSERT INTO projects VALUES (?, ?, ?)
-            ON CONFLICT DO UPDATE SET description = ifnull(excluded.description, description) RETURNING *""",
-            (project.name, project.description, micros(project.created_at)),
-        ).fetchone()
-        return Project(row[0], row[1], moment(row[2]))
+def register_repo(connection: apsw.Connection, repo: Repo) -> Repo:
+    row = connection.execute(
+        """
+        INSERT INTO repos VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET project_id = ifnull(excluded.project_id, project_id),
+          folder = ifnull(excluded.folder, folder), remote = ifnull(excluded.remote, remote) RETURNING *""",
+        (repo.name, repo.project_id, repo.folder, repo.remote, micros(repo.created_at)),
+    ).fetchone()
+    return Repo(row[0], row[1], row[2], row[3], moment(row[4]))
 
-    def register_repo(self, repo: Repo) -> Repo:
-        row = self.connection.execute(
-            """
-            INSERT INTO repos VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET project_id = ifnull(excluded.project_id, project_id),
-              folder = ifnull(excluded.folder, folder), remote = ifnull(excluded.remote, remote) RETURNING *""",
-            (repo.name, repo.project_id, repo.folder, repo.remote, micros(repo.created_at)),
-        ).fetchone()
-        return Repo(row[0], row[1], row[2], row[3], moment(row[4]))
 
-    def save_view(self, member_id: MemberId, view: SavedView) -> None:
-        self.connection.execute(
-            "INSERT OR REPLACE INTO saved_views VALUES (?, ?, ?, ?, ?)",
-            (member_id, view.name, view.query, _json(view.filters), micros(view.created_at)),
-        )
+def save_view(connection: apsw.Connection, member_id: MemberId, view: SavedView) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO saved_views VALUES (?, ?, ?, ?, ?)",
+        (member_id, view.name, view.query, _json(view.filters), micros(view.created_at)),
+    )
 
-    def delete_view(self, member_id: MemberId, name: str) -> bool:
-        self.connection.execute("DELETE FROM saved_views WHERE member_id = ? AND name = ?", (member_id, name))
-        return self.connection.changes() > 0
 
-    def add_source(self, source: Source) -> None:
-        self.connection.execute(
-            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                source.id,
-                source.visibility,
-                source.agent_id,
-                packed_roles(source.allowed_roles),
-                source.kind,
-                source.session_id,
-                source.uri,
-                source.sha256,
-                micros(source.created_at),
-                source.text,
-            ),
-        )
+def delete_view(connection: apsw.Connection, member_id: MemberId, name: str) -> bool:
+    connection.execute("DELETE FROM saved_views WHERE member_id = ? AND name = ?", (member_id, name))
+    return connection.changes() > 0
 
-    def add_event(self, event: IngestionEvent) -> None:
-        self.connection.execute(
-            "INSERT INTO ingestion_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                event.id,
-                event.trigger,
-                event.source_id,
-                event.scope,
-                event.agent_id,
-                event.state,
-                event.tries,
-                event.outcome,
-                event.error,
-                micros(event.created_at),
-                micros(event.updated_at),
-                micros_or_none(event.lease_until),
-            ),
-        )
+
+def add_source(connection: apsw.Connection, source: Source) -> None:
+    connection.execute(
+        "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            source.id,
+            source.visibility,
+            source.agent_id,
+            packed_roles(source.allowed_roles),
+            source.kind,
+            source.session_id,
+            source.uri,
+            source.sha256,
+            micros(source.created_at),
+            source.text,
+        ),
+    )
+
+
+def add_event(connection: apsw.Connection, event: IngestionEvent) -> None:
+    connection.execute(
+        "INSERT INTO ingestion_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            event.id,
+            event.trigger,
+            event.source_id,
+            event.scope,
+            event.agent_id,
+            event.state,
+            event.tries,
+            event.outcome,
+            event.error,
+            micros(event.created_at),
+            micros(event.updated_at),
+            micros_or_none(event.lease_until),
+        ),
+    )
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -58,7 +58,8 @@ def open_memory() -> apsw.Connection:
 
 
 def _connect(path: Path, *, flags: int, vfs: str | None) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+    # Room for inserts of every number of rows, which are texts of their own.
+    connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=512)
     connection.set_busy_handler(_Patience())
     connection.pragma("temp_store", "memory")
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)

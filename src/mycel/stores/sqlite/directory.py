@@ -59,11 +59,15 @@ class SqliteDirectoryTransaction:
         self._connection = connection
         self.now: datetime = clock.now()
 
-    def mark(self) -> int:
-        return 0
+    def begin(self) -> None:
+        self._connection.execute("SAVEPOINT operation")
 
-    def rewind(self, mark: int) -> None:
-        """Nothing is left for the end."""
+    def keep(self) -> None:
+        self._connection.execute("RELEASE operation")
+
+    def undo(self) -> None:
+        self._connection.execute("ROLLBACK TO operation")
+        self._connection.execute("RELEASE operation")
 
     def finish(self) -> None:
         """Nothing is left for the end."""

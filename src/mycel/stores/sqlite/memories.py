@@ -195,11 +195,6 @@ def _read_cursor(cursor: str, order: Order) -> tuple[Any, int]:
     raise InvalidInput("is not from a page of this list in this order", field="cursor")
 
 
-def latest_commit(connection: apsw.Connection) -> int:
-    row = connection.execute("SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1").fetchone()
-    return 0 if row is None else row[0]
-
-
 def find_by_key(connection: apsw.Connection, scope: ReadScope, like: Memory) -> Memory | None:
     """The accepted knowledge with the same project, category, key and audience."""
     seen, values = visible(scope)

@@ -67,11 +67,8 @@ class SqliteStores:
         with self._room:
             if self._closed:
                 raise Unavailable("the workspace is closed")
-            held = self._open.get(team)
-            if held is None:
-                held = self._open_another(team)
-            else:
-                self._open.move_to_end(team)
+            held = self._open.get(team) or self._open_another(team)
+            self._open.move_to_end(team)
             held.users += 1
             return held
 

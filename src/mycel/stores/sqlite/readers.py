@@ -49,14 +49,20 @@ class ReaderPool:
         except apsw.Error as error:
             raise translate(error) from error
         finally:
-            self._give_back(connection)
+            self._idle.append(connection)
+            # A waiter counts itself before it looks, so either it sees this connection or this sees the waiter.
+            if self._waiting or self._closed:
+                self._after_return()
 
     def close(self) -> None:
         self._closed = True
-        while self._idle:
+        while True:
             # The last connection to close checkpoints; on a full disk that fails, and the WAL keeps what it holds.
             with contextlib.suppress(apsw.Error):
-                self._idle.pop().close()
+                try:
+                    self._idle.pop().close()
+                except IndexError:
+                    break
 
     def _open_or_wait(self) -> apsw.Connection:
         with self._returned:
@@ -83,12 +89,8 @@ class ReaderPool:
         finally:
             self._waiting -= 1
 
-    def _give_back(self, connection: apsw.Connection) -> None:
+    def _after_return(self) -> None:
         if self._closed:
-            connection.close()
-            return
-        self._idle.append(connection)
-        # A waiter counts itself before it looks, so either it sees this connection or this sees the waiter.
-        if self._waiting:
-            with self._returned:
-                self._returned.notify()
+            self.close()
+        with self._returned:
+            self._returned.notify()

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from enum import IntEnum
-from itertools import groupby
-from operator import itemgetter
 
 import apsw
 
@@ -17,13 +14,14 @@ from mycel.domain.change import Operation, audience_of
 from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory
+from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.receipt import Receipt
-from mycel.domain.source import Source
+from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.words import IndexedText
 from mycel.errors import NotFound
 from mycel.retrieval.columns import indexed_text
 from mycel.stores.sqlite import catalogue, memories, purge
-from mycel.stores.sqlite.catalogue import CatalogueWrites
+from mycel.stores.sqlite.deferred import DeferredWrites, Statement
 from mycel.stores.sqlite.rows import (
     HISTORY_COLUMNS,
     MEMORY_COLUMNS,
@@ -32,54 +30,83 @@ from mycel.stores.sqlite.rows import (
     moment,
     packed_roles,
 )
+from mycel.stores.sqlite.writer import BatchLost
 
-_WRITTEN = (*MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
-_INSERT = f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ({', '.join('?' * len(_WRITTEN))})"
-_REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE id = ? RETURNING number"
-_KEPT = ("number", *MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
+_WRITTEN = ("number", *MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
+_REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _WRITTEN[1:])} WHERE id = ? RETURNING number"
 _KEEP_VERSION = f"""
-    INSERT INTO memory_versions ({", ".join(_KEPT)}, valid_to)
-    SELECT {", ".join(_KEPT)}, ? FROM memories WHERE id = ?"""
-_INDEX = "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)"
-_UNINDEX = "DELETE FROM memory_words WHERE rowid = ?"
-_UNTAG = "DELETE FROM memory_tags WHERE number = ?"
-_TAG = "INSERT INTO memory_tags (tag, number) VALUES (?, ?)"
-_LOG = """
+    INSERT INTO memory_versions ({", ".join(_WRITTEN)}, valid_to)
+    SELECT {", ".join(_WRITTEN)}, ? FROM memories WHERE id = ?"""
+_LATEST = """
+    SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1), (SELECT max(number) FROM memories)"""
+
+_INSERT = Statement(0, f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ", f"({', '.join('?' * len(_WRITTEN))})")
+_UNTAG = Statement(1, "DELETE FROM memory_tags WHERE number = ?")
+_TAG = Statement(1, "INSERT INTO memory_tags (tag, number) VALUES ", "(?, ?)")
+_LOG = Statement(
+    2,
+    """
     INSERT INTO changes (operation, memory_id, version, changed_by, committed_at, path, visibility, agent_id,
-      allowed_roles, old_path, old_visibility, old_agent_id, old_allowed_roles, other_id)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+      allowed_roles, old_path, old_visibility, old_agent_id, old_allowed_roles, other_id) VALUES """,
+    f"({', '.join('?' * 14)})",
+)
+_UNINDEX = Statement(3, "DELETE FROM memory_words WHERE rowid = ?")
+_INDEX = Statement(3, "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES ", "(?, ?, ?, ?, ?)")
 
 
-class _Table(IntEnum):
-    """What is written at the end, in this order."""
-
-    TAGS = 1
-    LOG = 2
-    WORDS = 3
-
-
-class SqliteTransaction(CatalogueWrites):
+class SqliteTransaction:
     """Shared by the operations of one batch; the writer opens and ends the transaction around them.
 
-    Words, tags and the log are written at the end, for all operations together. FTS5 flushes to disk whatever is
-    pending at every savepoint, and each operation has one: that would cost more than all its other statements.
+    New rows, tags, words and the log are written at the end, for all operations together. An operation that needs
+    the database before that gets a savepoint, so that it can be undone alone; most need none.
     """
 
     def __init__(self, connection: apsw.Connection, *, clock: Clock) -> None:
-        super().__init__(connection)
-        self._left: list[tuple[_Table, str, tuple[object, ...]]] = []
-        self.now: datetime = max(clock.now(), moment(memories.latest_commit(connection) + 1))
+        self._connection = connection
+        self._later = DeferredWrites()
+        self._mark = 0
+        self._operating = False
+        self._has_savepoint = False
+        latest, number = connection.execute(_LATEST).fetchone()
+        self._last_number: int = number or 0
+        self.now: datetime = max(clock.now(), moment((latest or 0) + 1))
 
-    def mark(self) -> int:
-        return len(self._left)
+    @property
+    def connection(self) -> apsw.Connection:
+        """The database as this operation must see it: with everything written that was left for later."""
+        if self._operating and not self._has_savepoint:
+            self._run_later(self._mark)
+            self._mark = 0
+            self._connection.execute("SAVEPOINT operation")
+            self._has_savepoint = True
+        if self._later:
+            self._later.run_before(len(self._later), self._connection)
+        return self._connection
 
-    def rewind(self, mark: int) -> None:
-        del self._left[mark:]
+    def begin(self) -> None:
+        self._operating = True
+        self._has_savepoint = False
+        self._mark = len(self._later)
+
+    def keep(self) -> None:
+        if self._has_savepoint:
+            self._connection.execute("RELEASE operation")
+
+    def undo(self) -> None:
+        self._later.forget_after(self._mark)
+        if self._has_savepoint:
+            self._connection.execute("ROLLBACK TO operation")
+            self._connection.execute("RELEASE operation")
 
     def finish(self) -> None:
-        # Table by table, and within each in the order of the operations.
-        for sql, writes in groupby(sorted(self._left, key=itemgetter(0)), key=itemgetter(1)):
-            self.connection.executemany(sql, [values for _, _, values in writes])
+        self._run_later(len(self._later))
+
+    def _run_later(self, mark: int) -> None:
+        """These are writes of other operations: if they fail, it is not this one's fault."""
+        try:
+            self._later.run_before(mark, self._connection)
+        except apsw.Error as error:
+            raise BatchLost from error
 
     def find(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory | None:
         return memories.find_memory(self.connection, scope, id, deleted=deleted)
@@ -100,13 +127,16 @@ class SqliteTransaction(CatalogueWrites):
         return catalogue.find_source(self.connection, scope, id)
 
     def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
-        self.connection.executemany(_INSERT, [self._row(memory, by, None) for memory, _ in written])
-        # Numbers are given out in order, and nobody else writes meanwhile.
-        first = self.connection.last_insert_rowid() - len(written) + 1
-        for number, (memory, words) in enumerate(written, first):
-            self._left.append((_Table.WORDS, _INDEX, (number, *words)))
-            self._left += [(_Table.TAGS, _TAG, (tag, number)) for tag in memory.tags]
+        for memory, words in written:
+            self._last_number = number = self._last_number + 1
+            self._later.add(_INSERT, (number, *self._row(memory, by, None)))
+            self._later.add(_INDEX, (number, *words))
+            for tag in memory.tags:
+                self._later.add(_TAG, (tag, number))
             self._log(Operation.CREATE, memory, by=by)
+        if any(memory.key is not None for memory, _ in written):
+            # Now, so that a key that is taken is this operation's own failure.
+            _ = self.connection
 
     def replace(
         self,
@@ -122,17 +152,18 @@ class SqliteTransaction(CatalogueWrites):
         number = self.connection.execute(_REPLACE, row).fetchone()[0]
         words = indexed_text(after)
         if words != indexed_text(before):
-            self._left.append((_Table.WORDS, _UNINDEX, (number,)))
-            self._left.append((_Table.WORDS, _INDEX, (number, *words)))
+            self._later.add(_UNINDEX, (number,))
+            self._later.add(_INDEX, (number, *words))
         if after.tags != before.tags:
-            self._left.append((_Table.TAGS, _UNTAG, (number,)))
-            self._left += [(_Table.TAGS, _TAG, (tag, number)) for tag in after.tags]
+            self._later.add(_UNTAG, (number,))
+            for tag in after.tags:
+                self._later.add(_TAG, (tag, number))
         self._log(operation, after, by=by, before=before)
 
     def purge(self, memory: Memory, *, by: MemberId) -> Receipt:
         number, receipt = purge.purge_memory(self.connection, memory, by=by, now=self.now)
-        self._left.append((_Table.WORDS, _UNINDEX, (number,)))
-        self._left.append((_Table.TAGS, _UNTAG, (number,)))
+        self._later.add(_UNINDEX, (number,))
+        self._later.add(_UNTAG, (number,))
         self._log(Operation.PURGE, memory, by=by)
         return receipt
 
@@ -187,6 +218,24 @@ class SqliteTransaction(CatalogueWrites):
             ),
         )
 
+    def register_project(self, project: Project) -> Project:
+        return catalogue.register_project(self.connection, project)
+
+    def register_repo(self, repo: Repo) -> Repo:
+        return catalogue.register_repo(self.connection, repo)
+
+    def save_view(self, member_id: MemberId, view: SavedView) -> None:
+        catalogue.save_view(self.connection, member_id, view)
+
+    def delete_view(self, member_id: MemberId, name: str) -> bool:
+        return catalogue.delete_view(self.connection, member_id, name)
+
+    def add_source(self, source: Source) -> None:
+        catalogue.add_source(self.connection, source)
+
+    def add_event(self, event: IngestionEvent) -> None:
+        catalogue.add_event(self.connection, event)
+
     def begin_backup(self, location: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO backups VALUES (?, ?, NULL)", (location, micros(self.now)))
 
@@ -227,4 +276,4 @@ class SqliteTransaction(CatalogueWrites):
             packed_roles(old.allowed_roles) if old else None,
             other_id,
         )
-        self._left.append((_Table.LOG, _LOG, entry))
+        self._later.add(_LOG, entry)

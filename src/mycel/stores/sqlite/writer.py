@@ -18,14 +18,12 @@ from mycel.stores.sqlite.faults import translate
 class BatchTransaction(Protocol):
     """What the operations of one batch share."""
 
-    def mark(self) -> int:
-        """Where it stands before an operation."""
+    def begin(self) -> None:
+        """An operation starts; what it does can be undone until it is kept."""
         ...
 
-    def rewind(self, mark: int) -> None:
-        """Forgets what an operation left to be written, because its savepoint is rolled back."""
-        ...
-
+    def keep(self) -> None: ...
+    def undo(self) -> None: ...
     def finish(self) -> None:
         """Writes what operations left to be written together, right before COMMIT."""
         ...
@@ -39,8 +37,8 @@ MAX_BATCH = 256
 FLUSH_SECONDS = 0.5
 
 
-class _Vanished(Exception):
-    """SQLite rolled back the whole transaction, not only the savepoint of the operation that failed."""
+class BatchLost(Exception):
+    """The whole transaction is gone or cannot be finished, not only the operation that noticed."""
 
 
 class _Job(Generic[TxT]):
@@ -181,7 +179,7 @@ class Writer(Generic[TxT]):
             return
         try:
             self._together(connection, batch)
-        except _Vanished:
+        except BatchLost:
             # One of them did not fit, or was interrupted; alone, each gets the outcome it deserves.
             for job in batch:
                 self._alone(connection, job)
@@ -191,37 +189,30 @@ class Writer(Generic[TxT]):
         try:
             transaction = self._transaction(connection)
             for job in batch:
-                self._in_savepoint(connection, transaction, job)
-            self._finish(transaction)
+                self._operate(connection, transaction, job)
+            transaction.finish()
             connection.execute("COMMIT")
         except apsw.FullError as error:
             # A full disk takes the whole transaction, at whatever statement it shows: nothing of it is stored.
-            raise _Vanished from error
+            raise BatchLost from error
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
 
-    @staticmethod
-    def _finish(transaction: TxT) -> None:
-        try:
-            transaction.finish()
-        except apsw.Error as error:
-            # Whose writes these were is not known here: alone, each operation gets its own outcome.
-            raise _Vanished from error
-
-    def _in_savepoint(self, connection: apsw.Connection, transaction: TxT, job: _Job[TxT]) -> None:
+    def _operate(self, connection: apsw.Connection, transaction: TxT, job: _Job[TxT]) -> None:
         job.result = job.error = None
-        connection.execute("SAVEPOINT operation")
-        mark = transaction.mark()
+        transaction.begin()
         try:
             job.result = job.work(transaction)
+        except BatchLost:
+            raise
         except Exception as error:
             if not connection.in_transaction:
-                raise _Vanished from error
-            connection.execute("ROLLBACK TO operation")
-            transaction.rewind(mark)
+                raise BatchLost from error
+            transaction.undo()
             job.error = translate(error)
-        connection.execute("RELEASE operation")
+        else:
+            transaction.keep()
 
     def _alone(self, connection: apsw.Connection, job: _Job[TxT]) -> None:
         job.result = job.error = None
@@ -234,7 +225,8 @@ class Writer(Generic[TxT]):
         except Exception as error:  # noqa: BLE001 - told to the caller
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            job.error = translate(error)
+            cause = error.__cause__ if isinstance(error, BatchLost) else None
+            job.error = translate(cause if isinstance(cause, Exception) else error)
 
 
 class _Exclusive:
