@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 import typer
 
+from mycel.embedded.team_memory import TeamMemory
+from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
 from mycel.surfaces.cli.main import build
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
+PYTHON = (ROOT / "docs/reference/python.md").read_text("utf-8")
 SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
 
 
@@ -29,6 +32,12 @@ def commands(command: object, path: str = "mycel") -> Iterator[str]:
 @pytest.mark.parametrize("command", sorted(commands(typer.main.get_command(build()))))
 def test_every_command_is_in_the_reference(command: str) -> None:
     assert f"`{command}" in COMMAND_LINE
+
+
+@pytest.mark.parametrize("made", [Workspace, TeamMemory])
+def test_every_public_method_is_in_the_reference(made: type) -> None:
+    missing = [name for name in vars(made) if not name.startswith("_") and f"`{name}(" not in PYTHON]
+    assert [name for name in missing if name not in {"member_id", "team"}] == []
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Settings)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
@@ -115,4 +116,4 @@ def _note(value: object, name: str) -> str | None:
 
 def _plain(value: object) -> object:
     """Times become text, so that a view reads the same after a restart."""
-    return value.isoformat() if hasattr(value, "isoformat") else value  # type: ignore[attr-defined]
+    return value.isoformat() if isinstance(value, datetime) else value

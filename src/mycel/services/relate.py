@@ -11,6 +11,7 @@ from mycel.domain.link import PLACE_RELATIONS, PROJECT_PREFIX, REPO_PREFIX, Link
 from mycel.domain.memory import Memory
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
+from mycel.services.ownership import change_own
 
 
 class Relating:
@@ -25,8 +26,7 @@ class Relating:
             origin, link = _between(transaction, caller, start, target, kind)
             return transaction.link(link, origin=origin)
 
-        with self._stores.lease(caller.team) as store:
-            return store.transact(work)
+        return change_own(self._stores, caller, start, work)
 
     def unlink(self, caller: Caller, from_id: object, to_id: object, relation: object) -> None:
         start, target, kind = _read_ends(from_id, to_id, relation)
@@ -35,8 +35,7 @@ class Relating:
             origin, link = _between(transaction, caller, start, target, kind)
             transaction.unlink(link, origin=origin)
 
-        with self._stores.lease(caller.team) as store:
-            store.transact(work)
+        change_own(self._stores, caller, start, work)
 
     def rate(self, caller: Caller, id: object, *, useful: object, recall_id: object = None) -> None:
         rating = Rating(
@@ -50,8 +49,7 @@ class Relating:
             transaction.get(read_scope(caller), rating.memory_id)
             transaction.rate(rating)
 
-        with self._stores.lease(caller.team) as store:
-            store.transact(work)
+        change_own(self._stores, caller, rating.memory_id, work)
 
 
 def _between(

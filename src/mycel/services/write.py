@@ -23,6 +23,7 @@ from mycel.domain.words import IndexedText
 from mycel.errors import Conflict, InvalidInput, NotFound
 from mycel.retrieval.columns import index_texts
 from mycel.services.idempotency import Retry
+from mycel.services.ownership import change_own
 
 MAX_VERSION = 2**53
 MAX_ITEMS = 1000
@@ -80,8 +81,7 @@ class Writing:
             retry.remember(transaction, after)
             return after
 
-        with self._stores.lease(caller.team) as store:
-            return store.transact(work)
+        return change_own(self._stores, caller, memory_id, work)
 
     def delete(self, caller: Caller, id: object) -> Memory:
         memory_id = parse_id(id)
@@ -93,8 +93,7 @@ class Writing:
             transaction.replace(before, after, by=caller.member_id, operation=Operation.DELETE)
             return after
 
-        with self._stores.lease(caller.team) as store:
-            return store.transact(work)
+        return change_own(self._stores, caller, memory_id, work)
 
     def restore(self, caller: Caller, id: object) -> Memory:
         """Undoes a deletion; a memory that is not deleted stays as it is."""
@@ -109,8 +108,7 @@ class Writing:
             transaction.replace(before, after, by=caller.member_id, operation=Operation.RESTORE)
             return after
 
-        with self._stores.lease(caller.team) as store:
-            return store.transact(work)
+        return change_own(self._stores, caller, memory_id, work)
 
     def purge(self, caller: Caller, id: object) -> Receipt:
         memory_id = parse_id(id)
@@ -120,8 +118,7 @@ class Writing:
             require_purge(caller, memory)
             return transaction.purge(memory, by=caller.member_id)
 
-        with self._stores.lease(caller.team) as store:
-            return store.transact(work)
+        return change_own(self._stores, caller, memory_id, work)
 
     def _read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> _New:
         said = {name: value for name, value in given.items() if value is not None and name != "idempotency_key"}
