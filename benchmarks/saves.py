@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
 from time import perf_counter
@@ -36,8 +36,12 @@ def run(folder: Path, *, quick: bool) -> None:
     with mycel.open(folder / "grouped") as workspace:
         memory = workspace.as_member("swe-1")
         texts = cycle([notes.text() for _ in range(5000)])
-        one_thread = concurrent(lambda: memory.save(next(texts), tags=["bench"]), threads=1, seconds=seconds)
-        grouped = concurrent(lambda: memory.save(next(texts), tags=["bench"]), threads=THREADS, seconds=seconds)
+
+        def save() -> object:
+            return memory.save(next(texts), tags=["bench"])
+
+        one_thread = concurrent([save], seconds=seconds)
+        grouped = concurrent([save] * THREADS, seconds=seconds)
     aim = 3 if fsync < 0.001 else 15
     figures = [
         Figure("bare fsync of 4 KiB", "", f"{fsync * 1000:.2f} ms", ""),
@@ -93,16 +97,17 @@ def single_commits(folder: Path, notes: Notes, *, seconds: float) -> float:
     return count / seconds
 
 
-def concurrent(save: Callable[[], object], *, threads: int, seconds: float) -> float:
+def concurrent(saves: Sequence[Callable[[], object]], *, seconds: float) -> float:
+    """Saves a second, each of the calls repeated by a thread of its own."""
     until = perf_counter() + seconds
-    counts = [0] * threads
+    counts = [0] * len(saves)
 
     def work(place: int) -> None:
         while perf_counter() < until:
-            save()
+            saves[place]()
             counts[place] += 1
 
-    workers = [threading.Thread(target=work, args=(place,)) for place in range(threads)]
+    workers = [threading.Thread(target=work, args=(place,)) for place in range(len(saves))]
     started = perf_counter()
     for worker in workers:
         worker.start()

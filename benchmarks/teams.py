@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 
 import mycel
 from benchmarks.report import Figure, show
 from benchmarks.saves import concurrent
 from benchmarks.texts import Notes
-from mycel.embedded.team_memory import TeamMemory
 
 TEAMS = 50
 AGENTS = 20
-THREADS = 100
 
 
 def run(folder: Path, *, quick: bool) -> None:
@@ -34,8 +30,8 @@ def run(folder: Path, *, quick: bool) -> None:
                 memories.append(workspace.as_member(f"agent-{place}"))
             for memory in memories[:teams]:
                 memory.save("The store is open before the clock starts.")
-            turns = cycle(zip(memories, cycle(texts), strict=False))
-            rates[teams] = concurrent(partial(_save_next, turns), threads=THREADS, seconds=seconds)
+            saves = [partial(memory.save, texts[place % len(texts)]) for place, memory in enumerate(memories)]
+            rates[teams] = concurrent(saves, seconds=seconds)
     ratio = rates[TEAMS] / rates[1]
     show(
         f"Teams: {TEAMS} teams x {AGENTS} agents in one process",
@@ -50,8 +46,3 @@ def run(folder: Path, *, quick: bool) -> None:
             )
         ],
     )
-
-
-def _save_next(turns: Iterator[tuple[TeamMemory, str]]) -> None:
-    memory, text = next(turns)
-    memory.save(text)

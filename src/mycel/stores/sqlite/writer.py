@@ -34,6 +34,9 @@ ResultT = TypeVar("ResultT")
 
 # Bounds how long the first caller of a batch waits for the last one's work.
 MAX_BATCH = 256
+# How many of the last operations tell who is likely to come back.
+RECENT = 64
+MAX_LINGER_SECONDS = 0.05
 FLUSH_SECONDS = 0.5
 
 
@@ -72,6 +75,9 @@ class Writer(Generic[TxT]):
         self._connection: apsw.Connection | None = None
         self._queue: deque[_Job[TxT]] = deque()
         self._wake = threading.Condition(threading.Lock())
+        self._recent_callers: deque[int] = deque(maxlen=RECENT)
+        self._worth_waking = 1
+        self._last_seconds = 0.0
         self._flush_due: float | None = None
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -118,7 +124,9 @@ class Writer(Generic[TxT]):
         with self._wake:
             self._start()
             self._queue.append(job)
-            self._wake.notify()
+            self._recent_callers.append(threading.get_ident())
+            if len(self._queue) >= self._worth_waking:
+                self._wake.notify()
 
     def _start(self) -> None:
         if self._closing:
@@ -129,7 +137,9 @@ class Writer(Generic[TxT]):
 
     def _serve(self) -> None:
         while (batch := self._next_batch()) is not None:
+            started = time.monotonic()
             self._settle(batch)
+            self._last_seconds = time.monotonic() - started
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
                 self._connection.close()
@@ -151,8 +161,24 @@ class Writer(Generic[TxT]):
             return batch or None
 
     def _wait_for_work(self) -> None:
+        self._worth_waking = 1
         while not (self._queue or self._closing or self._flush_is_due()):
             self._wake.wait(None if self._flush_due is None else self._flush_due - time.monotonic())
+        expected = len(set(self._recent_callers))
+        if 0 < len(self._queue) < expected:
+            self._linger(expected)
+
+    def _linger(self, expected: int) -> None:
+        """Several callers were here a moment ago: a commit for all of them is worth as much patience as it takes.
+
+        Under load they have not even been able to ask yet; without this, each of fifty stores would commit one by one.
+        """
+        self._worth_waking = expected
+        deadline = time.monotonic() + min(self._last_seconds, MAX_LINGER_SECONDS)
+        while len(self._queue) < expected and not self._closing:
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._wake.wait(left):
+                return
 
     def _flush_is_due(self) -> bool:
         return self._flush_due is not None and (self._closing or time.monotonic() >= self._flush_due)
