@@ -12,7 +12,7 @@ import typer
 
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
-from mycel.settings import Settings
+from mycel.settings import Settings, variable_of
 from mycel.surfaces.cli.main import build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def test_every_public_method_is_in_the_reference(made: type) -> None:
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
 def test_every_setting_is_in_the_reference(name: str) -> None:
-    assert f"`MYCEL_{name.upper()}`" in SETTINGS
+    assert f"`{variable_of(name)}`" in SETTINGS
 
 
 def test_every_decision_is_listed() -> None:

@@ -1,0 +1,1 @@
+"""What Mycel asks outside models for: one module per vendor or runtime, loaded when first used."""

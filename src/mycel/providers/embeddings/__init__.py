@@ -1,0 +1,1 @@
+"""Embedders: local ONNX folders, and any endpoint that speaks OpenAI's interface."""

@@ -1,0 +1,95 @@
+"""One ONNX model in memory: tokens in, one row per text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Encoding
+
+from mycel.errors import Misconfigured, Unavailable
+from mycel.providers.embeddings.card import Card
+
+KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+INPUT_TYPES: dict[str, Any] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+ONLY_ERRORS = 3
+
+
+class OnnxGraph:
+    """onnxruntime lets many threads run one session at once."""
+
+    def __init__(self, path: Path, *, card: Card, threads: int) -> None:
+        self._path = path
+        self._card = card
+        self._session = _open(path, threads=threads)
+        self._inputs = {entry.name: self._type_of(entry) for entry in self._session.get_inputs()}
+        if "input_ids" not in self._inputs:
+            raise Misconfigured(f"{path} has no input input_ids")
+        output = self._session.get_outputs()[0]
+        self._output = output.name
+        # Empty where the graph leaves even that open.
+        if output.shape:
+            self._check_shape(output.shape)
+
+    def run(self, encodings: Sequence[Encoding]) -> NDArray[np.float32]:
+        """One row per encoding, of whatever length the model gives."""
+        arrays = _padded(encodings)
+        feed = {name: arrays[name].astype(kind) for name, kind in self._inputs.items()}
+        try:
+            output = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
+        except Exception as error:  # onnxruntime's errors have no common ancestor but this one
+            raise Unavailable(f"{self._path} could not be run ({type(error).__name__})") from error
+        self._check_shape(output.shape)
+        if len(output) != len(encodings):
+            raise Misconfigured(f"{self._path} gives {len(output)} vectors for {len(encodings)} texts")
+        return output if output.ndim == 2 else self._pool(output, mask=arrays["attention_mask"])
+
+    def _pool(self, output: NDArray[np.float32], *, mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        if self._card.pooling == "cls":
+            return output[:, 0]
+        weights = mask[:, :, None].astype(np.float32)
+        return (output * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+
+    def _type_of(self, entry: onnxruntime.NodeArg) -> Any:
+        if entry.name not in KNOWN_INPUTS or entry.type not in INPUT_TYPES:
+            raise Misconfigured(f"{self._path} wants an input {entry.name} ({entry.type}), which Mycel cannot give")
+        return INPUT_TYPES[entry.type]
+
+    def _check_shape(self, shape: Sequence[int | str | None]) -> None:
+        """A size that the graph leaves open stands there as a name, and is checked when it is known."""
+        if len(shape) not in (2, 3):
+            raise Misconfigured(f"{self._path} gives neither one vector per text nor one per token")
+        size = shape[-1]
+        if isinstance(size, int) and size != self._card.dimensions:
+            raise Misconfigured(
+                f"{self._path} gives vectors of {size} numbers; its card says dimensions {self._card.dimensions}"
+            )
+
+
+def _open(path: Path, *, threads: int) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = ONLY_ERRORS
+    # Spinning threads would burn a core of the machine between two texts.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's errors have no common ancestor but this one
+        raise Misconfigured(f"{path} is not a model that onnxruntime can load ({type(error).__name__})") from error
+
+
+def _padded(encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
+    """Padded with zeros, which the attention mask hides, to the longest of these."""
+    shape = (len(encodings), max(1, *(len(encoding) for encoding in encodings)))
+    arrays = {name: np.zeros(shape, dtype=np.int64) for name in KNOWN_INPUTS}
+    for row, encoding in enumerate(encodings):
+        length = len(encoding)
+        arrays["input_ids"][row, :length] = encoding.ids
+        arrays["attention_mask"][row, :length] = 1
+        arrays["token_type_ids"][row, :length] = encoding.type_ids
+    return arrays

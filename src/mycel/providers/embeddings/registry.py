@@ -1,0 +1,46 @@
+"""Which embedder a setting names; the others are not even imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mycel.contracts.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingOptions:
+    """`embedder` is `none`, `openai`, or the folder of a local model; the rest is for endpoints."""
+
+    embedder: str = "none"
+    model: str | None = None
+    dimensions: int | None = None
+    url: str | None = None
+    key: str | None = field(default=None, repr=False)
+
+
+def make_embedder(options: EmbeddingOptions) -> Embedder | None:
+    """None when memories are found by words alone; `Misconfigured` when the options cannot work."""
+    return _MAKERS.get(options.embedder, _local)(options)
+
+
+def _none(_: EmbeddingOptions) -> None:
+    return None
+
+
+def _openai(options: EmbeddingOptions) -> Embedder:
+    from mycel.providers.embeddings.openai import DEFAULT_MODEL, OpenAIEmbedder
+
+    return OpenAIEmbedder(
+        model=options.model or DEFAULT_MODEL, dimensions=options.dimensions, url=options.url, key=options.key
+    )
+
+
+def _local(options: EmbeddingOptions) -> Embedder:
+    from mycel.providers.embeddings.onnx import OnnxEmbedder
+
+    return OnnxEmbedder(Path(options.embedder).expanduser())
+
+
+_MAKERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {"none": _none, "openai": _openai}
