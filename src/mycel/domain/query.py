@@ -47,6 +47,8 @@ class Filters:
     until: datetime | None = None
     # Leaves out what had expired by then; None keeps the expired.
     alive_at: datetime | None = None
+    # Only what has stood as it is since that moment or before.
+    believed_at: datetime | None = None
     deleted: bool = False
     # The project of the question: global and own memories are in reach beside it.
     reach_project: str | None = None

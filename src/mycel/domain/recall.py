@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from mycel.domain.ids import RecallId, TeamName
+from mycel.domain.ids import MemoryId, RecallId, TeamName
 from mycel.domain.memory import EvidenceRef, Memory, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """All that a search by meaning could have found: how many memories, and how their cosines are spread."""
+
+    size: int
+    mean: float = 0.0
+    deviation: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,4 +42,27 @@ class Recall:
     id: RecallId
     query: str
     hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedHit:
+    """A hit as it was answered: its numbers, not its text."""
+
+    memory_id: MemoryId
+    score: float
+    relevance: float
+    breakdown: Mapping[str, float]
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedRecall:
+    """A recall as the log has it. `request` is what was asked beside the question: filters, limit, ranking."""
+
+    id: RecallId
+    query: str
+    recalled_at: datetime
+    request: Mapping[str, Any]
+    hits: tuple[LoggedHit, ...]
     degraded: tuple[str, ...] = ()

@@ -1,0 +1,208 @@
+"""What filters and access rules look at, of every memory of a team: coded columns by memory number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mycel.access.scope import ReadScope
+from mycel.domain.embedding import IndexRow
+from mycel.domain.query import Filters
+from mycel.retrieval.coded_column import NEVER, CodedColumn, Flags, Match, TimeColumn, both, either, resized
+
+# From here on filling whole columns is cheaper than one memory after the other.
+BULK = 2_000
+LEAST_LENGTH = 1_024
+GROWTH = 1.125
+
+TEXT_COLUMNS = (
+    "visibility", "agent_id", "allowed_roles", "status", "type", "scope", "project_id", "repo_id", "path",
+    "category", "key", "session_id", "task_id", "tags",
+)  # fmt: skip
+TIME_COLUMNS = ("created_at", "expires_at", "valid_from")
+
+_ABSENT, _KEPT, _DELETED = 0, 1, 2
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Facets:
+    """Not safe to read while it is written: its owner keeps the two apart."""
+
+    def __init__(self) -> None:
+        self._states = np.zeros(LEAST_LENGTH, np.uint8)
+        self._texts = {name: CodedColumn(LEAST_LENGTH) for name in TEXT_COLUMNS}
+        self._times = {name: TimeColumn(LEAST_LENGTH) for name in TIME_COLUMNS}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, NDArray[Any]], *, texts: Mapping[str, Sequence[str | None]]) -> Facets:
+        """From what `arrays` and `texts` gave."""
+        facets = cls()
+        facets._states = arrays["states"]
+        present = facets._states != _ABSENT
+        for name in TEXT_COLUMNS:
+            facets._texts[name] = CodedColumn.restored(arrays[name], texts=texts[name], present=present)
+        for name in TIME_COLUMNS:
+            facets._times[name] = TimeColumn.restored(arrays[name], present=present)
+        return facets
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copies, which later writes leave alone."""
+        return (
+            {"states": self._states.copy()}
+            | {name: column.codes.copy() for name, column in self._texts.items()}
+            | {name: column.moments.copy() for name, column in self._times.items()}
+        )
+
+    def texts(self) -> dict[str, list[str | None]]:
+        return {name: list(column.texts) for name, column in self._texts.items()}
+
+    def put(self, row: IndexRow) -> None:
+        number = row.number
+        self._make_room(number)
+        place = CodedColumn.put if self._states[number] == _ABSENT else CodedColumn.change
+        for name, column in self._texts.items():
+            place(column, number, getattr(row, name))
+        self._times["created_at"].put(number, row.created_at)
+        self._times["expires_at"].put(number, NEVER if row.expires_at is None else row.expires_at)
+        self._times["valid_from"].put(number, row.valid_from)
+        self._states[number] = _KEPT if row.deleted_at is None else _DELETED
+
+    def extend(self, rows: Iterable[IndexRow]) -> None:
+        # The last word on each number is the one that counts.
+        latest = list({row.number: row for row in rows}.values())
+        if len(latest) < BULK:
+            for row in latest:
+                self.put(row)
+        else:
+            self._fill(latest)
+
+    def remove(self, number: int) -> None:
+        if 0 <= number < len(self._states):
+            self._clear(number)
+            self._states[number] = _ABSENT
+
+    def mask(self, scope: ReadScope, filters: Filters, *, linked: Iterable[int] = ()) -> Flags:
+        """The memories that the scope sees and the filters ask for, by number: what `stores/*/clauses.py` says.
+
+        `linked` are those that a link puts into the project or repo in reach; links are not kept here.
+        """
+        mask = np.equal(self._states, _DELETED if filters.deleted else _KEPT)
+        for match in self._conditions(scope, filters, linked):
+            if match is False:
+                mask[:] = False
+                break
+            if match is not True:
+                np.logical_and(mask, match, out=mask)
+        return mask
+
+    def _conditions(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> Iterator[Match]:
+        """Cheap and telling ones first: the rest is not looked at when nothing is left."""
+        yield self._visible(scope)
+        yield from self._options(filters)
+        yield from self._equals(filters)
+        yield from self._within(filters)
+        yield self._in_reach(scope, filters, linked)
+
+    def _visible(self, scope: ReadScope) -> Match:
+        if scope.everything:
+            return True
+        visibility = self._texts["visibility"]
+        seen = either(visibility.equal_to("team"), self._texts["agent_id"].equal_to(scope.member_id))
+        if seen is True or not (scope.every_role or scope.role):
+            return seen
+        role = f'"{scope.role}"'
+        named = scope.every_role or self._texts["allowed_roles"].where(role, lambda roles: role in roles)
+        return either(seen, both(visibility.equal_to("role"), named))
+
+    def _options(self, filters: Filters) -> Iterator[Match]:
+        for name, wanted in (("status", filters.statuses), ("type", filters.types), ("scope", filters.scopes)):
+            if wanted:
+                yield self._texts[name].one_of([option.value for option in wanted])
+
+    def _equals(self, filters: Filters) -> Iterator[Match]:
+        for name in ("category", "key", "project_id", "repo_id", "agent_id", "session_id", "task_id"):
+            wanted = getattr(filters, name)
+            if wanted is not None:
+                yield self._texts[name].equal_to(wanted)
+        if filters.at_path is not None:
+            yield self._texts["path"].equal_to(filters.at_path)
+
+    def _within(self, filters: Filters) -> Iterator[Match]:
+        if filters.path != "/":
+            path = filters.path
+            yield self._texts["path"].where(path, lambda other: other == path or other.startswith(f"{path}/"))
+        for tag in filters.tags:
+            yield self._texts["tags"].where(tag, _Tagged(tag))
+        if filters.since is not None:
+            yield self._times["created_at"].after(_micros(filters.since) - 1)
+        if filters.until is not None:
+            yield self._times["created_at"].before(_micros(filters.until))
+        if filters.alive_at is not None:
+            yield self._times["expires_at"].after(_micros(filters.alive_at))
+        if filters.believed_at is not None:
+            yield self._times["valid_from"].before(_micros(filters.believed_at) + 1)
+
+    def _in_reach(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> Match:
+        if filters.reach_project is None and filters.reach_repo is None:
+            return True
+        own = both(self._texts["scope"].one_of(("agent", "session")), self._texts["agent_id"].equal_to(scope.member_id))
+        near = either(own, self._texts["scope"].equal_to("global"))
+        near = either(near, self._texts["project_id"].equal_to(filters.reach_project))
+        near = either(near, self._texts["repo_id"].equal_to(filters.reach_repo))
+        return either(near, self._flags(linked))
+
+    def _flags(self, numbers: Iterable[int]) -> Match:
+        there = [number for number in numbers if 0 <= number < len(self._states)]
+        if not there:
+            return False
+        flags = np.zeros(len(self._states), np.bool_)
+        flags[there] = True
+        return flags
+
+    def _clear(self, number: int) -> None:
+        if self._states[number] != _ABSENT:
+            for column in self._texts.values():
+                column.remove(number)
+
+    def _fill(self, rows: Sequence[IndexRow]) -> None:
+        columns = dict(zip(IndexRow._fields, zip(*rows, strict=True), strict=True))
+        numbers = np.array(columns["number"], np.int64)
+        self._make_room(int(numbers.max()))
+        for number in numbers[self._states[numbers] != _ABSENT].tolist():
+            self._clear(number)
+        for name, column in self._texts.items():
+            column.extend(numbers, columns[name])
+        columns["expires_at"] = tuple(NEVER if moment is None else moment for moment in columns["expires_at"])
+        for name, times in self._times.items():
+            times.extend(numbers, columns[name])
+        self._states[numbers] = [_KEPT if moment is None else _DELETED for moment in columns["deleted_at"]]
+
+    def _make_room(self, number: int) -> None:
+        if number < len(self._states):
+            return
+        length = max(LEAST_LENGTH, int((number + 1) * GROWTH))
+        self._states = resized(self._states, length=length)
+        for column in (*self._texts.values(), *self._times.values()):
+            column.resize(length)
+
+
+class _Tagged:
+    """Whether a stored list of tags holds this one."""
+
+    def __init__(self, tag: str) -> None:
+        self._tag = tag
+        self._quoted = json.dumps(tag, ensure_ascii=False)
+
+    def __call__(self, tags: str) -> bool:
+        # Reading the list is slow, and most lists do not even hold the letters.
+        return self._quoted in tags and self._tag in json.loads(tags)
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND

@@ -1,0 +1,163 @@
+"""The index of one team for searching by meaning: vectors of passages, and who may find which."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mycel.access.scope import ReadScope
+from mycel.domain.embedding import IndexRow
+from mycel.domain.query import Filters
+from mycel.retrieval.coded_column import Flags
+from mycel.retrieval.facets import Facets
+from mycel.retrieval.passage_rows import Numbers, PassageRows
+from mycel.retrieval.sign_bits import SignBits
+from mycel.retrieval.vectors import VectorRows, Vectors
+
+Arrays = dict[str, NDArray[Any]]
+
+_PASSAGE_ARRAYS = ("vectors", "inverse_norms", "owners")
+
+
+class Cursor(NamedTuple):
+    """How much of the store is in the index: the last change and the last embedding seen.
+
+    `anchor` is whatever its owner needs to tell whether the store's history still is the one that was read.
+    """
+
+    sequence: int = 0
+    embedding_id: int = 0
+    anchor: str = ""
+
+
+class VectorIndex:
+    """Everything here can be made again from the store. Safe to search from any thread while `apply` runs."""
+
+    def __init__(
+        self,
+        model: str,
+        dimensions: int,
+        *,
+        facets: Facets | None = None,
+        rows: VectorRows | None = None,
+        cursor: Cursor | None = None,
+    ) -> None:
+        self.model = model
+        self.dimensions = dimensions
+        self._facets = facets or Facets()
+        self._rows = rows or VectorRows(dimensions)
+        self._cursor = cursor or Cursor()
+        self._writing = threading.Lock()
+        # Held for as long as a mask takes; vectors are searched without any lock.
+        self._facets_in_use = threading.Lock()
+
+    @property
+    def count(self) -> int:
+        """Memories that have vectors."""
+        return self._rows.memories
+
+    @property
+    def passages(self) -> int:
+        return self._rows.count
+
+    @property
+    def sequence(self) -> int:
+        return self._cursor.sequence
+
+    @property
+    def embedding_id(self) -> int:
+        return self._cursor.embedding_id
+
+    @property
+    def anchor(self) -> str:
+        return self._cursor.anchor
+
+    def apply(
+        self,
+        rows: Iterable[IndexRow],
+        *,
+        gone: Iterable[int],
+        embedded: Iterable[tuple[int, Sequence[bytes]]],
+        sequence: int,
+        embedding_id: int,
+        anchor: str,
+    ) -> None:
+        """Memories as they are now, those purged, and all passages of those embedded anew.
+
+        What is gone stays gone, even where it is among the others: numbers are never given out twice.
+        """
+        with self._writing:
+            absent = frozenset(gone)
+            with self._facets_in_use:
+                for number in absent:
+                    self._facets.remove(number)
+                self._facets.extend(row for row in rows if row.number not in absent)
+            for number in absent:
+                self._rows.remove(number)
+            self._rows.replace((number, passages) for number, passages in embedded if number not in absent)
+            self._cursor = Cursor(sequence, embedding_id, anchor)
+
+    def mask(self, scope: ReadScope, filters: Filters, *, linked: Iterable[int] = ()) -> Flags:
+        """What the scope sees and the filters ask for, by memory number; see `Facets.mask`."""
+        with self._facets_in_use:
+            return self._facets.mask(scope, filters, linked=linked)
+
+    def nearest(self, query: Vectors, allowed: Flags, *, limit: int) -> tuple[Numbers, Vectors]:
+        """Numbers and cosines of the nearest memories that `allowed` (from `mask`) lets through, best first."""
+        return self._rows.nearest(query, allowed=allowed, limit=limit)
+
+    def similarities(self, query: Vectors, numbers: Sequence[int] | Numbers) -> Vectors:
+        """The cosine of each memory's best passage, not a number for those without vectors."""
+        return self._rows.similarities(query, numbers=numbers)
+
+    def passage_of(self, query: Vectors, number: int) -> int | None:
+        """Which of the memory's passages is nearest, counted from 0."""
+        return self._rows.passage_of(query, number=number)
+
+    def image(self) -> IndexImage:
+        """All of it at one moment, without the rows that are dead."""
+        with self._writing:
+            arrays, texts = self._facets.arrays(), self._facets.texts()
+            passages, cursor = self._rows.passages, self._cursor
+            alive = passages.alive[: passages.count].copy()
+        return IndexImage(self.model, self.dimensions, cursor, texts, arrays | _passage_arrays(passages.living(alive)))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexImage:
+    """An index taken apart, to be written to a file or put together again."""
+
+    model: str
+    dimensions: int
+    cursor: Cursor
+    texts: dict[str, list[str | None]]
+    arrays: Arrays
+
+    def restored(self) -> VectorIndex:
+        return VectorIndex(
+            self.model,
+            self.dimensions,
+            facets=Facets.restored(self.arrays, texts=self.texts),
+            rows=VectorRows(self.dimensions, passages=_passages(self.arrays)),
+            cursor=self.cursor,
+        )
+
+
+def _passage_arrays(passages: PassageRows) -> Arrays:
+    arrays: Arrays = {name: getattr(passages, name) for name in _PASSAGE_ARRAYS}
+    if passages.signs is not None:
+        signs = passages.signs
+        arrays |= {"sign_words": signs.words, "sign_centre": signs.centre, "signs_made_for": np.array([signs.made_for])}
+    return arrays
+
+
+def _passages(arrays: Arrays) -> PassageRows:
+    signs = None
+    if "sign_words" in arrays:
+        signs = SignBits(arrays["sign_centre"], arrays["sign_words"], int(arrays["signs_made_for"][0]))
+    return PassageRows.of(**{name: arrays[name] for name in _PASSAGE_ARRAYS}, signs=signs)

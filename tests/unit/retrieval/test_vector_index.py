@@ -1,0 +1,120 @@
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from mycel.access.scope import ReadScope
+from mycel.domain.embedding import IndexRow
+from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.query import Filters
+from mycel.domain.team import Role
+from mycel.retrieval.vector_index import VectorIndex
+from mycel.retrieval.vectors import quantised
+
+READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
+DIRECTIONS = np.eye(4, 16, dtype=np.float32)
+STORED = quantised(DIRECTIONS)
+
+
+def row(number: int, *, visibility: str = "team", status: str = "active", session: str | None = None) -> IndexRow:
+    return IndexRow(
+        number, visibility, "bob", None, status, None, None, "fact", "global", None, None, "/", number,
+        None, None, session, None, None, 0,
+    )  # fmt: skip
+
+
+def apply(
+    index: VectorIndex,
+    *rows: IndexRow,
+    gone: tuple[int, ...] = (),
+    embedded: tuple[tuple[int, list[bytes]], ...] = (),
+    sequence: int = 1,
+) -> None:
+    index.apply(rows, gone=gone, embedded=embedded, sequence=sequence, embedding_id=2 * sequence, anchor=f"a{sequence}")
+
+
+def search(index: VectorIndex, direction: int, **filters: object) -> list[int]:
+    allowed = index.mask(READER, Filters(**filters))  # type: ignore[arg-type]
+    return index.nearest(DIRECTIONS[direction], allowed, limit=10)[0].tolist()
+
+
+def test_knows_what_was_applied() -> None:
+    index = VectorIndex("model", 16)
+    assert (index.count, index.sequence, index.embedding_id, index.anchor) == (0, 0, 0, "")
+    apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[1], STORED[2]])), sequence=7)
+    assert (index.count, index.passages) == (2, 3)
+    assert (index.model, index.dimensions, index.sequence, index.embedding_id, index.anchor) == (
+        "model",
+        16,
+        7,
+        14,
+        "a7",
+    )
+    assert search(index, 2) == [2, 1]
+    assert index.passage_of(DIRECTIONS[2], 2) == 1
+    assert index.similarities(DIRECTIONS[0], [2, 1]).tolist() == pytest.approx([0, 1])
+
+
+def test_finds_only_what_the_reader_may_see_and_asked_for() -> None:
+    index = VectorIndex("model", 16)
+    rows = (row(1), row(2, visibility="private"), row(3, status="archived"))
+    apply(index, *rows, embedded=tuple((number, [STORED[0]]) for number in (1, 2, 3, 4)))
+    assert search(index, 0) == [1]
+    assert search(index, 0, statuses=()) == [3, 1]
+    apply(index, row(2), row(1, visibility="private"))
+    assert search(index, 0) == [2]
+
+
+def test_links_put_memories_into_reach_but_past_nothing_else() -> None:
+    index = VectorIndex("model", 16)
+    apply(index, *(row(n, visibility="private" if n == 2 else "team")._replace(scope="project") for n in (1, 2, 3)))
+    mask = index.mask(READER, Filters(reach_project="p"), linked=[1, 2, 99_999])
+    assert mask.nonzero()[0].tolist() == [1]
+
+
+def test_what_is_gone_is_found_no_more_even_if_it_is_told_again() -> None:
+    index = VectorIndex("model", 16)
+    apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[1]])))
+    apply(index, row(1), gone=(1,), embedded=((1, [STORED[0]]),))
+    assert search(index, 0) == [2]
+    assert index.count == 1
+    assert np.isnan(index.similarities(DIRECTIONS[0], [1])[0])
+    assert STORED[0] not in index.image().arrays["vectors"].tobytes()
+
+
+def test_an_image_taken_stays_as_it_was() -> None:
+    index = VectorIndex("model", 16)
+    apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[1]])))
+    image = index.image()
+    apply(index, row(1, status="archived"), gone=(2,), embedded=((1, [STORED[3]]),), sequence=2)
+    before = image.restored()
+    assert search(before, 1) == [2, 1]
+    assert before.sequence == 1
+
+
+def test_searches_beside_a_writer_never_find_a_mixture() -> None:
+    """Each memory is either private and active, or open and archived: open and active it never is."""
+    index = VectorIndex("model", 16)
+    states = ({"visibility": "private"}, {"status": "archived"})
+    apply(index, *(row(n, **states[n % 2]) for n in range(200)), embedded=tuple((n, [STORED[0]]) for n in range(200)))
+    deadline = time.monotonic() + 1.0
+    problems: list[list[int]] = []
+
+    def read() -> None:
+        while time.monotonic() < deadline and not problems:
+            seen = search(index, 0)
+            if seen:
+                problems.append(seen)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    turn = 0
+    while time.monotonic() < deadline:
+        turn += 1
+        apply(index, *(row(n, **states[(n + turn) % 2]) for n in range(0, 200, 7)), sequence=turn)
+    for reader in readers:
+        reader.join()
+    assert problems == []
+    assert turn > 10
