@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from mycel.contracts.clock import Clock, SystemClock
+from mycel.contracts.embedder import Embedder
+from mycel.domain.ranking import RankingOptions
 from mycel.embedded.team_memory import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
 from mycel.errors import MycelError
+from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
 from mycel.services.callers import Callers
 from mycel.services.catalogue import Catalogue
 from mycel.services.changes import Changes
+from mycel.services.context import Context
+from mycel.services.embed import Embedding
+from mycel.services.explain import Explaining
 from mycel.services.organisation import Organisation
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
@@ -31,23 +37,33 @@ def open_workspace(
     clock: Clock | None = None,
     disk: Disk | None = None,
     settings: Settings | None = None,
+    embedder: Embedder | None = None,
 ) -> Workspace:
-    """A workspace on the files of a data directory, made if it is not there."""
+    """A workspace on the files of a data directory, made if it is not there.
+
+    Tests and embedding programs may bring an embedder of their own; otherwise the settings name one.
+    """
     check_sqlite_version()
     chosen = settings or load_settings(data)
     time, files = clock or SystemClock(), disk or Disk()
     directory = SqliteDirectory(chosen.data / "workspace.sqlite", clock=time, disk=files)
     stores = SqliteStores(chosen.data / "teams", clock=time, disk=files, limit=chosen.max_open_stores)
 
+    embedding = Embedding(stores, embedder or _named_embedder(chosen))
+
     def close() -> None:
+        embedding.close()
         stores.close()
         directory.close()
 
+    searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
     member = MemberServices(
         writing=Writing(stores, max_content=chosen.max_content_bytes),
         relating=Relating(stores),
         reading=Reading(stores, time),
-        searching=Searching(stores, time),
+        searching=searching,
+        explaining=Explaining(stores, searching),
+        context=Context(searching, stores, time),
         catalogue=Catalogue(stores, time),
         changes=Changes(stores),
     )
@@ -58,10 +74,31 @@ def open_workspace(
             organisation=organisation,
             tokens=Tokens(directory),
             callers=Callers(directory, time),
-            upkeep=Upkeep(stores, directory),
+            upkeep=Upkeep(stores, directory, embedding),
             member=member,
         )
         return Workspace(services, close=close)
     except MycelError:
         close()
         raise
+
+
+def _named_embedder(settings: Settings) -> Embedder | None:
+    return make_embedder(
+        EmbeddingOptions(
+            embedder=settings.embedder,
+            model=settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            url=settings.embedding_url,
+            key=settings.embedding_key,
+        )
+    )
+
+
+def _ranking_options(settings: Settings) -> RankingOptions:
+    return RankingOptions(
+        half_life_days=settings.recency_half_life_days,
+        access_boost_max=settings.access_boost_max,
+        access_recency_hours=settings.access_recency_hours,
+        candidate_multiplier=settings.candidate_multiplier,
+    )

@@ -17,6 +17,7 @@ import pytest
 
 from mycel.access.scope import ReadScope
 from mycel.app import open_workspace
+from mycel.domain.context import ContextBundle
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
@@ -28,6 +29,7 @@ from mycel.stores.sqlite import catalogue, changes, memories, words
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
+from mycel.testing.embedder import WordEmbedder
 from mycel.testing.memory_api_cast import ABSENT, MEMBERS, TEAMS
 from mycel.testing.store_samples import a_source, an_event
 
@@ -91,7 +93,8 @@ SCENARIOS = {
 def build(folder: Path, scenario: Scenario | None) -> World:
     """The clock moves before every step, so that the extra steps shift no other moment."""
     clock = ManualClock()
-    world = World(open_workspace(folder, clock=clock, disk=Disk(synchronous="OFF")), clock)
+    workspace = open_workspace(folder, clock=clock, disk=Disk(synchronous="OFF"), embedder=WordEmbedder())
+    world = World(workspace, clock)
     for team, parent in TEAMS.items():
         world.workspace.add_team(team, parent=parent)
     for id, team, kind, role, trust in MEMBERS.values():
@@ -247,6 +250,25 @@ CASES: dict[str, Case] = {
         lambda: api.search("heron", project="only-hidden"),
         lambda: api.search("heron", path="/hidden"),
     ],
+    "context_for": lambda api, w: [
+        *(
+            lambda asked=asked: bundled(api.context_for(**asked))
+            for asked in (
+                {},
+                {"task": "heron"},
+                {"task": "beta heron secretword", "project": "only-hidden"},
+                {"task": "t-hidden"},
+                {"project": "p1", "repo": "only-hidden-repo"},
+                {"agent": "swe-1", "task": "secretword"},
+            )
+        )
+    ],
+    "explain": lambda api, w: [
+        lambda: api.explain(memory_id=w.subject),
+        lambda: api.explain(api.search("heron").id, missing=w.subject).text,
+        lambda: api.explain(api.search("secretword").id, missing=w.subject).text,
+        *(lambda id=id: explained(api, id) for id in w.names),
+    ],
     "changes": lambda api, w: [
         lambda: list(api.changes()),
         lambda: list(api.changes(path="/hidden")),
@@ -289,6 +311,18 @@ CASES: dict[str, Case] = {
         lambda: undone(api, api.save_many([{"content": "x", "source": {"source_id": w.subject_source}}]))
     ],
 }
+
+
+def bundled(bundle: ContextBundle) -> list[object]:
+    """What a bundle says, in an order that scores do not decide."""
+    items = [sorted(item.text for item in items) for items in bundle.sections.values()]
+    return [items, bundle.to_team_memory(), bundle.left_out, sorted(memory.id for memory in bundle.recent)]
+
+
+def explained(api: TeamMemory, id: str) -> list[object]:
+    """Everything but the numbers, which are made of ranking statistics."""
+    told = api.explain(api.search("heron", limit=100).id, missing=id)
+    return [told.step, told.filter, told.memory, re.sub(r"[\d.]+", "#", api.explain(memory_id=id).text)]
 
 
 def undone(api: TeamMemory, saved: list[Memory]) -> list[Memory]:
@@ -379,6 +413,7 @@ def test_whoever_may_see_the_memory_does(
 ) -> None:
     """Otherwise the comparison would pass on a memory that nobody sees."""
     read_only = {"get", "history", "links", "usage", "list", "tree", "recent", "stats", "search", "changes"}
+    read_only |= {"context_for", "explain"}
     around = {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events", "views.run"}
     found = leaks(*worlds(scenario), reader, frozenset(CASES) - read_only - around)
     assert set(found) == read_only | around
@@ -433,7 +468,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
 @pytest.mark.parametrize(
     ("arm", "expected"),
     [
-        ("words", {"search", "views.run"}),
+        ("words", {"search"}),
         ("memories", {"get", "history", "links", "usage", "list", "tree", "recent", "stats"}),
         ("catalogue", {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events"}),
     ],

@@ -247,7 +247,7 @@ def test_a_new_store_on_a_full_disk_is_refused_and_made_once_there_is_room(tmp_p
     disk = SmallDisk()
     crowd = Crowd(tmp_path, disk=Disk(vfs=disk.name))
     try:
-        for room in range(0, 400_000, 40_000):
+        for room in range(0, 800_000, 40_000):
             disk.room = room
             try:
                 crowd.save("not yet")

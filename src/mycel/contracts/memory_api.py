@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, TypedDict, Unpack
 
 from mycel.domain.change import Change
+from mycel.domain.context import ContextBundle
+from mycel.domain.explanation import Explanation
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -188,8 +190,51 @@ class MemoryApi(Protocol):
         *,
         limit: int = 10,
         min_relevance: float | None = None,
+        ranking: str | None = None,
+        as_of: datetime | str | None = None,
         **filters: Unpack[FilterFields],
-    ) -> Recall: ...
+    ) -> Recall:
+        """The best first, by words and by meaning, and only what is likely to help.
+
+        With a `project` or `repo`: what is global, what belongs or is linked there, the caller's own, and of other
+        projects only what is more likely useful than not. `min_relevance=0` also lists whatever else the filters
+        leave, the newest first, and so does an empty question. `ranking` is `balanced` or `swarm`; `as_of` searches
+        what was believed at that moment.
+        """
+        ...
+
+    def context_for(
+        self,
+        *,
+        project: str | None = None,
+        repo: str | None = None,
+        agent: str | None = None,
+        task: str | None = None,
+        token_budget: int | None = None,
+    ) -> ContextBundle:
+        """What an agent should know before it starts a task, each memory once and with its citation.
+
+        Sections in this order: profile, what holds in the project and repo, decisions, the agent's own notes, matches
+        of the task, earlier failures on it, recent episodes. `task` is a description, or the id that memories of the
+        task carry. `to_markdown` keeps to `token_budget` (100 to 100,000, by default 2000); what had to be shortened
+        is marked, and `left_out` counts what found no room. Near-duplicates become one that counts the others.
+
+        `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
+        read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent
+        team and says so. The same state and request give the same text.
+        """
+        ...
+
+    def explain(
+        self, recall_id: str | None = None, *, memory_id: str | None = None, missing: str | None = None
+    ) -> Explanation:
+        """A recall of the caller's own replayed from the log, or what is known about a memory.
+
+        With `missing`, at which step the recalled search left that memory behind. Recalls of others and memories out
+        of sight are `NotFound`.
+        """
+        ...
+
     def changes(
         self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None
     ) -> Iterator[Change]:

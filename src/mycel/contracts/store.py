@@ -6,34 +6,45 @@ Stores raise `Unavailable` (or `StorageFull`) when they cannot answer now and `M
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
 from mycel.domain.change import Change, Operation
-from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
+from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
+from mycel.domain.ids import MemberId, MemoryId, RecallId, SourceId, TeamName
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
-from mycel.domain.recall import Recall
+from mycel.domain.ranking import Signals
+from mycel.domain.recall import LoggedRecall, Pool, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.words import IndexedText, Plan
 
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
+
 ResultT = TypeVar("ResultT")
 
 
-@dataclass(frozen=True, slots=True)
-class WordMatch:
-    """A memory found by words; higher scores are better, and comparable within one search of one store only."""
+class Match(NamedTuple):
+    """A memory by its store's own number; higher scores are better, and comparable within one search of one store."""
 
-    memory: Memory
+    number: int
     score: float
+
+
+class Nearest(NamedTuple):
+    """The best matches by meaning, and among what they were found."""
+
+    matches: list[Match]
+    pool: Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +166,56 @@ class Store(Protocol):
     def list_folders(self, scope: ReadScope, path: str, filters: Filters) -> list[Folder]: ...
     def statistics(self, scope: ReadScope, filters: Filters) -> Statistics: ...
     def find_usage(self, scope: ReadScope, id: MemoryId) -> Usage: ...
-    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[WordMatch]:
+    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
         """Best first; filters and scope apply before the limit."""
         ...
 
     def word_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
         """In how many memories each term stands, and of how many; may lag a little behind the writes."""
+        ...
+
+    def search_vectors(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
+        """Best first, scored by cosine; of everything that was embedded by this model when the search began."""
+        ...
+
+    def similarities(
+        self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
+    ) -> Mapping[int, float]:
+        """The cosines of those that have vectors of this model and are in sight."""
+        ...
+
+    def load(self, scope: ReadScope, numbers: Collection[int], *, filters: Filters) -> Mapping[int, Memory]:
+        """Those of the numbers that are in sight and pass the filters, as they stand now."""
+        ...
+
+    def find_number(self, scope: ReadScope, id: MemoryId) -> int | None: ...
+    def neighbours(
+        self, scope: ReadScope, numbers: Collection[int], *, filters: Filters
+    ) -> Mapping[int, tuple[int, ...]]:
+        """The memories right before and after each in one folder, session and source, among those in sight."""
+        ...
+
+    def signals(self, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
+        """Of memories the scope was given by another method."""
+        ...
+
+    def past_versions(
+        self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
+    ) -> list[tuple[int, Version]]:
+        """What stood differently at that moment than today, seen by the reader then and now; newest numbers first."""
+        ...
+
+    def read_backlog(self, model: str, *, limit: int) -> Backlog:
+        """The next memories to embed; for the embedding service alone, which shows them to nobody."""
+        ...
+
+    def store_embeddings(self, model: str, embedded: Sequence[Embedded], *, reached: Reached) -> None:
+        """Leaves out what has changed or gone since the backlog was read."""
+        ...
+
+    def embedding_progress(self, model: str) -> EmbeddingProgress: ...
+    def save_index(self) -> None:
+        """Keeps what makes the first search after the next opening fast."""
         ...
 
     def changes(self, scope: ReadScope, *, after: int, path: str, limit: int) -> tuple[list[Change], int]:
@@ -183,8 +238,16 @@ class Store(Protocol):
         """Buffered; stored within a second."""
         ...
 
-    def log_recall(self, recall: Recall, *, by: MemberId, at: datetime) -> None:
-        """Buffered; stored within a second."""
+    def log_recall(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> None:
+        """Buffered; stored within a second, for as long as recalls are kept."""
+        ...
+
+    def find_recall(self, member_id: MemberId, id: RecallId) -> LoggedRecall | None:
+        """One of the member's own, as it was answered; without hits that are no longer in sight."""
+        ...
+
+    def list_recalls(self, member_id: MemberId, memory_id: MemoryId, *, limit: int) -> list[LoggedRecall]:
+        """The member's latest that found this memory."""
         ...
 
     def scrub(self) -> int:

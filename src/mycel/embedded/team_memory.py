@@ -9,6 +9,8 @@ from typing import Any, Unpack
 
 from mycel.contracts.memory_api import ChangedFields, FilterFields, MemoryFields
 from mycel.domain.change import Change
+from mycel.domain.context import ContextBundle
+from mycel.domain.explanation import Explanation
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -19,6 +21,8 @@ from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.team import Caller
 from mycel.services.catalogue import Catalogue
 from mycel.services.changes import Changes
+from mycel.services.context import Context
+from mycel.services.explain import Explaining
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
 from mycel.services.search import Searching
@@ -33,6 +37,8 @@ class MemberServices:
     relating: Relating
     reading: Reading
     searching: Searching
+    explaining: Explaining
+    context: Context
     catalogue: Catalogue
     changes: Changes
 
@@ -116,9 +122,31 @@ class TeamMemory:
         *,
         limit: int = 10,
         min_relevance: float | None = None,
+        ranking: str | None = None,
+        as_of: datetime | str | None = None,
         **filters: Unpack[FilterFields],
     ) -> Recall:
-        return self._do.searching.search(self._caller(), query, filters, limit=limit, min_relevance=min_relevance)
+        return self._do.searching.search(
+            self._caller(), query, filters, limit=limit, min_relevance=min_relevance, ranking=ranking, as_of=as_of
+        )
+
+    def context_for(
+        self,
+        *,
+        project: str | None = None,
+        repo: str | None = None,
+        agent: str | None = None,
+        task: str | None = None,
+        token_budget: int | None = None,
+    ) -> ContextBundle:
+        return self._do.context.context_for(
+            self._caller(), project=project, repo=repo, agent=agent, task=task, token_budget=token_budget
+        )
+
+    def explain(
+        self, recall_id: str | None = None, *, memory_id: str | None = None, missing: str | None = None
+    ) -> Explanation:
+        return self._do.explaining.explain(self._caller(), recall_id=recall_id, memory_id=memory_id, missing=missing)
 
     def changes(
         self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None

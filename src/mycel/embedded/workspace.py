@@ -9,10 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, Member, Team, Token
 from mycel.embedded.team_memory import MemberServices, TeamMemory
 from mycel.services.callers import Callers
+from mycel.services.embed import Report
 from mycel.services.org_files import read_org
 from mycel.services.organisation import Organisation, PlannedTeam, read_member_id, read_team_name
 from mycel.services.tokens import Tokens
@@ -100,9 +102,16 @@ class Workspace:
         """By its id or its secret; it stops working within a second everywhere."""
         self._do.tokens.revoke(self._operator(), token)
 
-    def run_pending(self) -> int:
-        """Does the work that waits, such as scrubbing purged text from the files; returns how much was done."""
-        return self._do.upkeep.run_pending()
+    def run_pending(self, *, report: Report | None = None) -> int:
+        """Does the work that waits: missing vectors, and scrubbing purged text from the files; returns how much.
+
+        `report` is called with the team and its progress after each batch of vectors.
+        """
+        return self._do.upkeep.run_pending(report=report)
+
+    def embedding_progress(self, team: str = EXECUTIVE) -> EmbeddingProgress:
+        """How many of a team's memories have vectors of the current model, and about how many changes wait."""
+        return self._do.upkeep.embedding_progress(read_team_name(team))
 
     def backup(self, folder: str | Path) -> list[Path]:
         """Copies every database into a new folder while readers and writers go on."""

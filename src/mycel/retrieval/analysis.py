@@ -99,6 +99,18 @@ def index_text(text: str) -> str:
     return " ".join([stream for stream, _ in found if stream] + [parts for _, parts in found if parts])
 
 
+def terms_of(text: str) -> set[str]:
+    """Every distinct token and part that a text is indexed by."""
+    found: set[str] = set()
+    for raw in set(_word().findall(text)):
+        stream, parts = _indexed[raw]
+        if " " in stream or parts:
+            found.update(stream.split(), parts.split())
+        else:
+            found.add(stream)
+    return found
+
+
 class _IndexedWords(dict[str, tuple[str, str]]):
     """What each word adds to the stream and to the parts; on the path of every save, where a call per word is felt."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from mycel.domain.words import Plan
-from mycel.retrieval.analysis import Word, words
+from mycel.retrieval.analysis import Word, spans, words
 
 MAX_QUESTION_WORDS = 64
 MAX_PHRASES = 8
@@ -52,6 +52,16 @@ class Question:
     words: tuple[Word, ...]
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...] = ()
+    text: str = ""
+
+    @property
+    def written(self) -> dict[str, str]:
+        """Each term as the question spells it; parts of identifiers and of CJK runs as they are."""
+        spelt = {term: term for term in self.terms}
+        for span in spans(self.text, among=frozenset(self.terms)):
+            if len(span.terms) == 1:
+                spelt |= dict.fromkeys(span.terms, self.text[span.start : span.end])
+        return spelt
 
     @property
     def vocabulary(self) -> frozenset[str]:
@@ -65,7 +75,7 @@ def parse_question(text: str) -> Question:
     chosen = tuple(word for word in distinct if word.tokens[0] not in FUNCTION_WORDS) or distinct
     wholes = dict.fromkeys(word.tokens[0] for word in chosen)
     parts = dict.fromkeys(part for word in chosen for part in word.parts if part not in FUNCTION_WORDS)
-    return Question(chosen, tuple(wholes | parts), _phrases(text))
+    return Question(chosen, tuple(wholes | parts), _phrases(text), text)
 
 
 def choose_terms(question: Question, *, frequencies: Mapping[str, int], documents: int, effort: float = 1.0) -> Plan:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from mycel.retrieval.analysis import Span, index_text, spans
+from mycel.retrieval.analysis import Span, spans, terms_of
 
 ELLIPSIS = "…"
 
@@ -16,7 +16,7 @@ _WHITESPACE = re.compile(r"\s+")
 
 def matched_terms(text: str, terms: Collection[str]) -> frozenset[str]:
     """Those of the terms that the text is indexed by."""
-    return frozenset(terms).intersection(index_text(text).split())
+    return frozenset(terms).intersection(terms_of(text))
 
 
 def make_snippet(text: str, terms: Collection[str], *, length: int = 200) -> str:

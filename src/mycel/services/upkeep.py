@@ -7,22 +7,29 @@ from pathlib import Path
 from mycel.access.rules import require_operator
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores
+from mycel.domain.embedding import EmbeddingProgress
+from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
+from mycel.services.embed import Embedding, Report
 
 
 class Upkeep:
-    def __init__(self, stores: Stores, directory: Directory) -> None:
+    def __init__(self, stores: Stores, directory: Directory, embedding: Embedding) -> None:
         self._stores = stores
         self._directory = directory
+        self._embedding = embedding
 
-    def run_pending(self) -> int:
+    def run_pending(self, *, report: Report | None = None) -> int:
         """Does what is waiting in every team; returns how many pieces of work were finished."""
-        finished = 0
+        finished = self._embedding.run_pending(report=report)
         for team in self._stores.teams_with_store():
             with self._stores.lease(team) as store:
                 finished += store.scrub()
         return finished
+
+    def embedding_progress(self, team: TeamName) -> EmbeddingProgress:
+        return self._embedding.progress(team)
 
     def backup(self, caller: Caller, folder: Path) -> list[Path]:
         """Copies every database into an empty folder while the workspace is in use."""

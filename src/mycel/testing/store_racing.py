@@ -211,7 +211,7 @@ class StoreRacing:
     def test_counters_and_recalls_of_what_is_purged_meanwhile_are_dropped(self, store: Store) -> None:
         memory = put(store)
         store.count_access([memory.id], at=START)
-        store.log_recall(Recall(id=RecallId(new_id()), query="node", hits=()), by=AUTHOR, at=START)
+        store.log_recall(Recall(id=RecallId(new_id()), query="node", hits=()), request={}, by=AUTHOR, at=START)
         purge(store, memory.id)
         time.sleep(0.8)
         assert store.find_usage(EVERYTHING, memory.id).access_count == 0

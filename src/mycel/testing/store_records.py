@@ -39,6 +39,7 @@ from mycel.testing.store_samples import (
     a_source,
     change,
     delete,
+    found_by_plan,
     found_by_word,
     insert,
     listed,
@@ -288,7 +289,7 @@ class StoreRecords:
         apart = put(store, "heron grey")
 
         def ids(plan: Plan) -> set[MemoryId]:
-            return {found.memory.id for found in store.search_words(reader(), plan, filters=ANY_STATUS, limit=9)}
+            return set(found_by_plan(store, plan))
 
         assert ids(Plan((("grey", "heron"),))) == {both.id, apart.id}
         assert ids(Plan((("absent",),), phrases=(("grey", "heron"),))) == {both.id}
@@ -299,15 +300,16 @@ class StoreRecords:
         mine = put(store, "some longer text that mentions the heron once", path="/here", agent_id=TEAMMATE)
         for _ in range(20):
             put(store, "heron heron heron", **hidden)
-        found = store.search_words(reader(TEAMMATE), Plan((("heron",),)), filters=Filters(path="/here"), limit=1)
-        assert [match.memory.id for match in found] == [mine.id]
+        found = found_by_plan(store, Plan((("heron",),)), reader(TEAMMATE), filters=Filters(path="/here"), limit=1)
+        assert found == [mine.id]
 
     def test_better_matches_come_first(self, store: Store) -> None:
         put(store, "a long text about many other birds, with one heron somewhere in it", title="birds")
         best = put(store, "heron", title="heron")
-        found = store.search_words(reader(), Plan((("heron",),)), filters=ANY_STATUS, limit=2)
-        assert found[0].memory.id == best.id
-        assert found[0].score > found[1].score
+        plan = Plan((("heron",),))
+        assert found_by_plan(store, plan)[0] == best.id
+        first, second = store.search_words(reader(), plan, filters=ANY_STATUS, limit=2)
+        assert first.score > second.score
 
     def test_tags_follow_an_update(self, store: Store) -> None:
         memory = put(store, tags=("old", "kept"))

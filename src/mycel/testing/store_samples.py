@@ -106,8 +106,16 @@ def found_by_word(
     store: Store, word: str, scope: ReadScope | None = None, *, filters: Filters = ANY_STATUS
 ) -> set[MemoryId]:
     """The ids that one indexed term finds."""
-    matches = store.search_words(scope or reader(), Plan(((word,),)), filters=filters, limit=100)
-    return {match.memory.id for match in matches}
+    return set(found_by_plan(store, Plan(((word,),)), scope, filters=filters))
+
+
+def found_by_plan(
+    store: Store, plan: Plan, scope: ReadScope | None = None, *, filters: Filters = ANY_STATUS, limit: int = 100
+) -> list[MemoryId]:
+    """The ids that a plan finds, best first."""
+    matches = store.search_words(scope or reader(), plan, filters=filters, limit=limit)
+    loaded = store.load(scope or reader(), [match.number for match in matches], filters=filters)
+    return [loaded[match.number].id for match in matches]
 
 
 def listed(store: Store, scope: ReadScope | None = None, filters: Filters = ANY_STATUS) -> set[MemoryId]:

@@ -13,7 +13,8 @@ from mycel.errors import Unavailable
 from mycel.surfaces.cli.main import build
 
 PROMISED = {
-    "save", "search", "recent", "get", "list", "tree", "update", "delete", "restore", "purge", "stats", "serve",
+    "save", "search", "context", "recent", "get", "list", "tree", "update", "delete", "restore", "purge", "stats",
+    "serve", "explain", "embed",
     "team add", "team list", "team load", "member add", "member list", "member remove", "member resolve",
     "token issue", "token list", "token revoke",
 }  # fmt: skip

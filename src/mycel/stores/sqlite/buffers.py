@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import apsw
 
-from mycel.domain.ids import MemberId, MemoryId
-from mycel.domain.recall import Recall
+from mycel.domain.ids import MemoryId
+from mycel.stores.sqlite.recalls import Trace, write_recall
 from mycel.stores.sqlite.rows import micros
 
 # A reader in a tight loop must not fill the memory before the next flush.
@@ -23,8 +23,6 @@ _COUNT = """
     INSERT INTO memory_usage SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?1)
     ON CONFLICT DO UPDATE SET access_count = access_count + excluded.access_count,
       last_accessed_at = max(last_accessed_at, excluded.last_accessed_at)"""
-_HIT = """
-    INSERT INTO recall_hits SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?3)"""
 
 
 class ReadTraces:
@@ -35,13 +33,16 @@ class ReadTraces:
 
     def __init__(self) -> None:
         self._reads: deque[tuple[Iterable[MemoryId], datetime]] = deque(maxlen=MAX_READS)
-        self._recalls: deque[tuple[Recall, MemberId, datetime]] = deque(maxlen=MAX_RECALLS)
+        self._recalls: deque[Trace] = deque(maxlen=MAX_RECALLS)
+
+    def __bool__(self) -> bool:
+        return bool(self._reads or self._recalls)
 
     def count(self, ids: Iterable[MemoryId], at: datetime) -> None:
         self._reads.append((ids, at))
 
-    def log(self, recall: Recall, by: MemberId, at: datetime) -> None:
-        self._recalls.append((recall, by, at))
+    def log(self, trace: Trace) -> None:
+        self._recalls.append(trace)
 
     def write(self, connection: apsw.Connection) -> None:
         counts: dict[MemoryId, tuple[int, datetime]] = {}
@@ -49,15 +50,8 @@ class ReadTraces:
             for id in ids:
                 counts[id] = (counts.get(id, (0, at))[0] + 1, at)
         connection.executemany(_COUNT, [(id, count, micros(at)) for id, (count, at) in counts.items()])
-        for recall, by, at in _taken(self._recalls):
-            connection.execute("INSERT INTO recalls VALUES (?, ?, ?, ?)", (recall.id, by, recall.query, micros(at)))
-            connection.executemany(
-                _HIT,
-                [
-                    (recall.id, position, hit.memory.id, hit.score, hit.relevance)
-                    for position, hit in enumerate(recall.hits)
-                ],
-            )
+        for trace in _taken(self._recalls):
+            write_recall(connection, trace)
 
 
 def _taken(queue: deque[ItemT]) -> list[ItemT]:

@@ -41,66 +41,71 @@ def below(path: str, column: str, *, name: str = "path") -> Clause:
     )
 
 
-def matching(filters: Filters) -> Clause:
-    """Conditions on the memories table, named m."""
-    parts: list[str] = ["m.deleted_at IS NOT NULL" if filters.deleted else "m.deleted_at IS NULL"]
+def matching(filters: Filters, table: str = "m") -> Clause:
+    """Conditions on the memories, or with `table` on their past versions."""
+    parts: list[str] = [f"{table}.deleted_at IS {'NOT NULL' if filters.deleted else 'NULL'}"]
     values: dict[str, Any] = {}
-    _add_options(filters, parts, values)
-    _add_equals(filters, parts, values)
-    _add_times(filters, parts, values)
-    _add_reach(filters, parts, values)
+    _add_options(filters, table, parts, values)
+    _add_equals(filters, table, parts, values)
+    _add_times(filters, table, parts, values)
+    _add_reach(filters, table, parts, values)
     if filters.path != "/":
-        path_part, path_values = below(filters.path, "m.path")
+        path_part, path_values = below(filters.path, f"{table}.path")
         parts.append(path_part)
         values |= path_values
-    if filters.at_path is not None:
-        parts.append("m.path = :at_path")
-        values["at_path"] = filters.at_path
     for index, tag in enumerate(filters.tags):
-        parts.append(f"m.number IN (SELECT number FROM memory_tags WHERE tag = :tag{index})")
+        parts.append(_tagged(table, f":tag{index}"))
         values[f"tag{index}"] = tag
     return " AND ".join(parts), values
 
 
-def _add_options(filters: Filters, parts: list[str], values: dict[str, Any]) -> None:
+def _tagged(table: str, tag: str) -> str:
+    if table == "m":
+        return f"m.number IN (SELECT number FROM memory_tags WHERE tag = {tag})"
+    return f"EXISTS (SELECT 1 FROM json_each({table}.tags) WHERE value = {tag})"
+
+
+def _add_options(filters: Filters, table: str, parts: list[str], values: dict[str, Any]) -> None:
     options = {"status": filters.statuses, "type": filters.types, "scope": filters.scopes}
     for column, wanted in options.items():
         if wanted:
             names = [f"{column}{index}" for index in range(len(wanted))]
-            parts.append(f"m.{column} IN ({', '.join(f':{name}' for name in names)})")
+            parts.append(f"{table}.{column} IN ({', '.join(f':{name}' for name in names)})")
             values.update(zip(names, (option.value for option in wanted), strict=True))
 
 
-def _add_equals(filters: Filters, parts: list[str], values: dict[str, Any]) -> None:
-    for column in ("category", "key", "project_id", "repo_id", "agent_id", "session_id", "task_id"):
-        wanted = getattr(filters, column)
+def _add_equals(filters: Filters, table: str, parts: list[str], values: dict[str, Any]) -> None:
+    equal = {name: getattr(filters, name) for name in ("category", "key", "agent_id", "session_id", "task_id")}
+    equal |= {"project_id": filters.project_id, "repo_id": filters.repo_id, "path": filters.at_path}
+    for column, wanted in equal.items():
         if wanted is not None:
-            parts.append(f"m.{column} = :{column}")
-            values[column] = wanted
+            parts.append(f"{table}.{column} = :equal_{column}")
+            values[f"equal_{column}"] = wanted
 
 
-def _add_times(filters: Filters, parts: list[str], values: dict[str, Any]) -> None:
-    if filters.since is not None:
-        parts.append("m.created_at >= :since")
-        values["since"] = micros(filters.since)
-    if filters.until is not None:
-        parts.append("m.created_at < :until")
-        values["until"] = micros(filters.until)
-    if filters.alive_at is not None:
-        parts.append("(m.expires_at IS NULL OR m.expires_at > :alive_at)")
-        values["alive_at"] = micros(filters.alive_at)
+def _add_times(filters: Filters, table: str, parts: list[str], values: dict[str, Any]) -> None:
+    bounds = {
+        f"{table}.created_at >= :since": filters.since,
+        f"{table}.created_at < :until": filters.until,
+        f"({table}.expires_at IS NULL OR {table}.expires_at > :alive_at)": filters.alive_at,
+        f"{table}.valid_from <= :believed_at": filters.believed_at,
+    }
+    for condition, bound in bounds.items():
+        if bound is not None:
+            parts.append(condition)
+            values[condition.rpartition(":")[2].rstrip(")")] = micros(bound)
 
 
-def _add_reach(filters: Filters, parts: list[str], values: dict[str, Any]) -> None:
-    """The current project and repo, what is global, and the reader's own agent and session memories."""
+def _add_reach(filters: Filters, table: str, parts: list[str], values: dict[str, Any]) -> None:
+    """The current project and repo, what is linked to them, what is global, and the reader's own."""
     near: list[str] = []
-    if filters.reach_project is not None:
-        near.append("m.project_id = :reach_project")
-        values["reach_project"] = filters.reach_project
-    if filters.reach_repo is not None:
-        near.append("m.repo_id = :reach_repo")
-        values["reach_repo"] = filters.reach_repo
+    places = (("project", filters.reach_project), ("repo", filters.reach_repo))
+    for kind, name in places:
+        if name is not None:
+            near.append(f"{table}.{kind}_id = :reach_{kind}")
+            near.append(f"{table}.id IN (SELECT from_id FROM memory_links WHERE to_id = :reach_{kind}_place)")
+            values |= {f"reach_{kind}": name, f"reach_{kind}_place": f"{kind}:{name}"}
     if near:
-        near.append("m.scope = 'global'")
-        near.append("(m.scope IN ('agent', 'session') AND m.agent_id = :reader)")
+        near.append(f"{table}.scope = 'global'")
+        near.append(f"({table}.scope IN ('agent', 'session') AND {table}.agent_id = :reader)")
         parts.append("(" + " OR ".join(near) + ")")

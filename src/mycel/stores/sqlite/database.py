@@ -143,19 +143,20 @@ class Database(Generic[TxT]):
 
 
 def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
-    """Each step commits together with its number, so a kill at any moment resumes at the right one."""
-    while pending(steps, _schema_version(connection)):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            # Another process may have been faster while this one waited for the lock.
-            for step in pending(steps, _schema_version(connection))[:1]:
-                connection.execute(step.sql)
-                connection.execute(f"PRAGMA user_version = {step.number:d}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+    """All steps or none, whatever kills it: nobody ever meets a store that is half made."""
+    if not pending(steps, _schema_version(connection)):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster while this one waited for the lock.
+        for step in pending(steps, _schema_version(connection)):
+            connection.execute(step.sql)
+            connection.execute(f"PRAGMA user_version = {step.number:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _schema_version(connection: apsw.Connection) -> int:

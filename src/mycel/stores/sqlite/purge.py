@@ -32,6 +32,7 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     number = connection.execute("SELECT number FROM memories WHERE id = ?", (memory.id,)).fetchone()[0]
     _blank_sources(connection, memory)
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+    connection.execute("DELETE FROM embeddings WHERE number = ?", (number,))
     connection.execute("DELETE FROM memory_versions WHERE id = ?", (memory.id,))
     connection.execute("DELETE FROM memory_links WHERE from_id = ?1 OR to_id = ?1", (memory.id,))
     connection.execute("DELETE FROM memory_usage WHERE memory_id = ?", (memory.id,))
@@ -41,8 +42,8 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
     receipt_id = new_id()
     connection.execute(
-        "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, NULL)",
-        (receipt_id, memory.id, by, micros(now), micros(memory.created_at)),
+        "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, NULL, ?)",
+        (receipt_id, memory.id, by, micros(now), micros(memory.created_at), number),
     )
     return number, _receipt(connection, connection.execute(_RECEIPT, (memory.id,)).fetchone())
 

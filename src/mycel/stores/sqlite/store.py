@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
-from mycel.contracts.store import WordMatch
+from mycel.contracts.store import Match, Nearest
 from mycel.domain.change import Change
-from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
+from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
+from mycel.domain.ids import MemberId, MemoryId, RecallId, SourceId, TeamName
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
-from mycel.domain.recall import Recall
+from mycel.domain.ranking import Signals
+from mycel.domain.recall import LoggedRecall, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.words import Plan
-from mycel.stores.sqlite import backup, catalogue, changes, memories, purge, words
+from mycel.stores.sqlite import (
+    backup,
+    candidates,
+    catalogue,
+    changes,
+    embeddings,
+    memories,
+    purge,
+    recalls,
+    words,
+)
 from mycel.stores.sqlite.buffers import ReadTraces
 from mycel.stores.sqlite.database import Database, Disk
 from mycel.stores.sqlite.frequencies import WordFrequencies
+from mycel.stores.sqlite.recalls import Trace
 from mycel.stores.sqlite.transaction import SqliteTransaction
+from mycel.stores.sqlite.vectors import TeamVectors
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
 
 ResultT = TypeVar("ResultT")
 
 # How often the log is looked at for writes of other processes; those of this one are noticed at once.
 POLL_SECONDS = 0.2
+INDEX_FILE = "memory.vectors"
 
 
 class SqliteStore:
@@ -49,6 +67,7 @@ class SqliteStore:
             flush=lambda transaction: self._traces.write(transaction.connection),
             disk=disk,
         )
+        self._vectors = TeamVectors(self._database, file=path.with_name(INDEX_FILE))
 
     def transact(self, work: Callable[[SqliteTransaction], ResultT]) -> ResultT:
         return self._database.write(work)
@@ -79,7 +98,7 @@ class SqliteStore:
     def find_usage(self, scope: ReadScope, id: MemoryId) -> Usage:
         return self._database.read(memories.find_usage, scope, id)
 
-    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[WordMatch]:
+    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
         return self._database.read(words.search_words, scope, plan, filters=filters, limit=limit)
 
     def word_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
@@ -90,6 +109,45 @@ class SqliteStore:
             count=lambda missing: self._database.read(words.word_frequencies, missing),
         )
         return counts, documents
+
+    def search_vectors(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
+        return self._vectors.nearest(scope, vector, model=model, filters=filters, limit=limit)
+
+    def similarities(
+        self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
+    ) -> Mapping[int, float]:
+        return self._vectors.similarities(scope, vector, numbers, model=model)
+
+    def load(self, scope: ReadScope, numbers: Collection[int], *, filters: Filters) -> Mapping[int, Memory]:
+        return self._database.read(candidates.load_memories, scope, numbers, filters=filters)
+
+    def find_number(self, scope: ReadScope, id: MemoryId) -> int | None:
+        return self._database.read(candidates.find_number, scope, id)
+
+    def neighbours(
+        self, scope: ReadScope, numbers: Collection[int], *, filters: Filters
+    ) -> Mapping[int, tuple[int, ...]]:
+        return self._database.read(candidates.neighbours, scope, numbers, filters=filters)
+
+    def signals(self, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
+        return self._database.read(candidates.read_signals, scope, numbers)
+
+    def past_versions(
+        self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
+    ) -> list[tuple[int, Version]]:
+        return self._database.read(candidates.past_versions, scope, at=at, filters=filters, limit=limit)
+
+    def read_backlog(self, model: str, *, limit: int) -> Backlog:
+        return self._database.read(embeddings.read_backlog, model, limit=limit)
+
+    def store_embeddings(self, model: str, embedded: Sequence[Embedded], *, reached: Reached) -> None:
+        self.transact(lambda transaction: transaction.store_embeddings(model, embedded, reached))
+
+    def embedding_progress(self, model: str) -> EmbeddingProgress:
+        return self._database.read(embeddings.progress, model)
+
+    def save_index(self) -> None:
+        self._vectors.save()
 
     def changes(self, scope: ReadScope, *, after: int, path: str, limit: int) -> tuple[list[Change], int]:
         return self._database.read(changes.read_changes, scope, after=after, path=path, limit=limit)
@@ -131,14 +189,23 @@ class SqliteStore:
         self._traces.count(ids, at)
         self._database.writer.request_flush()
 
-    def log_recall(self, recall: Recall, *, by: MemberId, at: datetime) -> None:
+    def log_recall(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> None:
         if self._database.exists():
-            self._traces.log(recall, by, at)
+            self._traces.log(Trace(recall, request, by, at))
             self._database.writer.request_flush()
+
+    def find_recall(self, member_id: MemberId, id: RecallId) -> LoggedRecall | None:
+        self._flush_traces()
+        return self._database.read(recalls.find_recall, member_id, id)
+
+    def list_recalls(self, member_id: MemberId, memory_id: MemoryId, *, limit: int) -> list[LoggedRecall]:
+        self._flush_traces()
+        return self._database.read(recalls.list_recalls, member_id, memory_id, limit=limit)
 
     def scrub(self) -> int:
         if not self._database.exists() or not self._database.read(purge.needs_scrub):
             return 0
+        self._vectors.forget_file()
         return self._database.writer.exclusive(lambda connection: purge.scrub(connection, now=self._clock.now()))
 
     def backup(self, target: Path) -> None:
@@ -154,4 +221,10 @@ class SqliteStore:
         return self._database.inspect(backup.find_damage)
 
     def close(self) -> None:
+        self._vectors.save()
         self._database.close()
+
+    def _flush_traces(self) -> None:
+        """A recall is asked about right after it was answered, before its time to be written has come."""
+        if self._traces and self._database.exists():
+            self.transact(lambda transaction: self._traces.write(transaction.connection))

@@ -11,6 +11,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Rating, Request
 from mycel.domain.change import Operation, audience_of
+from mycel.domain.embedding import Embedded, Reached
 from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory
@@ -20,7 +21,7 @@ from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.words import IndexedText
 from mycel.errors import NotFound
 from mycel.retrieval.columns import indexed_text
-from mycel.stores.sqlite import catalogue, memories, purge
+from mycel.stores.sqlite import catalogue, embeddings, memories, purge
 from mycel.stores.sqlite.deferred import DeferredWrites, Statement
 from mycel.stores.sqlite.rows import (
     HISTORY_COLUMNS,
@@ -37,8 +38,10 @@ _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _WRITTEN[1
 _KEEP_VERSION = f"""
     INSERT INTO memory_versions ({", ".join(_WRITTEN)}, valid_to)
     SELECT {", ".join(_WRITTEN)}, ? FROM memories WHERE id = ?"""
+# A number is never given out twice: what holds copies by number may still know the purged one.
 _LATEST = """
-    SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1), (SELECT max(number) FROM memories)"""
+    SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
+      max(ifnull((SELECT max(number) FROM memories), 0), ifnull((SELECT max(number) FROM receipts), 0))"""
 
 _INSERT = Statement(0, f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ", f"({', '.join('?' * len(_WRITTEN))})")
 _UNTAG = Statement(1, "DELETE FROM memory_tags WHERE number = ?")
@@ -68,7 +71,7 @@ class SqliteTransaction:
         self._operating = False
         self._has_savepoint = False
         latest, number = connection.execute(_LATEST).fetchone()
-        self._last_number: int = number or 0
+        self._last_number: int = number
         self.now: datetime = max(clock.now(), moment((latest or 0) + 1))
 
     @property
@@ -235,6 +238,9 @@ class SqliteTransaction:
 
     def add_event(self, event: IngestionEvent) -> None:
         catalogue.add_event(self.connection, event)
+
+    def store_embeddings(self, model: str, embedded: Sequence[Embedded], reached: Reached) -> None:
+        embeddings.store_embeddings(self.connection, model, embedded, reached=reached)
 
     def begin_backup(self, location: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO backups VALUES (?, ?, NULL)", (location, micros(self.now)))

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.store import WordMatch
+from mycel.contracts.store import Match
 from mycel.domain.query import Filters
 from mycel.domain.words import Plan
 from mycel.stores.sqlite.clauses import matching, visible
-from mycel.stores.sqlite.rows import columns_of, memory_from
 
 # Weights of title, summary, content and tags. A heavier title lost recall: 82.0 % at 1.5, 80.7 at 3 on SciFact.
 _RANK = "bm25(memory_words, 1.5, 1.0, 1.0, 1.5)"
@@ -19,7 +18,7 @@ _RANK = "bm25(memory_words, 1.5, 1.0, 1.0, 1.5)"
 
 def search_words(
     connection: apsw.Connection, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int
-) -> list[WordMatch]:
+) -> list[Match]:
     """The best matches in sight, best first; filters and scope apply before the limit."""
     if not plan.anchors and not plan.phrases:
         return []
@@ -29,15 +28,13 @@ def search_words(
     # By rowid, FTS5 walks backwards and stops at the limit; by the equal m.number it would rank every row first.
     best_first = "memory_words.rowid DESC" if plan.newest_first else "rank, m.number DESC"
     sql = f"""
-        WITH best AS MATERIALIZED (
-          SELECT m.number AS number, {_RANK} AS rank
-          FROM memory_words CROSS JOIN memories m ON m.number = memory_words.rowid
-          WHERE memory_words MATCH :question AND {seen} AND {wanted}
-          ORDER BY {best_first} LIMIT :limit)
-        SELECT {columns_of("m")}, best.rank FROM best JOIN memories m ON m.number = best.number
-        ORDER BY best.rank, m.number DESC"""
+        SELECT m.number, -{_RANK} AS score, {_RANK} AS rank
+        FROM memory_words CROSS JOIN memories m ON m.number = memory_words.rowid
+        WHERE memory_words MATCH :question AND {seen} AND {wanted}
+        ORDER BY {best_first} LIMIT :limit"""
     bound = {**values, **filter_values, "question": match_expression(plan), "limit": limit}
-    return [WordMatch(memory_from(row, scope.team), -row[-1]) for row in connection.execute(sql, bound)]
+    found = [Match(number, score) for number, score, _ in connection.execute(sql, bound)]
+    return sorted(found, key=lambda match: -match.score) if plan.newest_first else found
 
 
 def match_expression(plan: Plan) -> str:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _LABEL_WIDTH = 14
 _MARKED = re.compile(r"\*\*(.+?)\*\*")
+_DEGRADED = {
+    "meaning": "Searched by words alone: the embedder did not answer.",
+    "embedding_backlog": "Not everything could be found by meaning yet: run `mycel embed`.",
+}
 _AGES = ((60, "s"), (60, "min"), (24, "h"), (30, "d"))
 
 
@@ -53,14 +57,19 @@ def show_page(page: Page[Memory]) -> None:
         note(f"There are more: --cursor {page.next_cursor}")
 
 
-def show_recall(recall: Recall) -> None:
+def show_recall(recall: Recall, *, with_parts: bool = False) -> None:
     several_teams = len({hit.team for hit in recall.hits}) > 1
     for rank, hit in enumerate(recall.hits, start=1):
         print_lines(_hit_lines(rank, hit, with_team=several_teams))
+        if with_parts and hit.breakdown:
+            parts = ", ".join(f"{name} {part:+.2f}" for name, part in hit.breakdown.items() if part)
+            print_lines([line((f"score {hit.score:.2f}: {parts}", "dim"), indent=4)])
     if not recall.hits:
         note("Nothing found.")
-    if recall.degraded:
-        note(f"Searched without {', '.join(recall.degraded)}.")
+    for reason in recall.degraded:
+        note(_DEGRADED.get(reason, f"Searched without {reason}."))
+    if with_parts:
+        note(f"mycel explain {recall.id} --missing ID says why another memory is not here.")
 
 
 def show_memory(

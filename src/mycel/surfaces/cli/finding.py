@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mycel.domain.query import OrderField
+from mycel.domain.ranking import Ranking
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.json_shapes import shape
@@ -21,6 +22,10 @@ MinRelevance = Annotated[
     float | None,
     typer.Option(metavar="0..1", help="Leave out what is less relevant; 0 also lists what does not match."),
 ]
+RankingOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help=f"One of {any_of(Ranking)}; balanced by default.")
+]
+AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="As it was believed then: 2026-11-15T09:00:00Z.")]
 OrderBy = Annotated[
     str | None, typer.Option(metavar="FIELD", help=f"One of {any_of(OrderField)}; -FIELD for descending.")
 ]
@@ -55,10 +60,14 @@ def search(
     until: options.Until = None,
     limit: SearchLimit = 10,
     min_relevance: MinRelevance = None,
+    ranking: RankingOption = None,
+    as_of: AsOf = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
 ) -> None:
-    """Find memories, the best first, and say why each was found.
+    """Find memories by words and by meaning, the best first, and say why each was found.
 
-    With --project or --repo, global memories and your own count as near too.
+    With --project or --repo, global memories and your own count as near too, and of other projects only what is
+    strongly relevant is shown.
     """
     chosen = filters(
         type=type,
@@ -74,8 +83,15 @@ def search(
     )
     call = invocation(context)
     with call.memory() as memory:
-        recall = memory.search(query, limit=limit, min_relevance=min_relevance, **cast("FilterFields", chosen))
-    call.answer(recall, lambda: display.show_recall(recall))
+        recall = memory.search(
+            query,
+            limit=limit,
+            min_relevance=min_relevance,
+            ranking=ranking,
+            as_of=as_of,
+            **cast("FilterFields", chosen),
+        )
+    call.answer(recall, lambda: display.show_recall(recall, with_parts=explain))
 
 
 def recent(context: typer.Context, *, limit: SearchLimit = 10) -> None:
@@ -90,9 +106,7 @@ def get(
     context: typer.Context,
     id: options.Id,
     *,
-    as_of: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As it was believed then: 2026-11-15T09:00:00Z.")
-    ] = None,
+    as_of: AsOf = None,
     history: Annotated[bool, typer.Option("--history", help="Show every version too.")] = False,
     links: Annotated[bool, typer.Option("--links", help="Show what it is linked with too.")] = False,
 ) -> None:

@@ -1,0 +1,154 @@
+"""The two arms of a search, by words and by meaning: each brings in the best rows of every place it may look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.embedder import Background
+from mycel.contracts.store import Match, Store
+from mycel.domain.query import Filters
+from mycel.domain.recall import Pool
+from mycel.domain.words import Plan
+from mycel.retrieval.lexical import Question, choose_terms, parse_question
+from mycel.retrieval.spelling import corrected
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
+
+# How many rows each arm brings in, at least and for each hit wanted; what is in neither is not looked at.
+ARM_ROWS = 100
+ARM_ROWS_PER_HIT = 3
+# Common words find no rows at first; when that leaves a page unfilled, as narrow filters do, more are let in.
+EFFORTS = (1.0, 2.0, 16.0)
+# Quoted words must be there, so every row that has them counts.
+PHRASE_ROWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One team's store and what of it the caller may see."""
+
+    store: Store
+    scope: ReadScope
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The question as a vector, and of which model."""
+
+    vector: Vector
+    model: str
+    background: Background
+
+
+@dataclass(frozen=True, slots=True)
+class WordsFound:
+    """Rows by place, and the question as it was looked up."""
+
+    question: Question
+    plan: Plan
+    frequencies: Mapping[str, int]
+    documents: int
+    matches: Sequence[Sequence[Match]]
+    # By place, the rows that hold every quoted phrase; None where none is quoted or none does.
+    quoted: Sequence[frozenset[int]] | None = None
+
+
+def search_by_words(text: str, places: Sequence[Place], filters: Filters, *, limit: int) -> WordsFound:
+    """Where no word is known, words a letter away from the unknown ones are tried."""
+    found = _look_up(parse_question(text), places, filters, limit=limit)
+    if any(found.matches) or not found.question.terms:
+        return found
+    meant = corrected(text, lambda terms: _count_words(terms, places)[0])
+    return found if meant is None else _look_up(parse_question(meant), places, filters, limit=limit)
+
+
+def search_by_meaning(
+    meaning: Meaning, places: Sequence[Place], filters: Filters, *, limit: int
+) -> tuple[list[dict[int, float]], Pool]:
+    """Cosines by place and number, and how all that could have been found is spread."""
+    cosines: list[dict[int, float]] = []
+    pools: list[Pool] = []
+    for place in places:
+        near = [
+            place.store.search_vectors(
+                place.scope, meaning.vector, model=meaning.model, filters=reach, limit=_rows(limit)
+            )
+            for reach in _reaches(filters)
+        ]
+        cosines.append({number: cosine for nearest in near for number, cosine in nearest.matches})
+        # The last is the widest.
+        pools.append(near[-1].pool)
+    return cosines, _together(pools)
+
+
+def _look_up(question: Question, places: Sequence[Place], filters: Filters, *, limit: int) -> WordsFound:
+    frequencies, documents = _count_words(question.vocabulary, places)
+    plans = [choose_terms(question, frequencies=frequencies, documents=documents, effort=effort) for effort in EFFORTS]
+    matches: list[list[Match]] = [[] for _ in places]
+    plan = plans[0]
+    for plan in dict.fromkeys(plans):
+        matches = [_match(plan, place, filters, limit=_rows(limit)) for place in places] if question.terms else matches
+        if sum(map(len, matches)) >= limit:
+            break
+    quoted = _quoted(question, places, filters)
+    return WordsFound(question, plan, frequencies, documents, matches, quoted)
+
+
+def _rows(limit: int) -> int:
+    return max(ARM_ROWS, ARM_ROWS_PER_HIT * limit)
+
+
+def _match(plan: Plan, place: Place, filters: Filters, *, limit: int) -> list[Match]:
+    best: dict[int, float] = {}
+    for reach in _reaches(filters):
+        best.update(place.store.search_words(place.scope, plan, filters=reach, limit=limit))
+    return [Match(number, score) for number, score in best.items()]
+
+
+def _reaches(filters: Filters) -> Iterator[Filters]:
+    """Where the caller works first, so that it is never crowded out; then everywhere, for what is strong enough."""
+    yield filters
+    if filters.reach_project is not None or filters.reach_repo is not None:
+        yield replace(filters, reach_project=None, reach_repo=None)
+
+
+def _quoted(question: Question, places: Sequence[Place], filters: Filters) -> list[frozenset[int]] | None:
+    if not question.phrases:
+        return None
+    wide = replace(filters, reach_project=None, reach_repo=None)
+    rows = [_with_every(question.phrases, place, wide) for place in places]
+    return rows if any(rows) else None
+
+
+def _with_every(phrases: Sequence[tuple[str, ...]], place: Place, filters: Filters) -> frozenset[int]:
+    plans = [Plan((), phrases=(phrase,)) for phrase in phrases]
+    found = [place.store.search_words(place.scope, plan, filters=filters, limit=PHRASE_ROWS) for plan in plans]
+    first, *others = [frozenset(match.number for match in matches) for matches in found]
+    return first.intersection(*others)
+
+
+def _count_words(terms: Iterable[str], places: Sequence[Place]) -> tuple[dict[str, int], int]:
+    """Frequencies of several stores are added up, so that one plan and one ranking serve them all."""
+    wanted = list(terms)
+    counted: Counter[str] = Counter()
+    documents = 0
+    for place in places:
+        frequencies, size = place.store.word_frequencies(wanted)
+        documents += size
+        counted.update(frequencies)
+    return dict(counted), documents
+
+
+def _together(pools: Sequence[Pool]) -> Pool:
+    size = sum(pool.size for pool in pools)
+    if not size:
+        return Pool(0)
+    mean = sum(pool.size * pool.mean for pool in pools) / size
+    variance = sum(pool.size * (pool.deviation**2 + (pool.mean - mean) ** 2) for pool in pools) / size
+    return Pool(size, mean, sqrt(variance))

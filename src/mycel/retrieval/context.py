@@ -1,0 +1,94 @@
+"""Which memories are candidates for which section of a context bundle, the best of each first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mycel.domain.context import Section
+from mycel.domain.memory import Memory, MemoryType
+from mycel.domain.recall import Hit
+from mycel.retrieval.duplicates import Wording
+from mycel.retrieval.packing import Candidate
+
+CONVENTION = "convention"
+MISTAKE_PATTERN = "mistake-pattern"
+# What an agent must not break comes before what it may want to know; all other categories follow.
+_CATEGORY_ORDER = (CONVENTION, "architecture", "best-practice", "preference", "codebase-knowledge")
+_FAILED = frozenset({"failure", "failed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What there is without a search, each list newest first; `of_task` when the task was named by its id."""
+
+    profile: Sequence[Memory]
+    conventions: Sequence[Memory]
+    facts: Sequence[Memory]
+    decisions: Sequence[Memory]
+    own: Sequence[Memory]
+    episodes: Sequence[Memory]
+    of_task: Sequence[Memory] = ()
+
+
+def is_failure(memory: Memory) -> bool:
+    """What went wrong once: a pattern of mistakes, or an episode that says it failed."""
+    if memory.category == MISTAKE_PATTERN:
+        return True
+    outcome = memory.metadata.get("outcome")
+    failed = isinstance(outcome, str) and outcome.casefold() in _FAILED
+    return memory.type is MemoryType.EPISODE and (failed or not _FAILED.isdisjoint(memory.tags))
+
+
+def choose_candidates(
+    listed: Listed, *, hits: Sequence[Hit], failure_hits: Sequence[Hit]
+) -> Mapping[Section, Sequence[Candidate]]:
+    """A memory may be a candidate of several sections: one that finds no room as a decision may as a match."""
+    failed = [hit for hit in (*failure_hits, *hits) if is_failure(hit.memory)]
+    known = {hit.memory.id: hit for hit in (*failure_hits, *hits)}
+
+    def because(memories: Iterable[Memory], why: str) -> list[Candidate]:
+        return [_candidate(memory, known.get(memory.id), why) for memory in memories]
+
+    tried = because((memory for memory in listed.of_task if is_failure(memory)), "Failed before on this task.")
+    done = because((memory for memory in listed.of_task if not is_failure(memory)), "Of this very task.")
+    return {
+        Section.PROFILE: because(listed.profile, "About the people here."),
+        Section.PROJECT: because(_most_binding(listed), "Holds where the task is."),
+        Section.DECISIONS: because(listed.decisions, "Among the newest decisions."),
+        Section.OWN: because(listed.own, "Your own note."),
+        Section.RELEVANT: [*map(_found, (hit for hit in hits if not is_failure(hit.memory))), *done],
+        Section.FAILURES: [*tried, *map(_found, failed)],
+        Section.EPISODES: because(listed.episodes, "Among the newest episodes."),
+    }
+
+
+def diverse(memories: Iterable[Memory], *, limit: int) -> tuple[Memory, ...]:
+    """The first of them, each saying something new."""
+    kept: list[tuple[Memory, Wording]] = []
+    for memory in memories:
+        wording = Wording(memory.content)
+        if not any(wording.repeats(other) for _, other in kept):
+            kept.append((memory, wording))
+        if len(kept) == limit:
+            break
+    return tuple(memory for memory, _ in kept)
+
+
+def _most_binding(listed: Listed) -> list[Memory]:
+    """Both lists by category, what describes the project before its other facts, and the newest first."""
+    return sorted((*listed.conventions, *listed.facts), key=_bindingness)
+
+
+def _bindingness(memory: Memory) -> tuple[int, bool]:
+    known = memory.category in _CATEGORY_ORDER
+    rank = _CATEGORY_ORDER.index(memory.category) if known and memory.category else len(_CATEGORY_ORDER)
+    return rank, memory.type is not MemoryType.PROJECT
+
+
+def _found(hit: Hit) -> Candidate:
+    return Candidate(hit.memory, hit.why, hit.relevance)
+
+
+def _candidate(memory: Memory, hit: Hit | None, why: str) -> Candidate:
+    return Candidate(memory, why) if hit is None else Candidate(memory, hit.why, hit.relevance)

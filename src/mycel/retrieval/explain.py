@@ -1,0 +1,86 @@
+"""Why a memory was found: its snippet, and one sentence made of the parts of its score."""
+
+from __future__ import annotations
+
+from mycel.domain.memory import Memory
+from mycel.domain.recall import Hit
+from mycel.retrieval.lexical import Question
+from mycel.retrieval.pipeline import Candidate
+from mycel.retrieval.snippet import make_snippet
+
+# A part of a score below this is not worth a word.
+TELLING = 0.05
+# How close in meaning, by deviations from what is usual for the question.
+_CLOSENESS = ((3.0, "very close in meaning"), (1.5, "close in meaning"), (0.5, "related in meaning"))
+_RAISED = {
+    "neighbours": "what stands beside it matches too",
+    "recency": "it is recent",
+    "access": "it is often read",
+    "scope": "it belongs where you work",
+    "usefulness": "others found it useful",
+}
+_LOWERED = {
+    "recency": "it is old",
+    "scope": "it belongs to another project",
+    "confidence": "it is not certain",
+    "usefulness": "others did not find it useful",
+}
+
+
+def shown_hit(candidate: Candidate, question: Question) -> Hit:
+    memory = candidate.memory
+    if memory is None:
+        raise ValueError("only candidates that were loaded are shown")
+    return Hit(
+        memory=memory,
+        score=candidate.score,
+        relevance=candidate.relevance,
+        breakdown=dict(candidate.parts),
+        matched_scope=memory.scope,
+        snippet=make_snippet(memory.content, candidate.matched),
+        evidence=memory.evidence_ref,
+        why=why(candidate, question),
+        team=memory.team,
+    )
+
+
+def listed(memory: Memory) -> Hit:
+    return Hit(
+        memory=memory,
+        score=0.0,
+        relevance=0.0,
+        breakdown={},
+        matched_scope=memory.scope,
+        snippet=make_snippet(memory.content, ()),
+        evidence=memory.evidence_ref,
+        why="Listed because no relevance was asked for.",
+        team=memory.team,
+    )
+
+
+def why(candidate: Candidate, question: Question) -> str:
+    """One sentence: which words, how close in meaning, and what moved it up or down."""
+    reasons = [part for part in (_words(candidate, question), _closeness(candidate)) if part]
+    found = " and ".join(reasons) or "a little nearer in meaning than most"
+    moved = _movements(candidate)
+    text = f"{found}; {', '.join(moved)}." if moved else f"{found}."
+    return text[0].upper() + text[1:]
+
+
+def _words(candidate: Candidate, question: Question) -> str:
+    asked = question.written
+    matched = [word for term, word in asked.items() if term in candidate.matched]
+    return f"matches {len(matched)} of {len(asked)} search terms ({', '.join(matched)})" if matched else ""
+
+
+def _closeness(candidate: Candidate) -> str:
+    deviations = candidate.parts.get("meaning", 0.0)
+    return next((words for least, words in _CLOSENESS if deviations >= least), "")
+
+
+def _movements(candidate: Candidate) -> list[str]:
+    if "similarity" in candidate.parts:
+        return []
+    raised = [text for name, text in _RAISED.items() if candidate.parts.get(name, 0.0) > TELLING]
+    lowered = [f"though {text}" for name, text in _LOWERED.items() if candidate.parts.get(name, 0.0) < -TELLING]
+    return raised + lowered

@@ -1,0 +1,138 @@
+"""One order out of words, vectors and neighbours.
+
+The figures were tuned on one half of the questions of LoCoMo (development conversations), SciFact and CoSQA, with
+the vectors of snowflake-arctic-embed-s, and checked on the other half: docs/decisions/0008-fusion.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log, sqrt
+
+from mycel.contracts.embedder import Background
+from mycel.domain.recall import Pool
+from mycel.domain.words import Plan
+from mycel.retrieval.lexical import Question, coverage
+
+# FTS5's own constant: a term counts at most this much more than once.
+SATURATION = 1.2
+
+# Words beside one standard deviation of cosine: flat from 0.8 to 1.6 and from 2 to 4. The weight of an arm adapts by
+# itself: cosines count by how far they stand out for this question, words by how much of it they explain. Explicit
+# rules (peakedness, margins, length of the question) added nothing on the half held back.
+SHARE_WEIGHT = 1.0
+BM25_WEIGHT = 3.0
+
+# The pool's own spread counts in full in large stores; at this size it and the model's weigh the same.
+SPREAD_TEXTS = 30
+
+# A row moves half the way up to the best of its neighbours: recall at 10 on LoCoMo 72 to 78.
+NEIGHBOUR_PULL = 0.5
+# Words of the question that neighbours add to a row's own: 78 to 80; with words alone less is better.
+WINDOW_WEIGHT = 1.5
+WINDOW_WEIGHT_WORDS = 0.5
+# Notes saved one after another need not belong together: without a word of the question, a row must stand out by
+# itself at least so far to be lifted (recall at 10 falls from 80.7 to 79.8).
+LEAST_OWN = 1.0
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What speaks for one candidate. `words` has a bit for each word of the question that it holds."""
+
+    bm25: float = 0.0
+    cosine: float | None = None
+    words: int = 0
+    coverage: float = 0.0
+    share: float = 0.0
+    neighbours: dict[int, Evidence] = field(default_factory=dict[int, "Evidence"])
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The words of a question by how much each tells, and the highest BM25 that a text could have."""
+
+    question: Question
+    idfs: tuple[float, ...]
+    best_bm25: float
+
+    def weigh(self, evidence: Evidence, matched: frozenset[str]) -> None:
+        """Notes which of the question's words a candidate has."""
+        whole = [word.tokens[0] in matched for word in self.question.words]
+        evidence.words = sum(1 << place for place, has in enumerate(whole) if has)
+        evidence.coverage = coverage(self.question, matched)
+        evidence.share = self.share(evidence.words)
+
+    def share(self, words: int) -> float:
+        """How much of what the question tells these words are, 0 to 1."""
+        total = sum(self.idfs)
+        return sum(idf for place, idf in enumerate(self.idfs) if words >> place & 1) / total if total else 0.0
+
+
+def weights_of(
+    question: Question, plan: Plan, *, frequencies: Mapping[str, int], documents: int, pooled: bool = False
+) -> Weights:
+    looked_up = {term for group in plan.anchors for term in group} | set(plan.ranking)
+    counted = [term for term in question.terms if term in looked_up or not frequencies.get(term)]
+    rarity = (rarity_of(frequencies.get(term, 0), documents) for term in counted)
+    # A plan with ranking terms names every term twice, see `match_expression`; scores made here do not.
+    times = 2 if plan.ranking and not pooled else 1
+    return Weights(
+        question=question,
+        idfs=tuple(_idf(frequencies.get(word.tokens[0], 0), documents) for word in question.words),
+        best_bm25=max(1e-9, times * (SATURATION + 1) * sum(rarity)),
+    )
+
+
+def rarity_of(containing: int, documents: int) -> float:
+    """As FTS5 weighs a term; the number of documents is an estimate and may lag behind."""
+    return max(1e-6, log((max(documents, containing) - containing + 0.5) / (containing + 0.5)))
+
+
+def meaning_score(evidence: Evidence, pool: Pool, background: Background) -> float:
+    """How far the cosine stands out among those of this question, in standard deviations."""
+    cosine = pool.mean if evidence.cosine is None else evidence.cosine
+    return (cosine - pool.mean) / spread(pool, background)
+
+
+def words_score(evidence: Evidence, weights: Weights, *, alone: bool) -> float:
+    by_bm25 = BM25_WEIGHT * evidence.bm25 / weights.best_bm25
+    return by_bm25 if alone else by_bm25 + SHARE_WEIGHT * evidence.share
+
+
+def spread(pool: Pool, background: Background) -> float:
+    """Few texts have no spread worth the name; the model's usual one stands in for it."""
+    variance = pool.size * pool.deviation**2 + SPREAD_TEXTS * background.spread**2
+    return sqrt(variance / (pool.size + SPREAD_TEXTS))
+
+
+def support(own: Sequence[float], evidence: Sequence[Evidence], weights: Weights, *, alone: bool) -> list[float]:
+    """What neighbours add to each: the words they hold, and part of the way to the best of them. Nothing falls."""
+    window = WINDOW_WEIGHT_WORDS if alone else WINDOW_WEIGHT
+    lent = {
+        id(row): score + window * max(0.0, weights.share(_together(row)) - row.share) if row.neighbours else score
+        for score, row in zip(own, evidence, strict=True)
+    }
+    return [
+        _pulled(lent, row) - score if row.bm25 > 0 or score >= LEAST_OWN else 0.0
+        for score, row in zip(own, evidence, strict=True)
+    ]
+
+
+def _pulled(lent: dict[int, float], row: Evidence) -> float:
+    mine = lent[id(row)]
+    best = max((lent.get(id(other), mine) for other in row.neighbours.values()), default=mine)
+    return mine + NEIGHBOUR_PULL * max(0.0, best - mine)
+
+
+def _together(row: Evidence) -> int:
+    words = row.words
+    for other in row.neighbours.values():
+        words |= other.words
+    return words
+
+
+def _idf(containing: int, documents: int) -> float:
+    """Never negative, and sensible in a store of one."""
+    return log(1 + (max(documents, containing) - containing + 0.5) / (containing + 0.5))

@@ -1,0 +1,155 @@
+"""Fills the sections of a context bundle within its token budget, and says each thing once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mycel.domain import rendering
+from mycel.domain.context import HEADINGS, ContextItem, Section
+from mycel.domain.excerpt import LEAST_EXCERPT_TOKENS, estimate_tokens, line_tokens
+from mycel.domain.ids import MemoryId, TeamName
+from mycel.domain.memory import Memory
+from mycel.retrieval.duplicates import Wording
+
+# Per cent of the budget. What a section does not use goes to the next, and what is left in the end to all in order.
+SHARES: Mapping[Section, int] = {
+    Section.PROFILE: 10,
+    Section.PROJECT: 18,
+    Section.DECISIONS: 18,
+    Section.OWN: 6,
+    Section.RELEVANT: 28,
+    Section.FAILURES: 12,
+    Section.EPISODES: 8,
+}
+# So many are ever looked at, with what the other sections add; the count of those left out has no more digits.
+MOST_CANDIDATES = 9999
+# While others wait for a place in its section, a long note is cut to this part of it.
+_LARGEST_PART = 3
+# No line is shorter: its citation alone is most of that.
+_SHORTEST_LINE = 40
+# The words that count the near-duplicates.
+_ALIKE_TOKENS = 5
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A memory that could stand in a section, and why. Without slots, for what is worked out once."""
+
+    memory: Memory
+    why: str
+    relevance: float | None = None
+
+    @cached_property
+    def content(self) -> str:
+        return rendering.one_line(self.memory.content)
+
+    @cached_property
+    def wording(self) -> Wording:
+        return Wording(self.memory.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    sections: Mapping[str, Sequence[ContextItem]]
+    left_out: int
+
+
+@dataclass(slots=True)
+class _Place:
+    candidate: Candidate
+    text: str
+    alike: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        return self.text != self.candidate.content
+
+    def item(self) -> ContextItem:
+        return ContextItem(
+            memory=self.candidate.memory,
+            why=self.candidate.why,
+            relevance=self.candidate.relevance,
+            citation=rendering.cite(self.candidate.memory.id),
+            text=self.text,
+            shortened=self.is_cut,
+            alike=self.alike,
+        )
+
+
+def pack(candidates: Mapping[Section, Sequence[Candidate]], *, token_budget: int, home: TeamName) -> Packed:
+    """The first candidates of each section that fit, in their order; a near-duplicate only raises a count."""
+    packing = _Packing(token_budget, home=home)
+    unused = 0
+    available = packing.room
+    for section, share in SHARES.items():
+        allowance = unused + available * share // 100
+        unused = allowance - packing.fill(section, candidates.get(section, ()), allowance)
+    for section in SHARES:
+        packing.fill(section, candidates.get(section, ()), packing.room)
+    packing.lengthen()
+    considered = {candidate.memory.id for each in candidates.values() for candidate in each}
+    return Packed(packing.sections(), len(considered - packing.told))
+
+
+class _Packing:
+    """The places given so far, and the room that is left."""
+
+    def __init__(self, token_budget: int, *, home: TeamName) -> None:
+        around = rendering.envelope([rendering.left_out_line(MOST_CANDIDATES)]).splitlines()
+        self.room = token_budget - sum(map(line_tokens, around))
+        self.told: set[MemoryId] = set()
+        self._home = home
+        self._places: dict[Section, list[_Place]] = {section: [] for section in Section}
+
+    def fill(self, section: Section, candidates: Sequence[Candidate], allowance: int) -> int:
+        """Gives places for at most so many tokens; returns how many were taken."""
+        before, least_room = self.room, self.room - allowance
+        most = allowance // _LARGEST_PART
+        for candidate in candidates:
+            if self.room - least_room < _SHORTEST_LINE:
+                break
+            if candidate.memory.id not in self.told and not self._is_told_by_another(candidate):
+                self._place(section, candidate, allowance=self.room - least_room, most=most)
+        return before - self.room
+
+    def lengthen(self) -> None:
+        """Gives the room that nobody took to the notes that had been cut."""
+        for place in (place for places in self._places.values() for place in places if place.is_cut):
+            text = _excerpt(place.candidate, estimate_tokens(place.text) + self.room)
+            taken = 0 if text is None else self._cost(place.candidate, text) - self._cost(place.candidate, place.text)
+            if text is not None and 0 < taken <= self.room:
+                self.room -= taken
+                place.text = text
+
+    def sections(self) -> Mapping[str, Sequence[ContextItem]]:
+        return {section: tuple(place.item() for place in places) for section, places in self._places.items()}
+
+    def _is_told_by_another(self, candidate: Candidate) -> bool:
+        for place in (place for places in self._places.values() for place in places):
+            if candidate.wording.repeats(place.candidate.wording):
+                mention = 0 if place.alike else _ALIKE_TOKENS
+                if mention <= self.room:
+                    self.room -= mention
+                    place.alike += 1
+                    self.told.add(candidate.memory.id)
+                return True
+        return False
+
+    def _place(self, section: Section, candidate: Candidate, *, allowance: int, most: int) -> None:
+        heading = 0 if self._places[section] else line_tokens(HEADINGS[section]) + line_tokens("")
+        left = allowance - heading - self._cost(candidate, "")
+        text = _excerpt(candidate, min(left, max(most, LEAST_EXCERPT_TOKENS)))
+        if text is not None:
+            self.room -= heading + self._cost(candidate, text)
+            self.told.add(candidate.memory.id)
+            self._places[section].append(_Place(candidate, text))
+
+    def _cost(self, candidate: Candidate, text: str) -> int:
+        """Of the line as a whole: less than its parts, since an id counts by pieces and prose by characters."""
+        return line_tokens(rendering.bullet(candidate.memory, home=self._home) + text)
+
+
+def _excerpt(candidate: Candidate, tokens: int) -> str | None:
+    return rendering.excerpt(candidate.content, summary=candidate.memory.summary, tokens=tokens)

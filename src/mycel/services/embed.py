@@ -1,0 +1,190 @@
+"""Keeping vectors in step with texts: never inside a write, before a search when little is missing, else beside."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mycel.contracts.embedder import Embedder
+from mycel.contracts.store import Store, Stores
+from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Passage, Unembedded
+from mycel.domain.ids import TeamName
+from mycel.errors import Misconfigured, MycelError, Unavailable
+from mycel.retrieval.passages import PASSAGE_TOKENS, divide
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
+
+# A search embeds at most so many memories first: tens of milliseconds with a small local model.
+LITTLE = 8
+# How many memories of a backlog are read, embedded and stored together.
+BATCH = 64
+REMEMBERED_QUESTIONS = 1024
+RETRY_SECONDS = 5.0
+
+Report = Callable[[TeamName, EmbeddingProgress], None]
+
+
+class Embedding:
+    """Without an embedder there is nothing to do, and every search is by words."""
+
+    def __init__(self, stores: Stores, embedder: Embedder | None) -> None:
+        self._stores = stores
+        self._embedder = embedder
+        self._questions: OrderedDict[str, Vector] = OrderedDict()
+        self._worker = _Worker(self._work_off)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedder
+
+    def question(self, text: str) -> Vector:
+        """The vector of a question. Raises `Unavailable` or `Misconfigured` when the embedder cannot answer."""
+        known = self._questions.get(text)
+        if known is not None:
+            return known
+        from mycel.retrieval.vectors import checked
+
+        embedder = self._required()
+        vector = checked(embedder.embed_query(text), count=1, dimensions=embedder.dimensions)[0]
+        self._questions[text] = vector
+        while len(self._questions) > REMEMBERED_QUESTIONS:
+            self._questions.popitem(last=False)
+        return vector
+
+    def catch_up(self, store: Store) -> bool:
+        """Embeds what is missing when it is little; otherwise has it done beside, and says that it is not done."""
+        embedder = self._required()
+        backlog = store.read_backlog(embedder.model, limit=LITTLE)
+        if backlog.left or len(backlog.items) > LITTLE:
+            self._worker.wake(store.team)
+            return False
+        if backlog.items:
+            self._embed(store, embedder, backlog)
+        return True
+
+    def run_pending(self, *, report: Report | None = None) -> int:
+        """Embeds everything that waits, in every team; returns how many memories that were."""
+        if self._embedder is None:
+            return 0
+        return sum(self._finish(team, self._embedder, report=report) for team in self._stores.teams_with_store())
+
+    def progress(self, team: TeamName) -> EmbeddingProgress:
+        if self._embedder is None:
+            return EmbeddingProgress(None, 0, 0)
+        with self._stores.lease(team) as store:
+            return store.embedding_progress(self._embedder.model)
+
+    def wake(self) -> None:
+        """Works off every team's backlog beside."""
+        if self._embedder is not None:
+            for team in self._stores.teams_with_store():
+                self._worker.wake(team)
+
+    def close(self) -> None:
+        self._worker.close()
+        if self._embedder is not None:
+            self._embedder.close()
+
+    def _required(self) -> Embedder:
+        if self._embedder is None:
+            raise Misconfigured("no embedder is set")
+        return self._embedder
+
+    def _work_off(self, team: TeamName) -> None:
+        self._finish(team, self._required(), stop=self._worker.stopping)
+
+    def _finish(
+        self,
+        team: TeamName,
+        embedder: Embedder,
+        *,
+        report: Report | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> int:
+        done = 0
+        while not stop():
+            # Leased per batch: a long backlog must not keep a store open that others have more use for.
+            with self._stores.lease(team) as store:
+                backlog = store.read_backlog(embedder.model, limit=BATCH)
+                self._embed(store, embedder, backlog)
+                done += len(backlog.items)
+                if report is not None:
+                    report(team, store.embedding_progress(embedder.model))
+                if not backlog.left:
+                    store.save_index()
+                    break
+        return done
+
+    def _embed(self, store: Store, embedder: Embedder, backlog: Backlog) -> None:
+        embedded = list(_embedded(embedder, backlog.items))
+        if backlog.moved:
+            store.store_embeddings(embedder.model, embedded, reached=backlog.reached)
+
+
+def _embedded(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embedded]:
+    """Passages of all memories go to the model together, in batches of its own size."""
+    from mycel.retrieval.vectors import checked, quantised
+
+    size = min(embedder.max_tokens, PASSAGE_TOKENS)
+    spans = [divide(item.text, embedder.token_ends(item.text), tokens=size) for item in items]
+    texts = [item.text[start:end] for item, ranges in zip(items, spans, strict=True) for start, end in ranges]
+    vectors: list[bytes] = []
+    for first in range(0, len(texts), embedder.batch_size):
+        part = texts[first : first + embedder.batch_size]
+        vectors += quantised(checked(embedder.embed_documents(part), count=len(part), dimensions=embedder.dimensions))
+    following = iter(vectors)
+    for item, ranges in zip(items, spans, strict=True):
+        passages = tuple(Passage(start, end, next(following)) for start, end in ranges)
+        yield Embedded(item.number, item.version, item.text_hash, passages)
+
+
+class _Worker:
+    """One thread, started when there is something to do, that takes team after team."""
+
+    def __init__(self, work: Callable[[TeamName], None]) -> None:
+        self._work = work
+        self._teams: OrderedDict[TeamName, None] = OrderedDict()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+
+    def wake(self, team: TeamName) -> None:
+        with self._changed:
+            if self._closing:
+                return
+            self._teams[team] = None
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="mycel-embedding", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def stopping(self) -> bool:
+        return self._closing
+
+    def close(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (team := self._next()) is not None:
+            try:
+                self._work(team)
+            except MycelError as error:
+                self._rest(error)
+                self.wake(team)
+
+    def _next(self) -> TeamName | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._teams or self._closing)
+            return None if self._closing else self._teams.popitem(last=False)[0]
+
+    def _rest(self, error: MycelError) -> None:
+        after = error.retry_after if isinstance(error, Unavailable) else None
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing, timeout=after or RETRY_SECONDS)

@@ -1,0 +1,204 @@
+"""Explaining recalls: replayed from the log, and for what was missing, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from typing import Any
+
+from mycel.access.scope import readable_scopes
+from mycel.contracts.store import Stores
+from mycel.domain.ask import Ask, read_ask
+from mycel.domain.explanation import Explanation, Step
+from mycel.domain.fields import MAX_PAGE
+from mycel.domain.ids import MemoryId, RecallId, parse_id
+from mycel.domain.memory import Memory
+from mycel.domain.query import Filters
+from mycel.domain.ranking import Signals
+from mycel.domain.recall import LoggedRecall
+from mycel.domain.team import Caller
+from mycel.errors import InvalidInput, NotFound
+from mycel.retrieval.arms import Place
+from mycel.retrieval.pipeline import Candidate, Ranked
+from mycel.retrieval.relevance import STRONG
+from mycel.services.search import Searching
+
+RECALLS_SHOWN = 5
+# Asks for nothing: each filter is tried on top of it, alone.
+_ANYTHING = Filters(statuses=())
+_STEPS = {"statuses": Step.STATUS, "alive_at": Step.EXPIRY, "believed_at": Step.LATER}
+# These bring in more than they leave out; they are judged with the ranking.
+_REACHES = frozenset({"reach_project", "reach_repo"})
+_ASKED_AS = {"types": "type", "agent_id": "agent"}
+
+
+class Explaining:
+    """A recall is its caller's own; what a caller may not see looks as absent here as anywhere."""
+
+    def __init__(self, stores: Stores, searching: Searching) -> None:
+        self._stores = stores
+        self._searching = searching
+
+    def explain(
+        self, caller: Caller, *, recall_id: object = None, memory_id: object = None, missing: object = None
+    ) -> Explanation:
+        if (recall_id is None) == (memory_id is None):
+            raise InvalidInput("give either a recall_id or a memory_id", field="recall_id")
+        if recall_id is None:
+            if missing is not None:
+                raise InvalidInput("needs a recall_id", field="missing")
+            return self._explain_memory(caller, parse_id(memory_id, field="memory_id"))
+        recall = self._recall(caller, RecallId(parse_id(recall_id, field="recall_id")))
+        if missing is None:
+            return Explanation(text=_told(recall), recall=recall)
+        return self._explain_missing(caller, recall, parse_id(missing, field="missing"))
+
+    def _recall(self, caller: Caller, id: RecallId) -> LoggedRecall:
+        with self._stores.lease(caller.team) as store:
+            recall = store.find_recall(caller.member_id, id)
+        if recall is None:
+            raise NotFound(f"no recall {id}")
+        return self._in_sight(caller, recall)
+
+    def _in_sight(self, caller: Caller, recall: LoggedRecall) -> LoggedRecall:
+        """Without hits that have since been hidden or deleted."""
+        scope = readable_scopes(caller)[0]
+        with self._stores.lease(caller.team) as store:
+            hits = tuple(hit for hit in recall.hits if store.find(scope, hit.memory_id) is not None)
+        return replace(recall, hits=hits)
+
+    def _explain_memory(self, caller: Caller, id: MemoryId) -> Explanation:
+        with ExitStack() as leases:
+            place, number, memory = _found(self._searching.places(leases, caller), id)
+            signals = place.store.signals(place.scope, [number]).get(number, Signals())
+        with self._stores.lease(caller.team) as store:
+            recalls = store.list_recalls(caller.member_id, id, limit=RECALLS_SHOWN)
+        seen = tuple(self._in_sight(caller, recall) for recall in recalls)
+        return Explanation(text=_origin(memory, signals, seen), memory=memory, recalls=seen)
+
+    def _explain_missing(self, caller: Caller, recall: LoggedRecall, id: MemoryId) -> Explanation:
+        with ExitStack() as leases:
+            places = self._searching.places(leases, caller)
+            place, number, memory = _found(places, id)
+            ask = _asked_again(recall)
+            told = _returned(recall, id) or _later(recall, memory) or _filtered(ask, place, number)
+            if told is None:
+                ranked, _ = self._searching.rank(replace(ask, limit=MAX_PAGE), places)
+                told = _ranked(ask, ranked, id)
+        return replace(told, recall=recall, memory=memory)
+
+
+def _found(places: Sequence[Place], id: MemoryId) -> tuple[Place, int, Memory]:
+    for place in places:
+        number = place.store.find_number(place.scope, id)
+        memory = None if number is None else place.store.find(place.scope, id)
+        if number is not None and memory is not None:
+            return place, number, memory
+    raise NotFound(f"no memory {id}")
+
+
+def _asked_again(recall: LoggedRecall) -> Ask:
+    """The same question at the same moment: what had expired then has expired here."""
+    request: Mapping[str, Any] = recall.request
+    return read_ask(
+        recall.query,
+        request.get("filters", {}),
+        now=recall.recalled_at,
+        limit=request.get("limit"),
+        min_relevance=request.get("min_relevance"),
+        ranking=request.get("ranking"),
+        as_of=request.get("as_of"),
+    )
+
+
+def _returned(recall: LoggedRecall, id: MemoryId) -> Explanation | None:
+    for rank, hit in enumerate(recall.hits, start=1):
+        if hit.memory_id == id:
+            text = f"It was returned, as number {rank}: {hit.why}"
+            return Explanation(text=text, step=Step.RETURNED, rank=rank, relevance=hit.relevance)
+    return None
+
+
+def _later(recall: LoggedRecall, memory: Memory) -> Explanation | None:
+    if memory.created_at <= recall.recalled_at:
+        return None
+    return Explanation(text="It was saved after this search.", step=Step.LATER)
+
+
+def _filtered(ask: Ask, place: Place, number: int) -> Explanation | None:
+    """Tries each filter alone, the store being the judge."""
+    for name in (field.name for field in fields_of(Filters)):
+        wanted = getattr(ask.filters, name)
+        if name in _REACHES or wanted == getattr(_ANYTHING, name):
+            continue
+        alone = replace(_ANYTHING, **{name: wanted})
+        if number not in place.store.load(place.scope, [number], filters=alone):
+            return _dropped_by(name, wanted)
+    return None
+
+
+def _dropped_by(name: str, wanted: object) -> Explanation:
+    step = _STEPS.get(name, Step.FILTER)
+    if step is Step.EXPIRY:
+        return Explanation(text="It had expired.", step=step)
+    if step is Step.LATER:
+        return Explanation(text="It did not stand as it is at the moment asked about.", step=step)
+    asked = ", ".join(map(str, wanted)) if isinstance(wanted, tuple) else str(wanted)  # pyright: ignore[reportUnknownArgumentType]
+    if step is Step.STATUS:
+        return Explanation(text=f"Its status is not {asked}.", step=step)
+    filter = _ASKED_AS.get(name, name)
+    return Explanation(text=f"It does not pass the filter {filter}: {asked}.", step=step, filter=filter)
+
+
+def _ranked(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation:
+    shown: list[Candidate] = []
+    for one in ranked.candidates if ranked else ():
+        if one.memory is not None and one.memory.id == id and ranked is not None:
+            return _placed(ask, ranked, one, before=len(shown))
+        if ranked is not None and ranked.shows(one):
+            shown.append(one)
+    return Explanation(
+        text="Neither its words nor its meaning are near enough to the question to be looked at.", step=Step.NO_MATCH
+    )
+
+
+def _placed(ask: Ask, ranked: Ranked, one: Candidate, *, before: int) -> Explanation:
+    relevance = one.relevance
+    if one.far and not ranked.shows(one):
+        text = f"It belongs to another project; with a relevance of {relevance:.2f} it would need {STRONG:.2f}."
+        return Explanation(text=text, step=Step.REACH, relevance=relevance, least=STRONG)
+    if relevance < ranked.least:
+        text = f"Its relevance of {relevance:.3f} is below what is shown."
+        return Explanation(text=text, step=Step.THRESHOLD, relevance=relevance, least=min(ranked.least, 1.0))
+    rank = before + 1
+    if rank > ask.limit:
+        text = f"It came as number {rank}, and the search asked for {ask.limit}."
+        return Explanation(text=text, step=Step.RANK, rank=rank, relevance=relevance)
+    text = "It was not found then, but would be now: something has changed since."
+    return Explanation(text=text, step=Step.CHANGED, rank=rank, relevance=relevance)
+
+
+def _told(recall: LoggedRecall) -> str:
+    head = f"{recall.query!r} at {recall.recalled_at:%Y-%m-%d %H:%M:%S}Z found {len(recall.hits)}."
+    lines = [
+        f"{rank}. {hit.memory_id} (score {hit.score:.2f}, relevance {hit.relevance:.2f}): {hit.why}"
+        for rank, hit in enumerate(recall.hits, start=1)
+    ]
+    missing = [f"Without {', '.join(recall.degraded)}."] if recall.degraded else []
+    return "\n".join([head, *lines, *missing])
+
+
+def _origin(memory: Memory, signals: Signals, recalls: Sequence[LoggedRecall]) -> str:
+    parts = [
+        f"Saved by {memory.agent_id} on {memory.created_at:%Y-%m-%d} as {memory.type} ({memory.made_by}), "
+        f"version {memory.version}, confidence {memory.confidence:g}, trust {memory.trust}.",
+        f"Read {signals.access_count} times; found useful {signals.useful} and not useful {signals.useless} times.",
+    ]
+    if memory.evidence_ref is not None:
+        evidence = memory.evidence_ref
+        parts.append(f"Its evidence is characters {evidence.start} to {evidence.end} of source {evidence.source_id}.")
+    if recalls:
+        parts.append(f"Your latest search that found it: {recalls[0].query!r}.")
+    return " ".join(parts)

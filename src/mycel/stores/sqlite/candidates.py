@@ -1,0 +1,111 @@
+"""What ranking needs to know of the memories that a search may return."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.ids import MemoryId
+from mycel.domain.memory import Memory, Version
+from mycel.domain.query import Filters
+from mycel.domain.ranking import Signals
+from mycel.stores.sqlite.clauses import matching, visible
+from mycel.stores.sqlite.rows import (
+    HISTORY_COLUMNS,
+    MEMORY_COLUMNS,
+    columns_of,
+    memory_from,
+    micros,
+    moment_or_none,
+    version_from,
+)
+
+# Turns of one conversation and chunks of one document are saved one after another.
+NEIGHBOURS = 2
+NEIGHBOUR_WINDOW = 64
+NEIGHBOUR_MICROSECONDS = 30 * 60 * 1_000_000
+
+_MEMORY = columns_of("m")
+
+
+def load_memories(
+    connection: apsw.Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
+) -> dict[int, Memory]:
+    """Those of the numbers that the scope sees and the filters let through."""
+    seen, values = visible(scope)
+    wanted, filter_values = matching(filters)
+    sql = f"""
+        SELECT {_MEMORY}, m.number FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
+        WHERE {seen} AND {wanted}"""
+    bound = {**values, **filter_values, "numbers": json.dumps(list(numbers))}
+    return {row[-1]: memory_from(row, scope.team) for row in connection.execute(sql, bound)}
+
+
+def find_number(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> int | None:
+    seen, values = visible(scope)
+    sql = f"SELECT m.number FROM memories m WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
+    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    return None if row is None else row[0]
+
+
+def neighbours(
+    connection: apsw.Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
+) -> dict[int, tuple[int, ...]]:
+    """The two memories right before and after each, in one folder, session and source, as far as they are in sight."""
+    seen, values = visible(scope, "o")
+    wanted, filter_values = matching(filters, "o")
+    near = f"""
+        SELECT o.number FROM memories o
+        WHERE o.path = m.path AND o.agent_id = m.agent_id
+          AND o.session_id IS m.session_id AND o.source_id IS m.source_id
+          AND abs(o.created_at - m.created_at) <= {NEIGHBOUR_MICROSECONDS} AND {seen} AND {wanted}"""
+    before = f"{near} AND o.number < m.number AND o.number >= m.number - {NEIGHBOUR_WINDOW} ORDER BY o.number DESC"
+    after = f"{near} AND o.number > m.number AND o.number <= m.number + {NEIGHBOUR_WINDOW} ORDER BY o.number"
+    places = ", ".join(
+        f"({direction} LIMIT 1 OFFSET {place})" for direction in (before, after) for place in range(NEIGHBOURS)
+    )
+    sql = f"""
+        SELECT m.number, {places}
+        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value"""
+    bound = {**values, **filter_values, "numbers": json.dumps(list(numbers))}
+    rows = connection.execute(sql, bound)
+    return {number: tuple(near for near in found if near is not None) for number, *found in rows}
+
+
+def read_signals(connection: apsw.Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
+    """What builds on a memory speaks for it, as far as the reader may see that."""
+    seen, values = visible(scope, "o")
+    sql = f"""
+        SELECT m.number, ifnull(u.access_count, 0), u.last_accessed_at,
+          (SELECT count(*) FROM ratings r WHERE r.memory_id = m.id AND r.useful = 1),
+          (SELECT count(*) FROM ratings r WHERE r.memory_id = m.id AND r.useful = 0),
+          (SELECT count(*) FROM memory_links l JOIN memories o ON o.id = l.from_id
+           WHERE l.to_id = m.id AND l.relation IN ('supports', 'derived_from') AND o.deleted_at IS NULL AND {seen})
+        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
+        LEFT JOIN memory_usage u ON u.memory_id = m.id"""
+    rows = connection.execute(sql, {**values, "numbers": json.dumps(list(numbers))})
+    return {
+        number: Signals(count, moment_or_none(last), useful + citations, useless)
+        for number, count, last, useful, useless, citations in rows
+    }
+
+
+def past_versions(
+    connection: apsw.Connection, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
+) -> list[tuple[int, Version]]:
+    """What stood differently at that moment than it does today, as the reader could see it then and can today."""
+    seen_then, values = visible(scope, "v")
+    seen_now, _ = visible(scope)
+    wanted, filter_values = matching(filters, "v")
+    sql = f"""
+        SELECT {columns_of("v", MEMORY_COLUMNS + HISTORY_COLUMNS)}, v.valid_to, v.number
+        FROM memory_versions v JOIN memories m ON m.id = v.id
+        WHERE v.valid_from <= :at AND v.valid_to > :at AND m.deleted_at IS NULL
+          AND {seen_then} AND {seen_now} AND {wanted}
+        ORDER BY v.number DESC LIMIT :limit"""
+    bound = {**values, **filter_values, "at": micros(at), "limit": limit}
+    return [(row[-1], version_from(row[:-1], scope.team)) for row in connection.execute(sql, bound)]

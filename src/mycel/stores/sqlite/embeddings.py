@@ -1,0 +1,98 @@
+"""The vectors of a team's memories: which are missing, and storing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached, Unembedded
+from mycel.retrieval.passages import embedded_text, text_hash
+
+_TEXT = """
+    m.number, m.id, m.version, m.title, m.content,
+    (SELECT text_hash FROM embeddings e WHERE e.number = m.number AND e.passage = 0 AND e.model = :model)"""
+_IN_TURN = f"""
+    SELECT {_TEXT} FROM memories m WHERE m.number > :number AND m.number <= :last_number
+    ORDER BY m.number LIMIT :limit"""
+_CHANGED = f"""
+    SELECT {_TEXT}, c.sequence FROM changes c LEFT JOIN memories m ON m.id = c.memory_id
+    WHERE c.sequence > :sequence ORDER BY c.sequence LIMIT :limit"""
+_STATE = """
+    SELECT p.number, p.last_number, p.sequence,
+      (SELECT ifnull(max(number), 0) FROM memories), (SELECT ifnull(max(sequence), 0) FROM changes)
+    FROM (SELECT 1) LEFT JOIN embedding_progress p ON p.model = ?"""
+_INSERT = """
+    INSERT INTO embeddings (number, passage, version, model, dimensions, text_hash, start, end, vector)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+
+
+def read_backlog(connection: apsw.Connection, model: str, *, limit: int) -> Backlog:
+    """The next memories whose text has no vectors of this model; nobody reads them through this."""
+    started, last_sequence = _state(connection, model)
+    reached = started
+    values = {"model": model, "limit": limit, **started._asdict()}
+    if reached.number < reached.last_number:
+        rows = connection.execute(_IN_TURN, values).fetchall()
+        reached = reached._replace(number=rows[-1][0] if len(rows) == limit else reached.last_number)
+    else:
+        rows = connection.execute(_CHANGED, values).fetchall()
+        reached = reached._replace(sequence=rows[-1][-1] if rows else reached.sequence)
+    left = reached.last_number - reached.number + last_sequence - reached.sequence
+    return Backlog(tuple(_missing(rows)), reached, moved=reached != started, left=left)
+
+
+def store_embeddings(
+    connection: apsw.Connection, model: str, embedded: Sequence[Embedded], *, reached: Reached
+) -> None:
+    """Text that has changed meanwhile is left to the change that says so."""
+    for one in embedded:
+        row = connection.execute("SELECT title, content FROM memories WHERE number = ?", (one.number,)).fetchone()
+        if row is None or text_hash(embedded_text(title=row[0], content=row[1])) != one.text_hash:
+            continue
+        connection.execute("DELETE FROM embeddings WHERE number = ?", (one.number,))
+        connection.executemany(
+            _INSERT,
+            [
+                (one.number, place, one.version, model, len(vector), one.text_hash, start, end, vector)
+                for place, (start, end, vector) in enumerate(one.passages)
+            ],
+        )
+    # Another process may have come further; and of other models, only vectors not yet replaced are left.
+    connection.execute("DELETE FROM embedding_progress WHERE model <> ?", (model,))
+    connection.execute(
+        """
+        INSERT INTO embedding_progress VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+        SET number = max(number, excluded.number), sequence = max(sequence, excluded.sequence)""",
+        (model, *reached),
+    )
+
+
+def progress(connection: apsw.Connection, model: str) -> EmbeddingProgress:
+    reached, last_sequence = _state(connection, model)
+    embedded = connection.execute(
+        "SELECT count(*) FROM embeddings WHERE passage = 0 AND model = ?", (model,)
+    ).fetchone()[0]
+    pending = reached.last_number - reached.number + last_sequence - reached.sequence
+    return EmbeddingProgress(model, embedded, pending)
+
+
+def _state(connection: apsw.Connection, model: str) -> tuple[Reached, int]:
+    number, last_number, sequence, newest, last_sequence = connection.execute(_STATE, (model,)).fetchone()
+    if number is None:
+        # What stands now is gone through by number; what changes from here on is in the log.
+        return Reached(0, newest, last_sequence), last_sequence
+    return Reached(number, last_number, sequence), last_sequence
+
+
+def _missing(rows: Sequence[tuple[Any, ...]]) -> Iterator[Unembedded]:
+    seen: set[int] = set()
+    for number, id, version, title, content, known_hash, *_ in rows:
+        if number is None or number in seen:
+            continue
+        seen.add(number)
+        text = embedded_text(title=title, content=content)
+        wanted = text_hash(text)
+        if wanted != known_hash:
+            yield Unembedded(number, id, version, text, wanted)

@@ -1,0 +1,86 @@
+"""The log of recalls: written with the other traces of reading, read to explain them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import apsw
+
+from mycel.domain.ids import MemberId, MemoryId, RecallId
+from mycel.domain.recall import LoggedHit, LoggedRecall, Recall
+from mycel.stores.sqlite.rows import micros, moment, packed, unpacked_texts
+
+_RECALL = "SELECT r.id, r.query, r.recalled_at, r.request, r.degraded FROM recalls r"
+_INSERT_HIT = """
+    INSERT INTO recall_hits (recall_id, position, memory_id, score, relevance, breakdown, why)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?3)"""
+
+
+class Trace(NamedTuple):
+    recall: Recall
+    request: Mapping[str, Any]
+    by: MemberId
+    at: datetime
+
+
+def write_recall(connection: apsw.Connection, trace: Trace) -> None:
+    recall = trace.recall
+    connection.execute(
+        "INSERT INTO recalls (id, member_id, query, recalled_at, request, degraded) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            recall.id,
+            trace.by,
+            recall.query,
+            micros(trace.at),
+            json.dumps(trace.request, ensure_ascii=False),
+            packed(recall.degraded),
+        ),
+    )
+    connection.executemany(
+        _INSERT_HIT,
+        [
+            (recall.id, position, hit.memory.id, hit.score, hit.relevance, json.dumps(dict(hit.breakdown)), hit.why)
+            for position, hit in enumerate(recall.hits)
+        ],
+    )
+
+
+def find_recall(connection: apsw.Connection, member_id: MemberId, id: RecallId) -> LoggedRecall | None:
+    row = connection.execute(f"{_RECALL} WHERE r.id = ? AND r.member_id = ?", (id, member_id)).fetchone()
+    return None if row is None else _logged(connection, row)
+
+
+def list_recalls(
+    connection: apsw.Connection, member_id: MemberId, memory_id: MemoryId, *, limit: int
+) -> list[LoggedRecall]:
+    sql = f"""
+        {_RECALL} JOIN recall_hits h ON h.recall_id = r.id
+        WHERE h.memory_id = ? AND r.member_id = ? ORDER BY r.recalled_at DESC LIMIT ?"""
+    return [_logged(connection, row) for row in connection.execute(sql, (memory_id, member_id, limit)).fetchall()]
+
+
+def _logged(connection: apsw.Connection, row: tuple[Any, ...]) -> LoggedRecall:
+    id, query, recalled_at, request, degraded = row
+    hits = connection.execute(
+        """
+        SELECT memory_id, score, relevance, breakdown, why FROM recall_hits
+        WHERE recall_id = ? ORDER BY position""",
+        (id,),
+    )
+    return LoggedRecall(
+        id=RecallId(id),
+        query=query,
+        recalled_at=moment(recalled_at),
+        request=json.loads(request),
+        hits=tuple(_hit(*hit) for hit in hits),
+        degraded=unpacked_texts(degraded) if degraded else (),
+    )
+
+
+def _hit(memory_id: str, score: float, relevance: float, breakdown: str, why: str) -> LoggedHit:
+    return LoggedHit(
+        memory_id=MemoryId(memory_id), score=score, relevance=relevance, breakdown=json.loads(breakdown), why=why
+    )

@@ -1,0 +1,195 @@
+"""Searching by meaning: an index in memory of one team's vectors, caught up from the store before each search."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.store import Match, Nearest
+from mycel.domain.embedding import IndexRow
+from mycel.domain.query import Filters
+from mycel.stores.sqlite.database import Database
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
+    from mycel.retrieval.vector_index import VectorIndex
+
+# Below this, reading the rows from the store takes no longer than reading a file.
+WORTH_A_FILE = 2_000
+
+_ROW = ", ".join(f"m.{name}" for name in IndexRow._fields)
+_STATE = """
+    SELECT ifnull((SELECT max(sequence) FROM changes), 0),
+      ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'), 0)"""
+_CHANGED = f"""
+    SELECT DISTINCT {_ROW} FROM changes c CROSS JOIN memories m ON m.id = c.memory_id WHERE c.sequence > ?"""
+_PURGED = """
+    SELECT r.number FROM changes c JOIN receipts r ON r.memory_id = c.memory_id
+    WHERE c.operation = 'purge' AND c.sequence > ? AND r.number IS NOT NULL"""
+_VECTORS = "SELECT number, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY number, passage"
+_LINKED = "SELECT m.number FROM memory_links l JOIN memories m ON m.id = l.from_id WHERE l.to_id IN (?, ?)"
+
+
+class TeamVectors:
+    """The index is derived: whatever is wrong with it or its file, it is read anew from the store."""
+
+    def __init__(self, database: Database[Any], *, file: Path) -> None:
+        self._database = database
+        self._file = file
+        self._index: VectorIndex | None = None
+        self._saved_at = (0, 0)
+        self._catching_up = threading.Lock()
+
+    def nearest(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
+        index = self._caught_up(model, len(vector))
+        # Links are few, and kept in the store alone.
+        allowed = index.mask(scope, filters, linked=self._linked(filters))
+        numbers, cosines = index.nearest(vector, allowed, limit=limit)
+        matches = [Match(number, score) for number, score in zip(numbers.tolist(), cosines.tolist(), strict=True)]
+        from mycel.retrieval.survey import survey
+
+        return Nearest(matches, survey(index, vector, allowed=allowed))
+
+    def similarities(
+        self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
+    ) -> Mapping[int, float]:
+        index = self._caught_up(model, len(vector))
+        cosines = index.similarities(vector, numbers).tolist()
+        return {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if cosine == cosine}
+
+    def save(self) -> None:
+        """Keeps the index in a file, for the next time the team is opened."""
+        index = self._index
+        if index is None or index.count < WORTH_A_FILE:
+            return
+        with self._catching_up:
+            self._catch_up(index)
+            if (index.sequence, index.embedding_id) == self._saved_at:
+                return
+            from mycel.retrieval import index_file
+
+            index_file.save(index, self._file)
+            self._saved_at = (index.sequence, index.embedding_id)
+        if self._database.read(_purged_since, index.sequence):
+            self.forget_file()
+
+    def forget_file(self) -> None:
+        """What was purged may still be in it."""
+        self._saved_at = (0, 0)
+        self._file.unlink(missing_ok=True)
+
+    def _caught_up(self, model: str, dimensions: int) -> VectorIndex:
+        index = self._index
+        if index is None or index.model != model or self._database.read(_state) != (index.sequence, index.embedding_id):
+            with self._catching_up:
+                index = self._index
+                if index is None or index.model != model:
+                    index = self._index = self._open(model, dimensions)
+                self._catch_up(index)
+        return index
+
+    def _open(self, model: str, dimensions: int) -> VectorIndex:
+        from mycel.retrieval import index_file
+        from mycel.retrieval.vector_index import VectorIndex
+
+        stored = index_file.load(self._file, model=model, dimensions=dimensions)
+        if stored is not None and self._database.read(_same_history, stored.sequence, stored.anchor):
+            self._saved_at = (stored.sequence, stored.embedding_id)
+            return stored
+        return VectorIndex(model, dimensions)
+
+    def _catch_up(self, index: VectorIndex) -> None:
+        news = self._database.read(_read_news, index.sequence, index.embedding_id, index.model)
+        if news is not None:
+            index.apply(
+                news.rows,
+                gone=news.gone,
+                embedded=news.embedded,
+                sequence=news.sequence,
+                embedding_id=news.embedding_id,
+                anchor=news.anchor,
+            )
+
+    def _linked(self, filters: Filters) -> list[int]:
+        if filters.reach_project is None and filters.reach_repo is None:
+            return []
+        return self._database.read(_read_linked, filters)
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    rows: list[IndexRow]
+    gone: list[int]
+    embedded: list[tuple[int, list[bytes]]]
+    sequence: int
+    embedding_id: int
+    anchor: str
+
+
+def _read_news(connection: apsw.Connection, sequence: int, embedding_id: int, model: str) -> _News | None:
+    with _one_moment(connection):
+        last_sequence, last_embedding = _state(connection)
+        if (last_sequence, last_embedding) == (sequence, embedding_id):
+            return None
+        # From the beginning, the memories themselves: most have more than one entry in the log.
+        rows = (
+            connection.execute(_CHANGED, (sequence,))
+            if sequence
+            else connection.execute(f"SELECT {_ROW} FROM memories m ORDER BY m.number")
+        )
+        return _News(
+            rows=[IndexRow(*row) for row in rows],
+            gone=[number for (number,) in connection.execute(_PURGED, (sequence,))],
+            embedded=[
+                (number, [vector for _, vector in group])
+                for number, group in groupby(
+                    connection.execute(_VECTORS, (embedding_id, model)), key=lambda row: row[0]
+                )
+            ],
+            sequence=last_sequence,
+            embedding_id=last_embedding,
+            anchor=_anchor(connection, last_sequence),
+        )
+
+
+def _state(connection: apsw.Connection) -> tuple[int, int]:
+    return connection.execute(_STATE).fetchone()
+
+
+def _same_history(connection: apsw.Connection, sequence: int, anchor: str) -> bool:
+    """A store restored from a backup may have gone another way since."""
+    return _anchor(connection, sequence) == anchor
+
+
+def _anchor(connection: apsw.Connection, sequence: int) -> str:
+    row = connection.execute(
+        "SELECT memory_id || ' ' || committed_at FROM changes WHERE sequence = ?", (sequence,)
+    ).fetchone()
+    return row[0] if row else ""
+
+
+def _purged_since(connection: apsw.Connection, sequence: int) -> bool:
+    return connection.execute(f"{_PURGED} LIMIT 1", (sequence,)).fetchone() is not None
+
+
+def _read_linked(connection: apsw.Connection, filters: Filters) -> list[int]:
+    places = (f"project:{filters.reach_project}", f"repo:{filters.reach_repo}")
+    return [number for (number,) in connection.execute(_LINKED, places)]
+
+
+@contextmanager
+def _one_moment(connection: apsw.Connection) -> Generator[None]:
+    """Several statements that see the same state."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
