@@ -62,7 +62,7 @@ def open_workspace(
         relating=Relating(stores),
         reading=Reading(stores, time),
         searching=searching,
-        explaining=Explaining(stores, searching),
+        explaining=Explaining(searching),
         context=Context(searching, stores, time),
         catalogue=Catalogue(stores, time),
         changes=Changes(stores),
@@ -74,7 +74,7 @@ def open_workspace(
             organisation=organisation,
             tokens=Tokens(directory),
             callers=Callers(directory, time),
-            upkeep=Upkeep(stores, directory, embedding),
+            upkeep=Upkeep(stores, directory, time, embedding),
             member=member,
         )
         return Workspace(services, close=close)

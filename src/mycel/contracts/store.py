@@ -47,6 +47,14 @@ class Nearest(NamedTuple):
     pool: Pool
 
 
+class PastVersion(NamedTuple):
+    """A memory as it stood; `embedded` when its vectors of today were made from the same text."""
+
+    number: int
+    memory: Memory
+    embedded: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What an idempotency key stood for, kept for seven days."""
@@ -199,9 +207,7 @@ class Store(Protocol):
         """Of memories the scope was given by another method."""
         ...
 
-    def past_versions(
-        self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
-    ) -> list[tuple[int, Version]]:
+    def past_versions(self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int) -> list[PastVersion]:
         """What stood differently at that moment than today, seen by the reader then and now; newest numbers first."""
         ...
 
@@ -238,8 +244,8 @@ class Store(Protocol):
         """Buffered; stored within a second."""
         ...
 
-    def log_recall(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> None:
-        """Buffered; stored within a second, for as long as recalls are kept."""
+    def log_recall(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> bool:
+        """Buffered; stored within a second, for as long as recalls are kept. False where nothing was ever written."""
         ...
 
     def find_recall(self, member_id: MemberId, id: RecallId) -> LoggedRecall | None:
@@ -248,6 +254,10 @@ class Store(Protocol):
 
     def list_recalls(self, member_id: MemberId, memory_id: MemoryId, *, limit: int) -> list[LoggedRecall]:
         """The member's latest that found this memory."""
+        ...
+
+    def forget_recalls(self, *, before: datetime) -> int:
+        """Drops what the log has of searches before that moment; returns how many there were."""
         ...
 
     def scrub(self) -> int:

@@ -13,9 +13,10 @@ from mycel.domain.memory import EvidenceRef, Memory, Scope
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """All that a search by meaning could have found: how many memories, and how their cosines are spread."""
+    """All that a search by meaning could have found: how many memories, and how the cosines of those measured lie."""
 
     size: int
+    measured: int = 0
     mean: float = 0.0
     deviation: float = 0.0
 

@@ -109,6 +109,10 @@ class Workspace:
         """
         return self._do.upkeep.run_pending(report=report)
 
+    def embed_beside(self) -> None:
+        """Works off what waits for vectors in a thread of its own; also begun by searches that find much waiting."""
+        self._do.upkeep.embed_beside()
+
     def embedding_progress(self, team: str = EXECUTIVE) -> EmbeddingProgress:
         """How many of a team's memories have vectors of the current model, and about how many changes wait."""
         return self._do.upkeep.embedding_progress(read_team_name(team))

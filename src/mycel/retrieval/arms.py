@@ -60,9 +60,9 @@ class WordsFound:
 
 
 def search_by_words(text: str, places: Sequence[Place], filters: Filters, *, limit: int) -> WordsFound:
-    """Where no word is known, words a letter away from the unknown ones are tried."""
+    """Where no word is known, words a letter away from the unknown ones are tried; the past may have known them."""
     found = _look_up(parse_question(text), places, filters, limit=limit)
-    if any(found.matches) or not found.question.terms:
+    if any(found.matches) or not found.question.terms or filters.believed_at is not None:
         return found
     meant = corrected(text, lambda terms: _count_words(terms, places)[0])
     return found if meant is None else _look_up(parse_question(meant), places, filters, limit=limit)
@@ -146,9 +146,12 @@ def _count_words(terms: Iterable[str], places: Sequence[Place]) -> tuple[dict[st
 
 
 def _together(pools: Sequence[Pool]) -> Pool:
-    size = sum(pool.size for pool in pools)
-    if not size:
-        return Pool(0)
-    mean = sum(pool.size * pool.mean for pool in pools) / size
-    variance = sum(pool.size * (pool.deviation**2 + (pool.mean - mean) ** 2) for pool in pools) / size
-    return Pool(size, mean, sqrt(variance))
+    size, measured = sum(pool.size for pool in pools), sum(pool.measured for pool in pools)
+    if not measured:
+        return Pool(size)
+    # A sample stands for its whole pool.
+    shares = [pool.size if pool.measured else 0 for pool in pools]
+    mean = sum(share * pool.mean for share, pool in zip(shares, pools, strict=True)) / sum(shares)
+    squares = (pool.deviation**2 + (pool.mean - mean) ** 2 for pool in pools)
+    variance = sum(share * square for share, square in zip(shares, squares, strict=True)) / sum(shares)
+    return Pool(size, measured, mean, sqrt(variance))

@@ -24,6 +24,10 @@ SATURATION = 1.2
 SHARE_WEIGHT = 1.0
 BM25_WEIGHT = 3.0
 
+# Who types one or two words looks for these; a vector of so little says not much. The sets have no such questions.
+SHORT_QUESTION = 2
+EMPHASIS = 2.0
+
 # The pool's own spread counts in full in large stores; at this size it and the model's weigh the same.
 SPREAD_TEXTS = 30
 
@@ -46,7 +50,7 @@ class Evidence:
     words: int = 0
     coverage: float = 0.0
     share: float = 0.0
-    neighbours: dict[int, Evidence] = field(default_factory=dict[int, "Evidence"])
+    neighbours: dict[tuple[int, int], Evidence] = field(default_factory=dict[tuple[int, int], "Evidence"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,12 @@ class Weights:
     question: Question
     idfs: tuple[float, ...]
     best_bm25: float
+    # The same few sets of words come again and again.
+    shares: dict[int, float] = field(default_factory=dict[int, float])
+
+    @property
+    def emphasis(self) -> float:
+        return EMPHASIS if len(self.question.words) <= SHORT_QUESTION else 1.0
 
     def weigh(self, evidence: Evidence, matched: frozenset[str]) -> None:
         """Notes which of the question's words a candidate has."""
@@ -66,8 +76,10 @@ class Weights:
 
     def share(self, words: int) -> float:
         """How much of what the question tells these words are, 0 to 1."""
-        total = sum(self.idfs)
-        return sum(idf for place, idf in enumerate(self.idfs) if words >> place & 1) / total if total else 0.0
+        if words not in self.shares:
+            total = sum(self.idfs) or 1.0
+            self.shares[words] = sum(idf for place, idf in enumerate(self.idfs) if words >> place & 1) / total
+        return self.shares[words]
 
 
 def weights_of(
@@ -90,21 +102,30 @@ def rarity_of(containing: int, documents: int) -> float:
     return max(1e-6, log((max(documents, containing) - containing + 0.5) / (containing + 0.5)))
 
 
-def meaning_score(evidence: Evidence, pool: Pool, background: Background) -> float:
-    """How far the cosine stands out among those of this question, in standard deviations."""
-    cosine = pool.mean if evidence.cosine is None else evidence.cosine
-    return (cosine - pool.mean) / spread(pool, background)
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What is usual for the cosines of one question, and for the model behind them."""
+
+    mean: float
+    spread: float
+    background: Background
+
+    def of(self, cosine: float) -> float:
+        """How far it stands out, in standard deviations."""
+        return (cosine - self.mean) / self.spread
+
+
+def scale_of(pool: Pool, background: Background) -> Scale:
+    """Few texts have no spread worth the name; the model's usual one stands in for it."""
+    texts = pool.size if pool.measured else 0
+    variance = texts * pool.deviation**2 + SPREAD_TEXTS * background.spread**2
+    mean = pool.mean if pool.measured else background.mean
+    return Scale(mean, sqrt(variance / (texts + SPREAD_TEXTS)), background)
 
 
 def words_score(evidence: Evidence, weights: Weights, *, alone: bool) -> float:
     by_bm25 = BM25_WEIGHT * evidence.bm25 / weights.best_bm25
     return by_bm25 if alone else by_bm25 + SHARE_WEIGHT * evidence.share
-
-
-def spread(pool: Pool, background: Background) -> float:
-    """Few texts have no spread worth the name; the model's usual one stands in for it."""
-    variance = pool.size * pool.deviation**2 + SPREAD_TEXTS * background.spread**2
-    return sqrt(variance / (pool.size + SPREAD_TEXTS))
 
 
 def support(own: Sequence[float], evidence: Sequence[Evidence], weights: Weights, *, alone: bool) -> list[float]:

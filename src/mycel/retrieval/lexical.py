@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from mycel.domain.words import Plan
-from mycel.retrieval.analysis import Word, spans, words
+from mycel.retrieval.analysis import Word, index_text, spans, words
 
 MAX_QUESTION_WORDS = 64
 MAX_PHRASES = 8
@@ -117,6 +117,12 @@ def coverage(question: Question, matched_terms: Collection[str]) -> float:
         elif word.parts:
             covered += PART_SHARE * sum(part in matched_terms for part in word.parts) / len(word.parts)
     return covered / len(question.words) if question.words else 0.0
+
+
+def holds_phrases(text: str, phrases: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a text has the words of every phrase next to each other."""
+    stream = f" {index_text(text)} "
+    return all(f" {' '.join(phrase)} " in stream for phrase in phrases)
 
 
 def _question_words(text: str) -> Iterator[Word]:

@@ -5,38 +5,42 @@ Filters and access come first, inside both arms: what a caller may not see takes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log, prod
 
 from mycel.domain.ask import Ask
-from mycel.domain.memory import Memory
+from mycel.domain.memory import Memory, Scope
 from mycel.domain.ranking import Ranking, RankingOptions, Signals
 from mycel.domain.recall import Pool
 from mycel.retrieval import ranking
 from mycel.retrieval.arms import Meaning, Place, WordsFound, search_by_meaning, search_by_words
-from mycel.retrieval.fusion import Evidence, Weights, meaning_score, support, weights_of, words_score
-from mycel.retrieval.lexical import Question
+from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights, scale_of, support, weights_of, words_score
+from mycel.retrieval.lexical import Question, holds_phrases
 from mycel.retrieval.pooling import score_together
-from mycel.retrieval.relevance import STRONG, STRONG_WORDS, judge, judge_words
+from mycel.retrieval.relevance import STRONG, STRONG_WORDS, judge, judge_words, told_by_words
 from mycel.retrieval.snippet import matched_terms
 
 # How many rows are looked at closely, at least and for each hit wanted: loaded, their words counted, their
 # neighbours asked. More than 25 made no difference to the first ten.
 CLOSE_ROWS = 30
 CLOSE_ROWS_PER_HIT = 3
+WORDS_ROWS = 10
 # Versions that stood at a past moment and no longer do; more than this many are not looked through.
 PAST_ROWS = 5_000
+
+# The place and the number a memory has there.
+Key = tuple[int, int]
 
 
 @dataclass(slots=True)
 class Candidate:
     """A memory on its way through the search. `parts` are what its score is made of, by name."""
 
-    place: Place
-    number: int
-    evidence: Evidence = field(default_factory=Evidence)
+    key: Key
+    evidence: Evidence
     memory: Memory | None = None
+    read: bool = False
     matched: frozenset[str] = frozenset()
     parts: dict[str, float] = field(default_factory=dict[str, float])
     found: float = 0.0
@@ -75,7 +79,7 @@ def find(ask: Ask, places: Sequence[Place], meaning: Meaning | None, options: Ra
 
 
 class _Search:
-    """One search under way: all candidates, and those `close` enough to be looked at one by one."""
+    """One search under way: what both arms brought in, and the rows `close` enough to be looked at one by one."""
 
     def __init__(
         self, ask: Ask, places: Sequence[Place], words: WordsFound, meaning: Meaning | None, options: RankingOptions
@@ -85,63 +89,79 @@ class _Search:
         self.words = words
         self.meaning = meaning
         self.options = options
+        # BM25 of several stores, or of past texts, cannot be compared.
+        self._pooled = len(places) > 1 or ask.as_of is not None
         self.weights: Weights = weights_of(
             words.question,
             words.plan,
             frequencies=words.frequencies,
             documents=words.documents,
-            pooled=self._scores_differ,
+            pooled=self._pooled,
         )
         self.pool = Pool(words.documents)
         self.close: list[Candidate] = []
         self.least = 0.0
-        self._all: dict[tuple[int, int], Candidate] = {}
+        self._scale: Scale | None = None
+        # By place and number, as plain numbers: most rows are never looked at closely.
+        self._bm25: dict[Key, float] = {}
+        self._cosines: dict[Key, float] = {}
+        self._candidates: dict[Key, Candidate] = {}
+        # Past texts whose vectors are those of another text.
+        self._unmeasured: set[Key] = set()
 
     def gather(self) -> None:
-        """Both arms bring in their best; a memory found by one is also measured by the other."""
+        """Both arms bring in their best; a row found by one is also measured by the other."""
         for place, matches in enumerate(self.words.matches):
-            for number, score in matches:
-                self._candidate(place, number).evidence.bm25 = score
+            self._bm25.update({(place, number): score for number, score in matches})
         if self.meaning is not None:
             found, self.pool = search_by_meaning(self.meaning, self.places, self.ask.filters, limit=self.ask.limit)
+            self._scale = scale_of(self.pool, self.meaning.background)
             for place, cosines in enumerate(found):
-                for number, cosine in cosines.items():
-                    self._candidate(place, number).evidence.cosine = cosine
+                self._cosines.update({(place, number): cosine for number, cosine in cosines.items()})
         self._add_past()
-        if self.words.quoted is not None:
-            quoted = self.words.quoted
-            self._all = {key: one for key, one in self._all.items() if key[1] in quoted[key[0]]}
-            for place, numbers in enumerate(quoted):
-                for number in numbers:
-                    self._candidate(place, number)
-        self._measure(self._all.values())
+        # Only past versions are candidates with a text by now.
+        if self.words.quoted is not None or any(map(self._quotes, self._candidates.values())):
+            quoted = self.words.quoted or ()
+            keys = {(place, number) for place, numbers in enumerate(quoted) for number in numbers}
+            keys -= self._candidates.keys()
+            keys |= {key for key, one in self._candidates.items() if self._quotes(one)}
+            self._bm25 = {key: self._bm25.get(key, 0.0) for key in keys}
+            self._cosines = {key: cosine for key, cosine in self._cosines.items() if key in keys}
+        self._measure(self._bm25)
 
     def look_closer(self) -> None:
         """Takes the best of what both arms say, before any text is read, and reads the texts of these."""
-        if self._scores_differ:
+        if self._pooled:
             self._score_together()
-        best = sorted(self._all.values(), key=lambda one: (-self._own(one.evidence), -one.number))
-        self.close = best[: self._wanted]
+        keys = self._bm25.keys() | self._cosines.keys()
+        best = sorted(keys, key=lambda key: (-self._first_score(key), -key[1]))[: self._wanted]
+        if self.ask.ranking is not Ranking.SWARM:
+            # A word that only one memory has must not be outvoted by many that are a little near.
+            by_words = sorted(self._bm25, key=lambda key: (-self._bm25[key], -key[1]))
+            best = list(dict.fromkeys((*best, *by_words[:WORDS_ROWS])))
+        self.close = [self._candidate(key) for key in best]
         self._read(self.close)
 
     def add_neighbours(self) -> None:
         """Turns of one conversation and chunks of one document lend each other words and rank."""
         if self.ask.ranking is Ranking.SWARM:
             return
-        added: dict[int, Candidate] = {}
-        for index, place in enumerate(self.places):
-            here = [one for one in self.close if one.place is place]
-            near = place.store.neighbours(place.scope, [one.number for one in here], filters=self.ask.filters)
-            for one in here:
-                for other in (self._candidate(index, number) for number in near.get(one.number, ())):
-                    added[id(other)] = other
-                    one.evidence.neighbours[id(other)] = other.evidence
-                    # What is only known as a neighbour has no others than those that led to it.
-                    other.evidence.neighbours[id(one)] = one.evidence
-        known = {id(one) for one in self.close}
-        new = [other for key, other in added.items() if key not in known]
-        self._measure(new)
-        self._read([other for other in new if other.evidence.bm25 > 0])
+        near = {
+            (place, number): [(place, other) for other in others]
+            for place in range(len(self.places))
+            for number, others in self._neighbours(place).items()
+        }
+        beside = {key for keys in near.values() for key in keys}
+        known = {one.key for one in self.close}
+        self._measure(beside)
+        for key, others in near.items():
+            one = self._candidate(key)
+            for other in map(self._candidate, others):
+                one.evidence.neighbours[other.key] = other.evidence
+                # What is only known as a neighbour has no others than those that led to it.
+                other.evidence.neighbours[one.key] = one.evidence
+        new = [self._candidate(key) for key in sorted(beside - known)]
+        self._read([one for one in new if one.evidence.bm25 > 0])
         self.close += new
 
     def fuse(self) -> None:
@@ -149,34 +169,37 @@ class _Search:
         evidence = [one.evidence for one in self.close]
         for one in self.close:
             one.parts = {"words": words_score(one.evidence, self.weights, alone=alone)}
-            if self.meaning is not None:
-                one.parts["meaning"] = meaning_score(one.evidence, self.pool, self.meaning.background)
+            if self._scale is not None:
+                one.parts["meaning"] = self._meaning(one.evidence.cosine)
         lent = support([sum(one.parts.values()) for one in self.close], evidence, self.weights, alone=alone)
         for one, share in zip(self.close, lent, strict=True):
             if share:
                 one.parts["neighbours"] = share
             one.found = sum(one.parts.values())
+            if not alone:
+                # For the order alone: how relevant a hit is was fitted without it.
+                one.parts["words"] *= self.weights.emphasis
 
     def rank(self) -> None:
         """Age, use, place and confidence decide between what was found alike."""
-        self.close.sort(key=lambda one: (-one.found, -one.number))
-        del self.close[self._wanted :]
+        self.close.sort(key=lambda one: (-sum(one.parts.values()), -one.key[1]))
+        best, rest = self.close[: self._wanted], self.close[self._wanted :]
+        self.close = best + [one for one in rest if told_by_words(one.evidence) and one.evidence.bm25 > 0]
         self._read([one for one in self.close if one.memory is None])
         self.close = [one for one in self.close if one.memory is not None]
-        for place in self.places:
-            here = [one for one in self.close if one.place is place]
-            signals = place.store.signals(place.scope, [one.number for one in here])
-            for one in here:
-                self._score(one, signals.get(one.number, Signals()))
-        self.close.sort(key=lambda one: (-one.score, -one.number))
+        for place, here in self._by_place(self.close):
+            signals = place.store.signals(place.scope, list(here))
+            for number, one in here.items():
+                self._score(one, signals.get(number, Signals()))
+        self.close.sort(key=lambda one: (-one.score, -one.key[1]))
 
     def judge(self) -> None:
         """Relevance by what was found, whatever the ranking made of it."""
         evidence, found = [one.evidence for one in self.close], [one.found for one in self.close]
         judged = (
-            judge(evidence, found, self.pool, self.meaning.background)
-            if self.meaning is not None
-            else judge_words(evidence, found, self.weights, texts=self.pool.size)
+            judge(evidence, found, self.pool, self._scale, self.weights)
+            if self._scale is not None
+            else judge_words(evidence, self.weights, texts=self.pool.size, scores=found)
         )
         for one, relevance in zip(self.close, judged.relevances, strict=True):
             one.relevance = relevance
@@ -185,25 +208,38 @@ class _Search:
     def mark_far(self) -> None:
         if self.ask.filters.reach_project is None and self.ask.filters.reach_repo is None:
             return
-        for place in self.places:
-            here = [one for one in self.close if one.place is place]
-            near = place.store.load(place.scope, [one.number for one in here], filters=self.ask.filters)
-            for one in here:
-                one.far = one.number not in near
+        for place, here in self._by_place(self.close):
+            near = place.store.load(place.scope, list(here), filters=self.ask.filters)
+            for number, one in here.items():
+                one.far = number not in near and not (self.ask.as_of and self._belongs_here(one))
 
-    def _candidate(self, place: int, number: int) -> Candidate:
-        key = (place, number)
-        if key not in self._all:
-            self._all[key] = Candidate(self.places[place], number)
-        return self._all[key]
+    def _belongs_here(self, one: Candidate) -> bool:
+        """A past version, which may have belonged elsewhere than it does today."""
+        memory, filters = one.memory, self.ask.filters
+        if memory is None or memory.scope is Scope.GLOBAL:
+            return memory is not None
+        here = (filters.reach_project, filters.reach_repo)
+        own = memory.scope in {Scope.AGENT, Scope.SESSION}
+        reader = self.places[one.key[0]].scope.member_id
+        return (
+            memory.project_id == (here[0] or "")
+            or memory.repo_id == (here[1] or "")
+            or (own and memory.agent_id == reader)
+        )
 
-    def _own(self, evidence: Evidence) -> float:
-        if self.meaning is None:
-            return words_score(evidence, self.weights, alone=True)
-        if self.ask.ranking is Ranking.SWARM:
-            return evidence.cosine or 0.0
-        by_words = words_score(evidence, self.weights, alone=False)
-        return by_words + meaning_score(evidence, self.pool, self.meaning.background)
+    def _candidate(self, key: Key) -> Candidate:
+        known = self._candidates.get(key)
+        if known is None:
+            evidence = Evidence(bm25=self._bm25.get(key, 0.0), cosine=self._cosines.get(key))
+            known = self._candidates[key] = Candidate(key, evidence)
+        return known
+
+    def _by_place(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Place, dict[int, Candidate]]]:
+        chosen = list(candidates)
+        for index, place in enumerate(self.places):
+            here = {one.key[1]: one for one in chosen if one.key[0] == index}
+            if here:
+                yield place, here
 
     @property
     def _wanted(self) -> int:
@@ -211,48 +247,63 @@ class _Search:
             return self.options.candidate_multiplier * self.ask.limit
         return max(CLOSE_ROWS, CLOSE_ROWS_PER_HIT * self.ask.limit)
 
-    @property
-    def _scores_differ(self) -> bool:
-        """BM25 of several stores, or of past texts, cannot be compared."""
-        return len(self.places) > 1 or self.ask.as_of is not None
+    def _first_score(self, key: Key) -> float:
+        if self.ask.ranking is Ranking.SWARM and self._scale is not None:
+            return self._cosines.get(key, 0.0)
+        by_words = self.weights.emphasis * BM25_WEIGHT * self._bm25.get(key, 0.0) / self.weights.best_bm25
+        return by_words if self._scale is None else by_words + self._meaning(self._cosines.get(key))
+
+    def _quotes(self, one: Candidate) -> bool:
+        phrases = self.words.question.phrases
+        return bool(phrases) and one.memory is not None and holds_phrases(searched_text(one.memory), phrases)
+
+    def _meaning(self, cosine: float | None) -> float:
+        """How far a cosine stands out; a memory without vectors is as near as most."""
+        return 0.0 if cosine is None or self._scale is None else self._scale.of(cosine)
+
+    def _neighbours(self, place: int) -> Mapping[int, tuple[int, ...]]:
+        numbers = [one.key[1] for one in self.close if one.key[0] == place]
+        at = self.places[place]
+        return at.store.neighbours(at.scope, numbers, filters=self.ask.filters) if numbers else {}
 
     def _score_together(self) -> None:
-        with_words = [one for one in self._all.values() if one.evidence.bm25 > 0 or one.memory is not None]
-        self._read(with_words)
-        readable = [one for one in with_words if one.memory is not None]
-        texts = [one.memory for one in readable if one.memory is not None]
+        candidates = [self._candidate(key) for key in self._bm25]
+        self._read(candidates)
+        readable = [one for one in candidates if one.memory is not None]
         scores = score_together(
-            self.words.question, texts, frequencies=self.words.frequencies, documents=self.words.documents
+            self.words.question,
+            [one.memory for one in readable if one.memory is not None],
+            frequencies=self.words.frequencies,
+            documents=self.words.documents,
         )
-        for one, score in zip(readable, scores, strict=True):
-            one.evidence.bm25 = score
+        self._bm25 = {one.key: score for one, score in zip(readable, scores, strict=True)}
+        for one in readable:
+            one.evidence.bm25 = self._bm25[one.key]
 
-    def _measure(self, candidates: Iterable[Candidate]) -> None:
-        """The cosines of those that the other arm brought in."""
+    def _measure(self, keys: Iterable[Key]) -> None:
+        """The cosines of what the other arm brought in."""
         if self.meaning is None:
             return
-        unmeasured = [one for one in candidates if one.evidence.cosine is None]
-        for place in self.places:
-            here = {one.number: one for one in unmeasured if one.place is place}
-            if here:
-                cosines = place.store.similarities(
-                    place.scope, self.meaning.vector, list(here), model=self.meaning.model
-                )
+        unmeasured = [key for key in keys if key not in self._cosines and key not in self._unmeasured]
+        for index, place in enumerate(self.places):
+            numbers = [number for at, number in unmeasured if at == index]
+            if numbers:
+                cosines = place.store.similarities(place.scope, self.meaning.vector, numbers, model=self.meaning.model)
                 for number, cosine in cosines.items():
-                    here[number].evidence.cosine = cosine
+                    self._cosines[index, number] = cosine
+                    if (index, number) in self._candidates:
+                        self._candidates[index, number].evidence.cosine = cosine
 
     def _read(self, candidates: Sequence[Candidate]) -> None:
         """Loads what passes the filters, and notes which of the question's words each has."""
         wide = replace(self.ask.filters, reach_project=None, reach_repo=None)
-        for place in self.places:
-            unread = [one for one in candidates if one.place is place and one.memory is None]
-            if unread:
-                loaded = place.store.load(place.scope, [one.number for one in unread], filters=wide)
-                for one in unread:
-                    one.memory = loaded.get(one.number)
+        for place, here in self._by_place(one for one in candidates if one.memory is None):
+            for number, memory in place.store.load(place.scope, list(here), filters=wide).items():
+                here[number].memory = memory
         for one in candidates:
-            if one.memory is not None and not one.matched:
+            if one.memory is not None and not one.read:
                 one.matched = matched_terms(searched_text(one.memory), self.words.question.terms)
+                one.read = True
                 self.weights.weigh(one.evidence, one.matched)
 
     def _add_past(self) -> None:
@@ -262,8 +313,12 @@ class _Search:
         then = replace(self.ask.filters, believed_at=None, reach_project=None, reach_repo=None)
         for index, place in enumerate(self.places):
             past = place.store.past_versions(place.scope, at=self.ask.as_of, filters=then, limit=PAST_ROWS)
-            for number, version in past:
-                self._candidate(index, number).memory = version.memory
+            for version in past:
+                key = (index, version.number)
+                self._bm25[key] = 0.0
+                self._candidate(key).memory = version.memory
+                if not version.embedded:
+                    self._unmeasured.add(key)
 
     def _score(self, one: Candidate, signals: Signals) -> None:
         memory = one.memory

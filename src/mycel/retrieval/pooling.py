@@ -21,11 +21,8 @@ def score_together(
     """One score each, by BM25 with the document frequencies of all stores added up."""
     counted = [_count(memory) for memory in memories]
     usual_length = sum(length for _, length in counted) / len(counted) if counted else 1.0
-    rarities = {
-        term: rarity_of(count, documents)
-        for term, count in ((term, frequencies.get(term, 0)) for term in question.terms)
-        if count
-    }
+    # Also of terms that no present text has: a past one may.
+    rarities = {term: rarity_of(frequencies.get(term, 0), documents) for term in question.terms}
     return [
         _score(rarities, counts, damping=SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / usual_length))
         for counts, length in counted

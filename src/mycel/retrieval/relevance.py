@@ -6,13 +6,13 @@ the fusion, checked on the half held back: docs/decisions/0009-relevance.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
 from mycel.contracts.embedder import Background
 from mycel.domain.recall import Pool
-from mycel.retrieval.fusion import SPREAD_TEXTS, Evidence, Weights, meaning_score
+from mycel.retrieval.fusion import SPREAD_TEXTS, Evidence, Scale, Weights, words_score
 
 # The best of n unrelated texts stands sqrt(2 ln n) deviations above their mean by luck alone. Below 8 texts tiny
 # stores would believe anything; above 10,000 nothing was measured.
@@ -36,6 +36,8 @@ LEAST_TEXTS_WORDS = 20
 LEAST_TOPIC, LEAST_HIT = 0.25, 0.01
 LEAST_BEST_WORDS, LEAST_COVERAGE_WORDS, LEAST_HIT_WORDS = 0.05, 0.15, 0.002
 NOTHING = 2.0
+# Deviations above what is usual for unrelated texts.
+NEAR = 2.0
 
 # What a memory of another project must reach to be shown here, and how many telling words a question needs for that:
 # one or two say where to look, not what is asked.
@@ -51,44 +53,68 @@ class Judgement:
     least: float
 
 
-def judge(evidence: Sequence[Evidence], scores: Sequence[float], pool: Pool, background: Background) -> Judgement:
-    if not evidence:
-        return Judgement([], NOTHING)
+def judge(
+    evidence: Sequence[Evidence], scores: Sequence[float], pool: Pool, scale: Scale, weights: Weights
+) -> Judgement:
+    """What has no vector yet, or most of the question's words, is judged by its words and shown by them alone."""
+    measured = [row for row in evidence if row.cosine is not None]
+    by_words = judge_words(evidence, weights, texts=pool.size, of=told_by_words)
+    if not measured:
+        return by_words
     best_score = max(scores)
-    nearest = max(evidence, key=lambda row: -1.0 if row.cosine is None else row.cosine)
-    margin = meaning_score(nearest, pool, background)
+    nearest = max(measured, key=lambda row: row.cosine or 0.0)
+    margin = scale.of(nearest.cosine or 0.0)
     luck = _luck(pool.size, at_least=LEAST_TEXTS)
     best = evidence[scores.index(best_score)]
-    topic = _on_topic(nearest, best, pool, margin=margin, luck=luck, background=background)
+    topic = _on_topic(nearest, best, pool, margin=margin, luck=luck, background=scale.background)
     base, covered, gap, by_luck, by_margin = USEFUL
     common = base + by_luck * luck + by_margin * margin
-    relevances = [
-        topic * _sigmoid(common + covered * row.coverage + gap * sqrt(best_score - score))
-        # Without a word of the question, and no nearer in meaning than most: nothing speaks for it.
-        if row.bm25 > 0 or score > 0
-        else 0.0
-        for row, score in zip(evidence, scores, strict=True)
-    ]
-    return Judgement(relevances, LEAST_HIT if topic >= LEAST_TOPIC else NOTHING)
+
+    def by_meaning(row: Evidence, score: float) -> float:
+        speaks = row.bm25 > 0 or score > 0 or _near(row, scale.background)
+        if row.cosine is None or not speaks or (topic < LEAST_TOPIC and by_words.least < NOTHING):
+            return 0.0
+        return topic * _sigmoid(common + covered * row.coverage + gap * sqrt(best_score - score))
+
+    found = (by_meaning(row, score) for row, score in zip(evidence, scores, strict=True))
+    relevances = list(map(max, found, by_words.relevances))
+    return Judgement(relevances, LEAST_HIT if topic >= LEAST_TOPIC else by_words.least)
 
 
-def judge_words(evidence: Sequence[Evidence], scores: Sequence[float], weights: Weights, *, texts: int) -> Judgement:
-    """With words alone, whatever has none of them says nothing."""
-    if not evidence:
-        return Judgement([], NOTHING)
-    best_score = max(scores)
+def told_by_words(row: Evidence) -> bool:
+    """Whether its words say enough, whatever its vector says."""
+    return row.cosine is None or row.coverage >= COVERED
+
+
+def _near(row: Evidence, background: Background) -> bool:
+    """By itself, where it is no nearer than the others because they are all about the matter."""
+    return row.cosine is not None and row.cosine >= background.mean + NEAR * background.deviation
+
+
+def judge_words(
+    evidence: Sequence[Evidence],
+    weights: Weights,
+    *,
+    texts: int,
+    scores: Sequence[float] | None = None,
+    of: Callable[[Evidence], bool] = lambda row: True,
+) -> Judgement:
+    """With words alone. Whatever has none of them says nothing, and so does what is not asked for by `of`."""
+    found = scores or [words_score(row, weights, alone=True) for row in evidence]
+    rows = [(row, score) for row, score in zip(evidence, found, strict=True) if row.bm25 > 0 and of(row)]
+    if not rows:
+        return Judgement([0.0] * len(evidence), NOTHING)
+    best, best_score = max(rows, key=lambda pair: pair[1])
     base, covered, by_bm25, gap, by_luck = USEFUL_WORDS
     common = base + by_luck * _luck(texts, at_least=LEAST_TEXTS_WORDS)
-    relevances = [
-        _sigmoid(
+    judged = {
+        id(row): _sigmoid(
             common + covered * row.coverage + by_bm25 * row.bm25 / weights.best_bm25 + gap * sqrt(best_score - score)
         )
-        if row.bm25 > 0
-        else 0.0
-        for row, score in zip(evidence, scores, strict=True)
-    ]
-    best = evidence[scores.index(best_score)]
-    worth_it = max(relevances) >= LEAST_BEST_WORDS and best.coverage >= LEAST_COVERAGE_WORDS
+        for row, score in rows
+    }
+    worth_it = max(judged.values()) >= LEAST_BEST_WORDS and best.coverage >= LEAST_COVERAGE_WORDS
+    relevances = [judged.get(id(row), 0.0) for row in evidence]
     return Judgement(relevances, LEAST_HIT_WORDS if worth_it else NOTHING)
 
 

@@ -11,6 +11,8 @@ LEAST_LETTERS = 4
 # Each spelling is looked up; longer words are seldom words.
 MOST_LETTERS = 24
 MOST_WORDS = 6
+# The commonest may stand only where this reader may not look.
+MOST_SPELLINGS = 3
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -18,7 +20,7 @@ Frequencies = Callable[[Iterable[str]], Mapping[str, int]]
 
 
 def corrected(text: str, count: Frequencies) -> str | None:
-    """The text with each unknown word replaced by the commonest known one that is a letter away; None for none.
+    """The text with each unknown word replaced by the commonest known ones that are a letter away; None for none.
 
     Known is what stands in the store; `count` says in how many memories a term does.
     """
@@ -39,8 +41,9 @@ def _meant(word: str, count: Frequencies) -> str | None:
         return None
     terms = {spelling: term for spelling in sorted(_one_edit_away(letters)) for term in _terms(spelling)}
     counts = count(set(terms.values()))
-    best = max(terms, key=lambda spelling: counts.get(terms[spelling], 0))
-    return best if counts.get(terms[best]) else None
+    known = {terms[spelling]: spelling for spelling in terms if counts.get(terms[spelling])}
+    best = sorted(known, key=lambda term: -counts[term])[:MOST_SPELLINGS]
+    return " ".join(known[term] for term in best) or None
 
 
 def _terms(spelling: str) -> tuple[str, ...]:

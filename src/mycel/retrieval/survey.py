@@ -9,8 +9,8 @@ from mycel.retrieval.coded_column import Flags
 from mycel.retrieval.vector_index import VectorIndex
 from mycel.retrieval.vectors import Vectors
 
-# A thousand tell mean and deviation within a few percent.
-SAMPLE = 1024
+# A hundred already order as well as all of them do; more make relevance steadier.
+SAMPLE = 256
 
 
 def survey(index: VectorIndex, query: Vectors, *, allowed: Flags) -> Pool:
@@ -26,4 +26,4 @@ def survey(index: VectorIndex, query: Vectors, *, allowed: Flags) -> Pool:
     cosines = cosines[~np.isnan(cosines)]
     if not len(cosines):
         return Pool(size)
-    return Pool(size, float(cosines.mean()), float(cosines.std()))
+    return Pool(size, len(cosines), float(cosines.mean()), float(cosines.std()))

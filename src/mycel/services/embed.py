@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +18,16 @@ from mycel.retrieval.passages import PASSAGE_TOKENS, divide
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
 
-# A search embeds at most so many memories first: tens of milliseconds with a small local model.
+# A search waits for so many memories to be embedded first, and no longer than this: tens of milliseconds with a
+# small local model.
 LITTLE = 8
+PATIENCE_SECONDS = 1.0
 # How many memories of a backlog are read, embedded and stored together.
 BATCH = 64
 REMEMBERED_QUESTIONS = 1024
 RETRY_SECONDS = 5.0
+# What no embedder refuses, if it works at all.
+PLAIN_TEXT = "ready"
 
 Report = Callable[[TeamName, EmbeddingProgress], None]
 
@@ -55,15 +60,15 @@ class Embedding:
         return vector
 
     def catch_up(self, store: Store) -> bool:
-        """Embeds what is missing when it is little; otherwise has it done beside, and says that it is not done."""
+        """Whether everything has vectors now. What is missing is made beside; little of it is waited for."""
         embedder = self._required()
         backlog = store.read_backlog(embedder.model, limit=LITTLE)
-        if backlog.left or len(backlog.items) > LITTLE:
-            self._worker.wake(store.team)
+        if not backlog.items and not backlog.left:
+            return True
+        self._worker.wake(store.team)
+        if backlog.left or not self._worker.wait(store.team, seconds=PATIENCE_SECONDS):
             return False
-        if backlog.items:
-            self._embed(store, embedder, backlog)
-        return True
+        return not store.read_backlog(embedder.model, limit=LITTLE).items
 
     def run_pending(self, *, report: Report | None = None) -> int:
         """Embeds everything that waits, in every team; returns how many memories that were."""
@@ -93,35 +98,40 @@ class Embedding:
             raise Misconfigured("no embedder is set")
         return self._embedder
 
-    def _work_off(self, team: TeamName) -> None:
-        self._finish(team, self._required(), stop=self._worker.stopping)
+    def _work_off(self, team: TeamName) -> bool:
+        return self._embed_batch(team, self._required()).left > 0
 
-    def _finish(
-        self,
-        team: TeamName,
-        embedder: Embedder,
-        *,
-        report: Report | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> int:
+    def _finish(self, team: TeamName, embedder: Embedder, *, report: Report | None) -> int:
         done = 0
-        while not stop():
-            # Leased per batch: a long backlog must not keep a store open that others have more use for.
-            with self._stores.lease(team) as store:
-                backlog = store.read_backlog(embedder.model, limit=BATCH)
-                self._embed(store, embedder, backlog)
-                done += len(backlog.items)
-                if report is not None:
-                    report(team, store.embedding_progress(embedder.model))
-                if not backlog.left:
-                    store.save_index()
-                    break
-        return done
+        while True:
+            backlog = self._embed_batch(team, embedder)
+            done += len(backlog.items)
+            if report is not None:
+                report(team, self.progress(team))
+            if not backlog.left:
+                return done
 
-    def _embed(self, store: Store, embedder: Embedder, backlog: Backlog) -> None:
-        embedded = list(_embedded(embedder, backlog.items))
-        if backlog.moved:
-            store.store_embeddings(embedder.model, embedded, reached=backlog.reached)
+    def _embed_batch(self, team: TeamName, embedder: Embedder) -> Backlog:
+        """Leased per batch: a long backlog must not keep a store open that others have more use for."""
+        with self._stores.lease(team) as store:
+            backlog = store.read_backlog(embedder.model, limit=BATCH)
+            if backlog.moved:
+                embedded = list(_embedded_or_refused(embedder, backlog.items))
+                store.store_embeddings(embedder.model, embedded, reached=backlog.reached)
+            if not backlog.left:
+                store.save_index()
+            return backlog
+
+
+def _embedded_or_refused(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embedded]:
+    """A text that the embedder will never take must not hold up the others; it is found by its words."""
+    try:
+        yield from list(_embedded(embedder, items))
+    except Misconfigured:
+        embedder.embed_documents([PLAIN_TEXT])
+        for item in items:
+            with contextlib.suppress(Misconfigured):
+                yield from list(_embedded(embedder, [item]))
 
 
 def _embedded(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embedded]:
@@ -142,11 +152,12 @@ def _embedded(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embed
 
 
 class _Worker:
-    """One thread, started when there is something to do, that takes team after team."""
+    """One thread, started when there is something to do, that takes a batch of one team after another."""
 
-    def __init__(self, work: Callable[[TeamName], None]) -> None:
+    def __init__(self, work: Callable[[TeamName], bool]) -> None:
         self._work = work
         self._teams: OrderedDict[TeamName, None] = OrderedDict()
+        self._current: TeamName | None = None
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -159,32 +170,46 @@ class _Worker:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="mycel-embedding", daemon=True)
                 self._thread.start()
-            self._changed.notify()
+            self._changed.notify_all()
 
-    def stopping(self) -> bool:
-        return self._closing
+    def wait(self, team: TeamName, *, seconds: float) -> bool:
+        """True once the team is done with, well or not; False when the time is up."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: self._closing or (team not in self._teams and team != self._current), timeout=seconds
+            )
 
     def close(self) -> None:
         with self._changed:
             self._closing = True
-            self._changed.notify()
+            self._changed.notify_all()
         if self._thread is not None:
             self._thread.join()
 
     def _run(self) -> None:
         while (team := self._next()) is not None:
             try:
-                self._work(team)
+                more = self._work(team)
             except MycelError as error:
+                self._finished()
                 self._rest(error)
+                more = True
+            self._finished()
+            if more:
                 self.wake(team)
 
     def _next(self) -> TeamName | None:
         with self._changed:
             self._changed.wait_for(lambda: self._teams or self._closing)
-            return None if self._closing else self._teams.popitem(last=False)[0]
+            self._current = None if self._closing else self._teams.popitem(last=False)[0]
+            return self._current
+
+    def _finished(self) -> None:
+        with self._changed:
+            self._current = None
+            self._changed.notify_all()
 
     def _rest(self, error: MycelError) -> None:
-        after = error.retry_after if isinstance(error, Unavailable) else None
+        after = error.retry_after if isinstance(error, Unavailable) else RETRY_SECONDS
         with self._changed:
-            self._changed.wait_for(lambda: self._closing, timeout=after or RETRY_SECONDS)
+            self._changed.wait_for(lambda: self._closing, timeout=after)

@@ -8,22 +8,20 @@ from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
-from mycel.access.scope import readable_scopes
-from mycel.contracts.store import Stores
 from mycel.domain.ask import Ask, read_ask
 from mycel.domain.explanation import Explanation, Step
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.ids import MemoryId, RecallId, parse_id
 from mycel.domain.memory import Memory
 from mycel.domain.query import Filters
-from mycel.domain.ranking import Signals
-from mycel.domain.recall import LoggedRecall
+from mycel.domain.ranking import Ranking, Signals
+from mycel.domain.recall import Hit, LoggedRecall
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, NotFound
 from mycel.retrieval.arms import Place
 from mycel.retrieval.pipeline import Candidate, Ranked
 from mycel.retrieval.relevance import STRONG
-from mycel.services.search import Searching
+from mycel.services.search import Searching, answered
 
 RECALLS_SHOWN = 5
 # Asks for nothing: each filter is tried on top of it, alone.
@@ -31,14 +29,14 @@ _ANYTHING = Filters(statuses=())
 _STEPS = {"statuses": Step.STATUS, "alive_at": Step.EXPIRY, "believed_at": Step.LATER}
 # These bring in more than they leave out; they are judged with the ranking.
 _REACHES = frozenset({"reach_project", "reach_repo"})
+_CHANGED = "It was not found then, but would be now: something has changed since."
 _ASKED_AS = {"types": "type", "agent_id": "agent"}
 
 
 class Explaining:
     """A recall is its caller's own; what a caller may not see looks as absent here as anywhere."""
 
-    def __init__(self, stores: Stores, searching: Searching) -> None:
-        self._stores = stores
+    def __init__(self, searching: Searching) -> None:
         self._searching = searching
 
     def explain(
@@ -56,26 +54,21 @@ class Explaining:
         return self._explain_missing(caller, recall, parse_id(missing, field="missing"))
 
     def _recall(self, caller: Caller, id: RecallId) -> LoggedRecall:
-        with self._stores.lease(caller.team) as store:
-            recall = store.find_recall(caller.member_id, id)
-        if recall is None:
-            raise NotFound(f"no recall {id}")
-        return self._in_sight(caller, recall)
-
-    def _in_sight(self, caller: Caller, recall: LoggedRecall) -> LoggedRecall:
-        """Without hits that have since been hidden or deleted."""
-        scope = readable_scopes(caller)[0]
-        with self._stores.lease(caller.team) as store:
-            hits = tuple(hit for hit in recall.hits if store.find(scope, hit.memory_id) is not None)
-        return replace(recall, hits=hits)
+        with ExitStack() as leases:
+            places = self._searching.places(leases, caller)
+            for place in places:
+                recall = place.store.find_recall(caller.member_id, id)
+                if recall is not None:
+                    return _in_sight(recall, places)
+        raise NotFound(f"no recall {id}")
 
     def _explain_memory(self, caller: Caller, id: MemoryId) -> Explanation:
         with ExitStack() as leases:
-            place, number, memory = _found(self._searching.places(leases, caller), id)
+            places = self._searching.places(leases, caller)
+            place, number, memory = _found(places, id)
             signals = place.store.signals(place.scope, [number]).get(number, Signals())
-        with self._stores.lease(caller.team) as store:
-            recalls = store.list_recalls(caller.member_id, id, limit=RECALLS_SHOWN)
-        seen = tuple(self._in_sight(caller, recall) for recall in recalls)
+            recalls = places[0].store.list_recalls(caller.member_id, id, limit=RECALLS_SHOWN)
+            seen = tuple(_in_sight(recall, places) for recall in recalls)
         return Explanation(text=_origin(memory, signals, seen), memory=memory, recalls=seen)
 
     def _explain_missing(self, caller: Caller, recall: LoggedRecall, id: MemoryId) -> Explanation:
@@ -85,9 +78,17 @@ class Explaining:
             ask = _asked_again(recall)
             told = _returned(recall, id) or _later(recall, memory) or _filtered(ask, place, number)
             if told is None:
-                ranked, _ = self._searching.rank(replace(ask, limit=MAX_PAGE), places)
-                told = _ranked(ask, ranked, id)
+                # How many a swarm ranking looks at depends on how many were asked for.
+                wide = ask if ask.ranking is Ranking.SWARM else replace(ask, limit=MAX_PAGE)
+                ranked, _ = self._searching.rank(wide, places)
+                told = _listed(ask, answered(wide, ranked, places), id) if ask.everything else _ranked(ask, ranked, id)
         return replace(told, recall=recall, memory=memory)
+
+
+def _in_sight(recall: LoggedRecall, places: Sequence[Place]) -> LoggedRecall:
+    """Without hits that have since been hidden or deleted."""
+    seen = [hit for hit in recall.hits if any(place.store.find(place.scope, hit.memory_id) for place in places)]
+    return replace(recall, hits=tuple(seen))
 
 
 def _found(places: Sequence[Place], id: MemoryId) -> tuple[Place, int, Memory]:
@@ -164,6 +165,17 @@ def _ranked(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation:
     )
 
 
+def _listed(ask: Ask, hits: Sequence[Hit], id: MemoryId) -> Explanation:
+    """Of a search that leaves nothing out but by its limit, or by another project."""
+    rank = next((rank for rank, hit in enumerate(hits, start=1) if hit.memory.id == id), None)
+    if rank is not None and rank <= ask.limit:
+        return Explanation(text=_CHANGED, step=Step.CHANGED, rank=rank)
+    if rank is None and len(hits) < MAX_PAGE:
+        return Explanation(text="It belongs to another project.", step=Step.REACH)
+    came = f"number {rank}" if rank is not None else f"number {MAX_PAGE + 1} or later"
+    return Explanation(text=f"It came as {came}, and the search asked for {ask.limit}.", step=Step.RANK, rank=rank)
+
+
 def _placed(ask: Ask, ranked: Ranked, one: Candidate, *, before: int) -> Explanation:
     relevance = one.relevance
     if one.far and not ranked.shows(one):
@@ -176,8 +188,7 @@ def _placed(ask: Ask, ranked: Ranked, one: Candidate, *, before: int) -> Explana
     if rank > ask.limit:
         text = f"It came as number {rank}, and the search asked for {ask.limit}."
         return Explanation(text=text, step=Step.RANK, rank=rank, relevance=relevance)
-    text = "It was not found then, but would be now: something has changed since."
-    return Explanation(text=text, step=Step.CHANGED, rank=rank, relevance=relevance)
+    return Explanation(text=_CHANGED, step=Step.CHANGED, rank=rank, relevance=relevance)
 
 
 def _told(recall: LoggedRecall) -> str:

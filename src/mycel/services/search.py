@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import islice
 
 from mycel.access.scope import readable_scopes
@@ -19,7 +20,7 @@ from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.arms import Meaning, Place
 from mycel.retrieval.explain import listed, shown_hit
-from mycel.retrieval.pipeline import Candidate, Ranked, find
+from mycel.retrieval.pipeline import PAST_ROWS, Candidate, Ranked, find
 from mycel.services.embed import Embedding
 
 # What a recall says when meaning took no part, or only for the memories embedded so far.
@@ -60,11 +61,12 @@ class Searching:
         with ExitStack() as leases:
             places = self.places(leases, caller)
             ranked, degraded = self.rank(ask, places)
-            hits = [shown_hit(one, ranked.question) for one in _first(ranked, ask.limit)] if ranked else []
-            if ask.everything:
-                hits += _rest(hits, places, ask)
+            hits = answered(ask, ranked, places)
             recall = Recall(id=RecallId(new_id()), query=ask.text, hits=tuple(hits), degraded=degraded)
-            places[0].store.log_recall(recall, request=ask.request, by=caller.member_id, at=ask.now)
+            # A lead's own team may have no store yet: then the parent's keeps the log.
+            any(
+                place.store.log_recall(recall, request=ask.request, by=caller.member_id, at=ask.now) for place in places
+            )
         return recall
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
@@ -84,12 +86,18 @@ class Searching:
         if embedder is None:
             return None, ()
         try:
-            finished = [self._embedding.catch_up(place.store) for place in places]
             vector = self._embedding.question(ask.text)
         except (Unavailable, Misconfigured):
             return None, (WITHOUT_MEANING,)
+        finished = [self._embedding.catch_up(place.store) for place in places]
         meaning = Meaning(vector, embedder.model, embedder.background)
         return meaning, () if all(finished) else (UNFINISHED,)
+
+
+def answered(ask: Ask, ranked: Ranked | None, places: Sequence[Place]) -> list[Hit]:
+    """The hits to show, best first."""
+    hits = [shown_hit(one, ranked.question) for one in _first(ranked, ask.limit)] if ranked else []
+    return hits + _rest(hits, places, ask) if ask.everything else hits
 
 
 def _first(ranked: Ranked, limit: int) -> Iterator[Candidate]:
@@ -100,10 +108,19 @@ def _first(ranked: Ranked, limit: int) -> Iterator[Candidate]:
 def _rest(hits: Sequence[Hit], places: Sequence[Place], ask: Ask) -> list[Hit]:
     """Whoever asks without a threshold gets everything the filters leave, the unmatched by age."""
     known = {hit.memory.id for hit in hits}
-    rest = [memory for place in places for memory in _newest(place, ask, ask.limit + len(known))]
+    rest = [memory for place in places for memory in (*_newest(place, ask, ask.limit + len(known)), *_past(place, ask))]
     rest = sorted((memory for memory in rest if memory.id not in known), key=lambda memory: memory.created_at)
     return [listed(memory) for memory in reversed(rest)][: ask.limit - len(hits)]
 
 
 def _newest(place: Place, ask: Ask, limit: int) -> list[Memory]:
     return list(place.store.list_memories(place.scope, ask.filters, order=Order(), limit=limit))
+
+
+def _past(place: Place, ask: Ask) -> list[Memory]:
+    """What stood differently at the moment asked about, as it stood then."""
+    if ask.as_of is None:
+        return []
+    then = replace(ask.filters, believed_at=None)
+    versions = place.store.past_versions(place.scope, at=ask.as_of, filters=then, limit=PAST_ROWS)
+    return [version.memory for version in versions]

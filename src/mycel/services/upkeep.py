@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from mycel.access.rules import require_operator
+from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores
 from mycel.domain.embedding import EmbeddingProgress
@@ -13,10 +15,14 @@ from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
 from mycel.services.embed import Embedding, Report
 
+# Long enough to ask why an agent did what it did last month.
+RECALLS_KEPT = timedelta(days=30)
+
 
 class Upkeep:
-    def __init__(self, stores: Stores, directory: Directory, embedding: Embedding) -> None:
+    def __init__(self, stores: Stores, directory: Directory, clock: Clock, embedding: Embedding) -> None:
         self._stores = stores
+        self._clock = clock
         self._directory = directory
         self._embedding = embedding
 
@@ -25,8 +31,11 @@ class Upkeep:
         finished = self._embedding.run_pending(report=report)
         for team in self._stores.teams_with_store():
             with self._stores.lease(team) as store:
-                finished += store.scrub()
+                finished += store.scrub() + store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
         return finished
+
+    def embed_beside(self) -> None:
+        self._embedding.wake()
 
     def embedding_progress(self, team: TeamName) -> EmbeddingProgress:
         return self._embedding.progress(team)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import Any
 
 import apsw
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.store import PastVersion
 from mycel.domain.ids import MemoryId
-from mycel.domain.memory import Memory, Version
+from mycel.domain.memory import Memory
 from mycel.domain.query import Filters
 from mycel.domain.ranking import Signals
+from mycel.retrieval.passages import embedded_text, text_hash
 from mycel.stores.sqlite.clauses import matching, visible
-from mycel.stores.sqlite.rows import (
-    HISTORY_COLUMNS,
-    MEMORY_COLUMNS,
-    columns_of,
-    memory_from,
-    micros,
-    moment_or_none,
-    version_from,
-)
+from mycel.stores.sqlite.rows import columns_of, memory_from, micros, moment_or_none
 
 # Turns of one conversation and chunks of one document are saved one after another.
 NEIGHBOURS = 2
@@ -96,16 +91,23 @@ def read_signals(connection: apsw.Connection, scope: ReadScope, numbers: Collect
 
 def past_versions(
     connection: apsw.Connection, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
-) -> list[tuple[int, Version]]:
+) -> list[PastVersion]:
     """What stood differently at that moment than it does today, as the reader could see it then and can today."""
     seen_then, values = visible(scope, "v")
     seen_now, _ = visible(scope)
     wanted, filter_values = matching(filters, "v")
     sql = f"""
-        SELECT {columns_of("v", MEMORY_COLUMNS + HISTORY_COLUMNS)}, v.valid_to, v.number
+        SELECT {columns_of("v")}, v.number, e.text_hash
         FROM memory_versions v JOIN memories m ON m.id = v.id
+        LEFT JOIN embeddings e ON e.number = v.number AND e.passage = 0
         WHERE v.valid_from <= :at AND v.valid_to > :at AND m.deleted_at IS NULL
           AND {seen_then} AND {seen_now} AND {wanted}
         ORDER BY v.number DESC LIMIT :limit"""
     bound = {**values, **filter_values, "at": micros(at), "limit": limit}
-    return [(row[-1], version_from(row[:-1], scope.team)) for row in connection.execute(sql, bound)]
+    return [_past(row, scope) for row in connection.execute(sql, bound)]
+
+
+def _past(row: tuple[Any, ...], scope: ReadScope) -> PastVersion:
+    memory = memory_from(row, scope.team)
+    text = embedded_text(title=memory.title, content=memory.content)
+    return PastVersion(row[-2], memory, row[-1] == text_hash(text))

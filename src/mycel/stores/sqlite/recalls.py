@@ -9,17 +9,18 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from mycel.domain.ids import MemberId, MemoryId, RecallId
+from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
 from mycel.domain.recall import LoggedHit, LoggedRecall, Recall
 from mycel.stores.sqlite.rows import micros, moment, packed, unpacked_texts
 
 _RECALL = "SELECT r.id, r.query, r.recalled_at, r.request, r.degraded FROM recalls r"
 _INSERT_HIT = """
     INSERT INTO recall_hits (recall_id, position, memory_id, score, relevance, breakdown, why)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?3)"""
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE ?8 OR EXISTS (SELECT 1 FROM memories WHERE id = ?3)"""
 
 
 class Trace(NamedTuple):
+    team: TeamName
     recall: Recall
     request: Mapping[str, Any]
     by: MemberId
@@ -42,10 +43,32 @@ def write_recall(connection: apsw.Connection, trace: Trace) -> None:
     connection.executemany(
         _INSERT_HIT,
         [
-            (recall.id, position, hit.memory.id, hit.score, hit.relevance, json.dumps(dict(hit.breakdown)), hit.why)
+            (
+                recall.id,
+                position,
+                hit.memory.id,
+                hit.score,
+                hit.relevance,
+                json.dumps(dict(hit.breakdown)),
+                hit.why,
+                # Of another team only the id is kept; whether it can still be seen is asked when it is read.
+                hit.team != trace.team,
+            )
             for position, hit in enumerate(recall.hits)
         ],
     )
+
+
+def has_older(connection: apsw.Connection, before: datetime) -> bool:
+    row = connection.execute("SELECT 1 FROM recalls WHERE recalled_at < ? LIMIT 1", (micros(before),)).fetchone()
+    return row is not None
+
+
+def forget_recalls(connection: apsw.Connection, *, before: datetime) -> int:
+    old = "SELECT id FROM recalls WHERE recalled_at < ?"
+    connection.execute(f"DELETE FROM recall_hits WHERE recall_id IN ({old})", (micros(before),))
+    connection.execute("DELETE FROM recalls WHERE recalled_at < ?", (micros(before),))
+    return connection.changes()
 
 
 def find_recall(connection: apsw.Connection, member_id: MemberId, id: RecallId) -> LoggedRecall | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
-from mycel.contracts.store import Match, Nearest
+from mycel.contracts.store import Match, Nearest, PastVersion
 from mycel.domain.change import Change
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId, SourceId, TeamName
@@ -132,9 +132,7 @@ class SqliteStore:
     def signals(self, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
         return self._database.read(candidates.read_signals, scope, numbers)
 
-    def past_versions(
-        self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
-    ) -> list[tuple[int, Version]]:
+    def past_versions(self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int) -> list[PastVersion]:
         return self._database.read(candidates.past_versions, scope, at=at, filters=filters, limit=limit)
 
     def read_backlog(self, model: str, *, limit: int) -> Backlog:
@@ -189,10 +187,12 @@ class SqliteStore:
         self._traces.count(ids, at)
         self._database.writer.request_flush()
 
-    def log_recall(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> None:
-        if self._database.exists():
-            self._traces.log(Trace(recall, request, by, at))
-            self._database.writer.request_flush()
+    def log_recall(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> bool:
+        if not self._database.exists():
+            return False
+        self._traces.log(Trace(self.team, recall, request, by, at))
+        self._database.writer.request_flush()
+        return True
 
     def find_recall(self, member_id: MemberId, id: RecallId) -> LoggedRecall | None:
         self._flush_traces()
@@ -201,6 +201,11 @@ class SqliteStore:
     def list_recalls(self, member_id: MemberId, memory_id: MemoryId, *, limit: int) -> list[LoggedRecall]:
         self._flush_traces()
         return self._database.read(recalls.list_recalls, member_id, memory_id, limit=limit)
+
+    def forget_recalls(self, *, before: datetime) -> int:
+        if not self._database.exists() or not self._database.read(recalls.has_older, before):
+            return 0
+        return self.transact(lambda transaction: recalls.forget_recalls(transaction.connection, before=before))
 
     def scrub(self) -> int:
         if not self._database.exists() or not self._database.read(purge.needs_scrub):

@@ -76,7 +76,11 @@ class TeamVectors:
                 return
             from mycel.retrieval import index_file
 
-            index_file.save(index, self._file)
+            try:
+                index_file.save(index, self._file)
+            except OSError:
+                # On a full disk, say. Without the file the next opening takes longer, and that is all.
+                return
             self._saved_at = (index.sequence, index.embedding_id)
         if self._database.read(_purged_since, index.sequence):
             self.forget_file()
