@@ -11,9 +11,11 @@ from pathlib import Path
 import apsw
 
 import mycel
-from benchmarks import gets, saves, teams, words
+from benchmarks import finding, gets, saves, teams, words
 
-SUITES = {"saves": saves.run, "gets": gets.run, "words": words.run, "teams": teams.run}
+SUITES = {"saves": saves.run, "gets": gets.run, "words": words.run, "teams": teams.run, "finding": finding.run}
+# The options that a suite takes besides --quick.
+OPTIONS = {"words": ("bench_data",), "finding": ("large", "only", "bench_data", "model", "cache")}
 
 
 def main() -> None:
@@ -22,6 +24,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="smaller sizes and shorter runs")
     parser.add_argument("--bench-data", type=Path, help="folder with the LoCoMo, SciFact and CoSQA data")
     parser.add_argument("--folder", type=Path, help="where to write; the disk there is what is measured")
+    parser.add_argument("--large", action="store_true", help="finding: a million memories as well; takes minutes")
+    parser.add_argument("--only", choices=("speed", "quality"), help="finding: one part alone")
+    parser.add_argument("--model", type=Path, help="finding: folder of a local model, for quality with meaning")
+    parser.add_argument("--cache", type=Path, help="finding: where vectors of the model are kept for the next run")
     options = parser.parse_args()
     if unknown := set(options.suites) - set(SUITES):
         parser.error(f"unknown suite: {', '.join(sorted(unknown))}")
@@ -31,7 +37,7 @@ def main() -> None:
     )
     for name in options.suites or SUITES:
         with tempfile.TemporaryDirectory(dir=options.folder, prefix="mycel-bench-") as folder:
-            arguments = {"bench_data": options.bench_data} if name == "words" else {}
+            arguments = {option: getattr(options, option) for option in OPTIONS.get(name, ())}
             SUITES[name](Path(folder), quick=options.quick, **arguments)
 
 

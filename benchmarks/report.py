@@ -33,6 +33,16 @@ def show(title: str, figures: Sequence[Figure]) -> None:
     Console(width=150).print(table)
 
 
+def show_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table of another shape, for reading across."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for heading in headings:
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*row)
+    Console(width=150).print(table)
+
+
 def interleaved(*calls: Callable[[], object], rounds: int, repeat: int = 1) -> list[list[float]]:
     """Seconds of each call, the calls taking turns, so that a busy machine slows them all alike."""
     seconds: list[list[float]] = [[] for _ in calls]

@@ -172,14 +172,14 @@ def locomo(folder: Path) -> Task:
                 for turn in turns:
                     texts[f"{number}/{turn['dia_id']}"] = (place, f"({date}) {turn['speaker']}: {turn['text']}")
         for question in sample["qa"]:
-            gold = frozenset(f"{number}/{id}" for id in _evidence(question.get("evidence", [])))
+            gold = frozenset(f"{number}/{id}" for id in evidence_ids(question.get("evidence", [])))
             gold &= texts.keys()
             if question["category"] in {1, 2, 3, 4} and gold:
                 questions.append((question["question"], place, gold))
     return Task("LoCoMo", texts, questions)
 
 
-def _evidence(written: Sequence[str]) -> list[str]:
+def evidence_ids(written: Sequence[str]) -> list[str]:
     """Some ids are written oddly: "D8:6; D9:17", "D30:05", "D:11:26"."""
     pairs = re.findall(r"D:?(\d+):(\d+)", " ".join(written))
     return [f"D{int(session)}:{int(turn)}" for session, turn in pairs]

@@ -555,12 +555,17 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
         ("mycel.services.write.replaces", lambda *_: True),
         ("mycel.services.write.require_delete", lambda *_: None),
         ("mycel.services.write.require_transition", lambda *_: None),
-        ("mycel.stores.sqlite.words.visible", lambda scope: ("1", {})),
+        # Both: what one lets through, the other still holds back.
+        (
+            "mycel.stores.sqlite.words.visible mycel.stores.sqlite.candidates.visible",
+            lambda scope, table="m": ("1", {}),
+        ),
         ("mycel.stores.sqlite.changes._below", lambda path, folder: path != "/ab"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_broken_rule_makes_a_difference(monkeypatch: pytest.MonkeyPatch, rule: str, broken: Any) -> None:
-    monkeypatch.setattr(rule, broken)
+    for name in rule.split():
+        monkeypatch.setattr(name, broken)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(TwoTeams, settings=settings(QUICK, max_examples=300, phases=[Phase.generate]))

@@ -349,6 +349,7 @@ def test_the_worker_outlives_an_index_file_that_cannot_be_written(
     died: list[object] = []
     monkeypatch.setattr(threading, "excepthook", died.append)
     monkeypatch.setattr("mycel.stores.sqlite.vectors.WORTH_A_FILE", 1)
+    monkeypatch.setattr("mycel.stores.sqlite.vectors.WORTH_SAVING", 1)
     squad = open_squad(tmp_path, embedder=embedder)
     with squad.workspace:
         squad.author.search("make the index")

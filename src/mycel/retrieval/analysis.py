@@ -96,27 +96,25 @@ _thread = _ThreadStemmer()
 def index_text(text: str) -> str:
     """The tokens to index for a text, separated by spaces: the word stream, then the parts of its words."""
     found = [_indexed[raw] for raw in _word().findall(text)]
-    return " ".join([stream for stream, _ in found if stream] + [parts for _, parts in found if parts])
+    return " ".join([stream for stream, _, _ in found if stream] + [parts for _, parts, _ in found if parts])
 
 
-def terms_of(text: str) -> set[str]:
-    """Every distinct token and part that a text is indexed by."""
+def matching_terms(text: str, terms: frozenset[str]) -> frozenset[str]:
+    """Those of the terms that a text is indexed by; on the path of every search, for dozens of texts."""
     found: set[str] = set()
-    for raw in set(_word().findall(text)):
-        stream, parts = _indexed[raw]
-        if " " in stream or parts:
-            found.update(stream.split(), parts.split())
-        else:
-            found.add(stream)
-    return found
+    for raw in _word().findall(text):
+        of_word = _indexed[raw][2]
+        if not of_word.isdisjoint(terms):
+            found |= of_word & terms
+    return frozenset(found)
 
 
-class _IndexedWords(dict[str, tuple[str, str]]):
-    """What each word adds to the stream and to the parts; on the path of every save, where a call per word is felt."""
+class _IndexedWords(dict[str, tuple[str, str, frozenset[str]]]):
+    """What each word adds to the stream and to the parts, and both as a set; a call per word would be felt."""
 
-    def __missing__(self, raw: str) -> tuple[str, str]:
+    def __missing__(self, raw: str) -> tuple[str, str, frozenset[str]]:
         word = _analyse(raw)
-        indexed = " ".join(word.tokens), " ".join(word.parts)
+        indexed = " ".join(word.tokens), " ".join(word.parts), frozenset((*word.tokens, *word.parts))
         if len(raw) <= MAX_TOKEN_CHARS:
             if len(self) >= CACHED_WORDS:
                 self.clear()
@@ -142,9 +140,9 @@ def spans(text: str, *, among: frozenset[str] | None = None) -> Iterator[Span]:
     """
     for match in _word().finditer(text):
         raw = match[0]
-        word = _analyse(raw)
-        if among is not None and among.isdisjoint(word.tokens) and among.isdisjoint(word.parts):
+        if among is not None and among.isdisjoint(_indexed[raw][2]):
             continue
+        word = _analyse(raw)
         if _is_plain_run(raw, word=word):
             yield from _character_spans(raw, start=match.start(), among=among)
         elif word.tokens:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
 
 # How many rows each arm brings in, at least and for each hit wanted; what is in neither is not looked at.
-ARM_ROWS = 100
+ARM_ROWS = 60
 ARM_ROWS_PER_HIT = 3
 # Common words find no rows at first; when that leaves a page unfilled, as narrow filters do, more are let in.
 EFFORTS = (1.0, 2.0, 16.0)

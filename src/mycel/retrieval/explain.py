@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
+from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.lexical import Question
-from mycel.retrieval.pipeline import Candidate
+from mycel.retrieval.pipeline import Candidate, searched_text
 from mycel.retrieval.snippet import make_snippet
 
 # A part of a score below this is not worth a word.
@@ -31,15 +32,17 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
     memory = candidate.memory
     if memory is None:
         raise ValueError("only candidates that were loaded are shown")
+    # Of what was found by meaning alone, nobody has looked at the words yet.
+    matched = candidate.matched or matching_terms(searched_text(memory), frozenset(question.terms))
     return Hit(
         memory=memory,
         score=candidate.score,
         relevance=candidate.relevance,
         breakdown=dict(candidate.parts),
         matched_scope=memory.scope,
-        snippet=make_snippet(memory.content, candidate.matched),
+        snippet=make_snippet(memory.content, matched),
         evidence=memory.evidence_ref,
-        why=why(candidate, question),
+        why=why(candidate, question, matched),
         team=memory.team,
     )
 
@@ -58,19 +61,19 @@ def listed(memory: Memory) -> Hit:
     )
 
 
-def why(candidate: Candidate, question: Question) -> str:
+def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> str:
     """One sentence: which words, how close in meaning, and what moved it up or down."""
-    reasons = [part for part in (_words(candidate, question), _closeness(candidate)) if part]
+    reasons = [part for part in (_words(matched, question), _closeness(candidate)) if part]
     found = " and ".join(reasons) or "a little nearer in meaning than most"
     moved = _movements(candidate)
     text = f"{found}; {', '.join(moved)}." if moved else f"{found}."
     return text[0].upper() + text[1:]
 
 
-def _words(candidate: Candidate, question: Question) -> str:
+def _words(matched: frozenset[str], question: Question) -> str:
     asked = question.written
-    matched = [word for term, word in asked.items() if term in candidate.matched]
-    return f"matches {len(matched)} of {len(asked)} search terms ({', '.join(matched)})" if matched else ""
+    words = [word for term, word in asked.items() if term in matched]
+    return f"matches {len(words)} of {len(asked)} search terms ({', '.join(words)})" if words else ""
 
 
 def _closeness(candidate: Candidate) -> str:

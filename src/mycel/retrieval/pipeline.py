@@ -14,15 +14,17 @@ from mycel.domain.memory import Memory, Scope
 from mycel.domain.ranking import Ranking, RankingOptions, Signals
 from mycel.domain.recall import Pool
 from mycel.retrieval import ranking
+from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.arms import Meaning, Place, WordsFound, search_by_meaning, search_by_words
 from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights, scale_of, support, weights_of, words_score
 from mycel.retrieval.lexical import Question, holds_phrases
+from mycel.retrieval.passages import embedded_text
 from mycel.retrieval.pooling import score_together
 from mycel.retrieval.relevance import STRONG, STRONG_WORDS, judge, judge_words, told_by_words
-from mycel.retrieval.snippet import matched_terms
 
-# How many rows are looked at closely, at least and for each hit wanted: loaded, their words counted, their
-# neighbours asked. More than 25 made no difference to the first ten.
+# How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:
+# more than 25 made no difference to the first ten.
+NEIGHBOURS_OF = 25
 CLOSE_ROWS = 30
 CLOSE_ROWS_PER_HIT = 3
 WORDS_ROWS = 10
@@ -102,6 +104,7 @@ class _Search:
         self.close: list[Candidate] = []
         self.least = 0.0
         self._scale: Scale | None = None
+        self._terms = frozenset(words.question.terms)
         # By place and number, as plain numbers: most rows are never looked at closely.
         self._bm25: dict[Key, float] = {}
         self._cosines: dict[Key, float] = {}
@@ -146,23 +149,20 @@ class _Search:
         """Turns of one conversation and chunks of one document lend each other words and rank."""
         if self.ask.ranking is Ranking.SWARM:
             return
-        near = {
-            (place, number): [(place, other) for other in others]
-            for place in range(len(self.places))
-            for number, others in self._neighbours(place).items()
-        }
-        beside = {key for keys in near.values() for key in keys}
-        known = {one.key for one in self.close}
-        self._measure(beside)
-        for key, others in near.items():
-            one = self._candidate(key)
-            for other in map(self._candidate, others):
-                one.evidence.neighbours[other.key] = other.evidence
-                # What is only known as a neighbour has no others than those that led to it.
-                other.evidence.neighbours[one.key] = one.evidence
-        new = [self._candidate(key) for key in sorted(beside - known)]
-        self._read([one for one in new if one.evidence.bm25 > 0])
-        self.close += new
+        known = self._bm25.keys() | self._cosines.keys()
+        new: dict[Key, Candidate] = {}
+        close = {one.key for one in self.close}
+        for place in range(len(self.places)):
+            for number, others in self._neighbours(place).items():
+                one = self._candidate((place, number))
+                # What neither arm brought in has too little of its own to be lifted.
+                for other in (self._candidate((place, at)) for at in others if (place, at) in known):
+                    one.evidence.neighbours[other.key] = other.evidence
+                    other.evidence.neighbours[one.key] = one.evidence
+                    if other.key not in close:
+                        new[other.key] = other
+        self._read([one for one in new.values() if one.evidence.bm25 > 0])
+        self.close += new.values()
 
     def fuse(self) -> None:
         alone = self.meaning is None
@@ -262,7 +262,7 @@ class _Search:
         return 0.0 if cosine is None or self._scale is None else self._scale.of(cosine)
 
     def _neighbours(self, place: int) -> Mapping[int, tuple[int, ...]]:
-        numbers = [one.key[1] for one in self.close if one.key[0] == place]
+        numbers = [one.key[1] for one in self.close[:NEIGHBOURS_OF] if one.key[0] == place]
         at = self.places[place]
         return at.store.neighbours(at.scope, numbers, filters=self.ask.filters) if numbers else {}
 
@@ -301,8 +301,8 @@ class _Search:
             for number, memory in place.store.load(place.scope, list(here), filters=wide).items():
                 here[number].memory = memory
         for one in candidates:
-            if one.memory is not None and not one.read:
-                one.matched = matched_terms(searched_text(one.memory), self.words.question.terms)
+            if one.memory is not None and not one.read and (one.evidence.bm25 > 0 or self._pooled):
+                one.matched = matching_terms(searched_text(one.memory), self._terms)
                 one.read = True
                 self.weights.weigh(one.evidence, one.matched)
 
@@ -337,4 +337,5 @@ class _Search:
 
 def searched_text(memory: Memory) -> str:
     """Everything of a memory that words are looked for in."""
-    return "\n".join(filter(None, [memory.title, memory.summary, memory.content, " ".join(memory.tags)]))
+    text = embedded_text(title=memory.title, content=memory.content)
+    return "\n".join(filter(None, [text, memory.summary, " ".join(memory.tags)]))

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from mycel.retrieval.analysis import Span, spans, terms_of
+from mycel.retrieval.analysis import Span, spans
 
 ELLIPSIS = "…"
 
@@ -12,11 +12,6 @@ ELLIPSIS = "…"
 _CUT_SLACK_CHARS = 24
 
 _WHITESPACE = re.compile(r"\s+")
-
-
-def matched_terms(text: str, terms: Collection[str]) -> frozenset[str]:
-    """Those of the terms that the text is indexed by."""
-    return frozenset(terms).intersection(terms_of(text))
 
 
 def make_snippet(text: str, terms: Collection[str], *, length: int = 200) -> str:

@@ -20,7 +20,7 @@ def survey(index: VectorIndex, query: Vectors, *, allowed: Flags) -> Pool:
         numbers = numbers[:: -(-len(numbers) // SAMPLE) or 1]
     else:
         # Looking at every n-th alone is enough where most are allowed, and spares a walk through all of them.
-        step = max(1, len(allowed) // (4 * SAMPLE))
+        step = max(1, len(allowed) // (2 * SAMPLE))
         numbers = np.arange(0, len(allowed), step)[allowed[::step]]
     cosines = index.similarities(query, numbers)
     cosines = cosines[~np.isnan(cosines)]

@@ -119,7 +119,7 @@ class Embedding:
                 embedded = list(_embedded_or_refused(embedder, backlog.items))
                 store.store_embeddings(embedder.model, embedded, reached=backlog.reached)
             if not backlog.left:
-                store.save_index()
+                store.save_index(embedder.model, dimensions=embedder.dimensions)
             return backlog
 
 

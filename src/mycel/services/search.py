@@ -109,8 +109,8 @@ def _rest(hits: Sequence[Hit], places: Sequence[Place], ask: Ask) -> list[Hit]:
     """Whoever asks without a threshold gets everything the filters leave, the unmatched by age."""
     known = {hit.memory.id for hit in hits}
     rest = [memory for place in places for memory in (*_newest(place, ask, ask.limit + len(known)), *_past(place, ask))]
-    rest = sorted((memory for memory in rest if memory.id not in known), key=lambda memory: memory.created_at)
-    return [listed(memory) for memory in reversed(rest)][: ask.limit - len(hits)]
+    rest = sorted((one for one in rest if one.id not in known), key=lambda one: one.created_at, reverse=True)
+    return [listed(memory) for memory in rest][: ask.limit - len(hits)]
 
 
 def _newest(place: Place, ask: Ask, limit: int) -> list[Memory]:

@@ -2,8 +2,9 @@ import time
 
 import pytest
 
+from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.lexical import parse_question
-from mycel.retrieval.snippet import make_snippet, matched_terms
+from mycel.retrieval.snippet import make_snippet
 
 FILLER = "Nothing of interest is written here. " * 20
 
@@ -62,7 +63,7 @@ def test_cuts_a_match_longer_than_the_snippet() -> None:
 
 
 def test_names_the_terms_a_text_holds() -> None:
-    assert matched_terms("getUserById failed", {"user", "fail", "gateway"}) == {"user", "fail"}
+    assert matching_terms("getUserById failed", frozenset({"user", "fail", "gateway"})) == {"user", "fail"}
 
 
 @pytest.mark.parametrize("unit", ["東京", "gateway ", "gateway", "a ", "**"])

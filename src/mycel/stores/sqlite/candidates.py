@@ -58,17 +58,17 @@ def neighbours(
         WHERE o.path = m.path AND o.agent_id = m.agent_id
           AND o.session_id IS m.session_id AND o.source_id IS m.source_id
           AND abs(o.created_at - m.created_at) <= {NEIGHBOUR_MICROSECONDS} AND {seen} AND {wanted}"""
-    before = f"{near} AND o.number < m.number AND o.number >= m.number - {NEIGHBOUR_WINDOW} ORDER BY o.number DESC"
-    after = f"{near} AND o.number > m.number AND o.number <= m.number + {NEIGHBOUR_WINDOW} ORDER BY o.number"
-    places = ", ".join(
-        f"({direction} LIMIT 1 OFFSET {place})" for direction in (before, after) for place in range(NEIGHBOURS)
+    window = {
+        "DESC": f"o.number < m.number AND o.number >= m.number - {NEIGHBOUR_WINDOW}",
+        "ASC": f"o.number > m.number AND o.number <= m.number + {NEIGHBOUR_WINDOW}",
+    }
+    beside = ", ".join(
+        f"(SELECT json_group_array(number) FROM ({near} AND {where} ORDER BY o.number {order} LIMIT {NEIGHBOURS}))"
+        for order, where in window.items()
     )
-    sql = f"""
-        SELECT m.number, {places}
-        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value"""
-    bound = {**values, **filter_values, "numbers": json.dumps(list(numbers))}
-    rows = connection.execute(sql, bound)
-    return {number: tuple(near for near in found if near is not None) for number, *found in rows}
+    sql = f"SELECT m.number, {beside} FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value"
+    rows = connection.execute(sql, {**values, **filter_values, "numbers": json.dumps(list(numbers))})
+    return {number: (*json.loads(before), *json.loads(after)) for number, before, after in rows}
 
 
 def read_signals(connection: apsw.Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:

@@ -16,7 +16,7 @@ from mycel.stores.sqlite.rows import micros, moment, packed, unpacked_texts
 _RECALL = "SELECT r.id, r.query, r.recalled_at, r.request, r.degraded FROM recalls r"
 _INSERT_HIT = """
     INSERT INTO recall_hits (recall_id, position, memory_id, score, relevance, breakdown, why)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE ?8 OR EXISTS (SELECT 1 FROM memories WHERE id = ?3)"""
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
 
 class Trace(NamedTuple):
@@ -28,7 +28,14 @@ class Trace(NamedTuple):
 
 
 def write_recall(connection: apsw.Connection, trace: Trace) -> None:
+    """Unless something it found was purged while it waited: the question may quote it."""
     recall = trace.recall
+    own = [hit.memory.id for hit in recall.hits if hit.team == trace.team]
+    there = connection.execute(
+        "SELECT count(*) FROM json_each(?) n CROSS JOIN memories m ON m.id = n.value", (json.dumps(own),)
+    ).fetchone()[0]
+    if there < len(own):
+        return
     connection.execute(
         "INSERT INTO recalls (id, member_id, query, recalled_at, request, degraded) VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -43,17 +50,7 @@ def write_recall(connection: apsw.Connection, trace: Trace) -> None:
     connection.executemany(
         _INSERT_HIT,
         [
-            (
-                recall.id,
-                position,
-                hit.memory.id,
-                hit.score,
-                hit.relevance,
-                json.dumps(dict(hit.breakdown)),
-                hit.why,
-                # Of another team only the id is kept; whether it can still be seen is asked when it is read.
-                hit.team != trace.team,
-            )
+            (recall.id, position, hit.memory.id, hit.score, hit.relevance, json.dumps(dict(hit.breakdown)), hit.why)
             for position, hit in enumerate(recall.hits)
         ],
     )

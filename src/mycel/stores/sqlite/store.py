@@ -144,8 +144,8 @@ class SqliteStore:
     def embedding_progress(self, model: str) -> EmbeddingProgress:
         return self._database.read(embeddings.progress, model)
 
-    def save_index(self) -> None:
-        self._vectors.save()
+    def save_index(self, model: str, *, dimensions: int) -> None:
+        self._vectors.save(model, dimensions)
 
     def changes(self, scope: ReadScope, *, after: int, path: str, limit: int) -> tuple[list[Change], int]:
         return self._database.read(changes.read_changes, scope, after=after, path=path, limit=limit)

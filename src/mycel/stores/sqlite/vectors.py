@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 # Below this, reading the rows from the store takes no longer than reading a file.
 WORTH_A_FILE = 2_000
+# What has changed since is read from the store in milliseconds; the file is written anew only for more.
+WORTH_SAVING = 1_000
+WORTH_SAVING_SHARE = 0.05
+REMEMBERED_VECTORS = 8
 
 _ROW = ", ".join(f"m.{name}" for name in IndexRow._fields)
 _STATE = """
@@ -34,7 +39,8 @@ _CHANGED = f"""
 _PURGED = """
     SELECT r.number FROM changes c JOIN receipts r ON r.memory_id = c.memory_id
     WHERE c.operation = 'purge' AND c.sequence > ? AND r.number IS NOT NULL"""
-_VECTORS = "SELECT number, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY number, passage"
+# The plus keeps SQLite from walking the whole index of numbers, which is in that order already.
+_VECTORS = "SELECT number, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY +number, passage"
 _LINKED = "SELECT m.number FROM memory_links l JOIN memories m ON m.id = l.from_id WHERE l.to_id IN (?, ?)"
 
 
@@ -65,15 +71,16 @@ class TeamVectors:
         cosines = index.similarities(vector, numbers).tolist()
         return {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if cosine == cosine}
 
-    def save(self) -> None:
-        """Keeps the index in a file, for the next time the team is opened."""
-        index = self._index
+    def save(self, model: str | None = None, dimensions: int = 0) -> None:
+        """Keeps the index in a file, if enough has changed since; with a model, it is read first if it is not."""
+        index = self._index if model is None else self._caught_up(model, dimensions)
         if index is None or index.count < WORTH_A_FILE:
             return
         with self._catching_up:
-            self._catch_up(index)
-            if (index.sequence, index.embedding_id) == self._saved_at:
+            changed = index.sequence + index.embedding_id - sum(self._saved_at)
+            if changed < max(WORTH_SAVING, WORTH_SAVING_SHARE * index.count):
                 return
+            self._catch_up(index)
             from mycel.retrieval import index_file
 
             try:
@@ -105,7 +112,7 @@ class TeamVectors:
         from mycel.retrieval.vector_index import VectorIndex
 
         stored = index_file.load(self._file, model=model, dimensions=dimensions)
-        if stored is not None and self._database.read(_same_history, stored.sequence, stored.anchor):
+        if stored is not None and self._database.read(_same_history, stored):
             self._saved_at = (stored.sequence, stored.embedding_id)
             return stored
         return VectorIndex(model, dimensions)
@@ -160,7 +167,7 @@ def _read_news(connection: apsw.Connection, sequence: int, embedding_id: int, mo
             ],
             sequence=last_sequence,
             embedding_id=last_embedding,
-            anchor=_anchor(connection, last_sequence),
+            anchor=_anchor(connection, last_sequence, last_embedding),
         )
 
 
@@ -168,16 +175,38 @@ def _state(connection: apsw.Connection) -> tuple[int, int]:
     return connection.execute(_STATE).fetchone()
 
 
-def _same_history(connection: apsw.Connection, sequence: int, anchor: str) -> bool:
-    """A store restored from a backup may have gone another way since."""
-    return _anchor(connection, sequence) == anchor
+def _same_history(connection: apsw.Connection, stored: VectorIndex) -> bool:
+    """A store restored from a backup may have gone another way since, in its log or in its vectors.
+
+    Vectors are replaced and purged, so some of those remembered may be gone; what is left must be the same.
+    """
+    _, last_embedding = _state(connection)
+    log, _, vectors = stored.anchor.partition(" | ")
+    if last_embedding < stored.embedding_id or log != _log_entry(connection, stored.sequence):
+        return False
+    remembered = dict(part.split(":") for part in vectors.split())
+    left = dict(_vector_hashes(connection, [int(id) for id in remembered]))
+    return (not remembered or bool(left)) and all(remembered[id] == found for id, found in left.items())
 
 
-def _anchor(connection: apsw.Connection, sequence: int) -> str:
+def _anchor(connection: apsw.Connection, sequence: int, embedding_id: int) -> str:
+    """What tells this history from another: the last entry of the log, and the last few vectors."""
+    ids = range(max(1, embedding_id - REMEMBERED_VECTORS + 1), embedding_id + 1)
+    vectors = " ".join(f"{id}:{found}" for id, found in _vector_hashes(connection, list(ids)))
+    return f"{_log_entry(connection, sequence)} | {vectors}"
+
+
+def _log_entry(connection: apsw.Connection, sequence: int) -> str:
     row = connection.execute(
         "SELECT memory_id || ' ' || committed_at FROM changes WHERE sequence = ?", (sequence,)
     ).fetchone()
     return row[0] if row else ""
+
+
+def _vector_hashes(connection: apsw.Connection, ids: list[int]) -> list[tuple[str, str]]:
+    sql = """
+        SELECT CAST(e.id AS TEXT), hex(e.text_hash) FROM json_each(?) n CROSS JOIN embeddings e ON e.id = n.value"""
+    return connection.execute(sql, (json.dumps(ids),)).fetchall()
 
 
 def _purged_since(connection: apsw.Connection, sequence: int) -> bool:
