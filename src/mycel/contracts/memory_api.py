@@ -173,11 +173,12 @@ class MemoryApi(Protocol):
         cursor: str | None = None,
         team: str | None = None,
         deleted: bool = False,
+        as_of: datetime | str | None = None,
         **filters: Unpack[FilterFields],
     ) -> Page[Memory]:
         """One page, newest first unless ordered otherwise; pass its `next_cursor` for the next.
 
-        With `deleted`, the memories that `restore` can bring back.
+        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment.
         """
         ...
 

@@ -162,10 +162,18 @@ class TeamMemory:
         cursor: str | None = None,
         team: str | None = None,
         deleted: bool = False,
+        as_of: datetime | str | None = None,
         **filters: Unpack[FilterFields],
     ) -> Page[Memory]:
         return self._do.reading.list(
-            self._caller(), filters, order_by=order_by, limit=limit, cursor=cursor, team=team, deleted=deleted
+            self._caller(),
+            filters,
+            order_by=order_by,
+            limit=limit,
+            cursor=cursor,
+            team=team,
+            deleted=deleted,
+            as_of=as_of,
         )
 
 

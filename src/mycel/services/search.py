@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import islice
 
 from mycel.access.scope import readable_scopes
@@ -20,7 +19,7 @@ from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.arms import Meaning, Place
 from mycel.retrieval.explain import listed, shown_hit
-from mycel.retrieval.pipeline import PAST_ROWS, Candidate, Ranked, find
+from mycel.retrieval.pipeline import Candidate, Ranked, find
 from mycel.services.embed import Embedding
 
 # What a recall says when meaning took no part, or only for the memories embedded so far.
@@ -108,19 +107,10 @@ def _first(ranked: Ranked, limit: int) -> Iterator[Candidate]:
 def _rest(hits: Sequence[Hit], places: Sequence[Place], ask: Ask) -> list[Hit]:
     """Whoever asks without a threshold gets everything the filters leave, the unmatched by age."""
     known = {hit.memory.id for hit in hits}
-    rest = [memory for place in places for memory in (*_newest(place, ask, ask.limit + len(known)), *_past(place, ask))]
+    rest = [memory for place in places for memory in _newest(place, ask, ask.limit + len(known))]
     rest = sorted((one for one in rest if one.id not in known), key=lambda one: one.created_at, reverse=True)
     return [listed(memory) for memory in rest][: ask.limit - len(hits)]
 
 
 def _newest(place: Place, ask: Ask, limit: int) -> list[Memory]:
     return list(place.store.list_memories(place.scope, ask.filters, order=Order(), limit=limit))
-
-
-def _past(place: Place, ask: Ask) -> list[Memory]:
-    """What stood differently at the moment asked about, as it stood then."""
-    if ask.as_of is None:
-        return []
-    then = replace(ask.filters, believed_at=None)
-    versions = place.store.past_versions(place.scope, at=ask.as_of, filters=then, limit=PAST_ROWS)
-    return [version.memory for version in versions]

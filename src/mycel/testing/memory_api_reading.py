@@ -63,6 +63,22 @@ class ApiReading:
             when: Any = wrong
             outcome(lambda when=when: cast.author.get(first.id, as_of=when), InvalidInput)
 
+    def test_lists_what_was_believed_at_a_moment_page_by_page(self, cast: Cast, clock: ManualClock) -> None:
+        first, second = cast.author.save("one", tags=["old"]), cast.author.save("two")
+        clock.move(timedelta(hours=1))
+        cast.author.update(first.id, content="changed", tags=["new"])
+        cast.author.update(second.id, visibility="private")
+        third = cast.author.save("three")
+        then = third.created_at - timedelta(minutes=1)
+        page = cast.author.list(as_of=then, limit=1)
+        assert list(page) == [second]
+        assert list(cast.author.list(as_of=then, limit=1, cursor=page.next_cursor)) == [first]
+        assert list(cast.author.list(as_of=then, tags="old")) == [first]
+        assert not cast.author.list(as_of=then, tags="new")
+        # What is hidden today was never there.
+        assert list(cast.teammate.list(as_of=then)) == [first]
+        outcome(lambda: cast.author.list(as_of=then, deleted=True), InvalidInput)
+
     def test_history_tells_who_changed_what_and_why(self, cast: Cast) -> None:
         memory = cast.author.save("one")
         cast.lead.update(memory.id, content="two", reason="measured again")

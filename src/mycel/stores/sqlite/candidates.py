@@ -95,7 +95,7 @@ def past_versions(
     """What stood differently at that moment than it does today, as the reader could see it then and can today."""
     seen_then, values = visible(scope, "v")
     seen_now, _ = visible(scope)
-    wanted, filter_values = matching(filters, "v")
+    wanted, filter_values = matching(filters, "v", past=True)
     sql = f"""
         SELECT {columns_of("v")}, v.number, e.text_hash
         FROM memory_versions v JOIN memories m ON m.id = v.id

@@ -41,8 +41,8 @@ def below(path: str, column: str, *, name: str = "path") -> Clause:
     )
 
 
-def matching(filters: Filters, table: str = "m") -> Clause:
-    """Conditions on the memories, or with `table` on their past versions."""
+def matching(filters: Filters, table: str = "m", *, past: bool = False) -> Clause:
+    """Conditions on rows of memories under any name, or with `past` on their versions."""
     parts: list[str] = [f"{table}.deleted_at IS {'NOT NULL' if filters.deleted else 'NULL'}"]
     values: dict[str, Any] = {}
     _add_options(filters, table, parts, values)
@@ -54,14 +54,14 @@ def matching(filters: Filters, table: str = "m") -> Clause:
         parts.append(path_part)
         values |= path_values
     for index, tag in enumerate(filters.tags):
-        parts.append(_tagged(table, f":tag{index}"))
+        parts.append(_tagged(table, f":tag{index}", past=past))
         values[f"tag{index}"] = tag
     return " AND ".join(parts), values
 
 
-def _tagged(table: str, tag: str) -> str:
-    if table == "m":
-        return f"m.number IN (SELECT number FROM memory_tags WHERE tag = {tag})"
+def _tagged(table: str, tag: str, *, past: bool) -> str:
+    if not past:
+        return f"{table}.number IN (SELECT number FROM memory_tags WHERE tag = {tag})"
     return f"EXISTS (SELECT 1 FROM json_each({table}.tags) WHERE value = {tag})"
 
 

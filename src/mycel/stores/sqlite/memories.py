@@ -113,23 +113,40 @@ def list_memories(
     cursor: str | None = None,
 ) -> Page[Memory]:
     """One page in a total order: ties are broken by age, so no row is skipped or doubled between pages."""
-    seen, values = visible(scope)
-    wanted, filter_values = matching(filters)
-    values |= filter_values
+    source, values = _present(scope, filters) if filters.believed_at is None else _past(scope, filters)
     after = ""
     if cursor is not None:
         values["last"], values["last_number"] = _read_cursor(cursor, order)
         beyond = "<" if order.descending else ">"
-        after = f"AND (m.{order.field}, m.number) {beyond} (:last, :last_number)"
+        after = f"AND (s.{order.field}, s.number) {beyond} (:last, :last_number)"
     direction = "DESC" if order.descending else "ASC"
     sql = f"""
-        SELECT {_MEMORY}, m.{order.field}, m.number FROM memories m
-        WHERE {seen} AND {wanted} {after}
-        ORDER BY m.{order.field} {direction}, m.number {direction} LIMIT :limit"""
+        SELECT {columns_of("s")}, s.{order.field}, s.number {source} {after}
+        ORDER BY s.{order.field} {direction}, s.number {direction} LIMIT :limit"""
     rows = connection.execute(sql, {**values, "limit": limit + 1}).fetchall()
     more = len(rows) > limit
     items = [memory_from(row, scope.team) for row in rows[:limit]]
     return Page(items, _cursor(order, rows[limit - 1]) if more else None)
+
+
+def _present(scope: ReadScope, filters: Filters) -> Clause:
+    seen, values = visible(scope, "s")
+    wanted, filter_values = matching(filters, "s")
+    return f"FROM memories s WHERE {seen} AND {wanted}", values | filter_values
+
+
+def _past(scope: ReadScope, filters: Filters) -> Clause:
+    """What stood at that moment, seen by the reader then and now."""
+    seen_then, values = visible(scope, "s")
+    seen_now, _ = visible(scope)
+    wanted, filter_values = matching(filters, "s", past=True)
+    names = ", ".join(("number", *MEMORY_COLUMNS, "valid_from"))
+    source = f"""
+        FROM (SELECT {names}, NULL AS valid_to FROM memories UNION ALL SELECT {names}, valid_to FROM memory_versions) s
+        JOIN memories m ON m.id = s.id
+        WHERE (s.valid_to IS NULL OR s.valid_to > :believed_at) AND m.deleted_at IS NULL
+          AND {seen_then} AND {seen_now} AND {wanted}"""
+    return source, values | filter_values
 
 
 def list_folders(connection: apsw.Connection, scope: ReadScope, path: str, filters: Filters) -> list[Folder]:

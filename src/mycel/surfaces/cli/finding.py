@@ -138,6 +138,7 @@ def list_memories(
     since: options.Since = None,
     until: options.Until = None,
     deleted: Annotated[bool, typer.Option("--deleted", help="Those that `restore` can bring back.")] = False,
+    as_of: AsOf = None,
     order_by: OrderBy = None,
     limit: PageLimit = None,
     cursor: Cursor = None,
@@ -157,7 +158,9 @@ def list_memories(
     )
     call = invocation(context)
     with call.memory(reads_other_team=True) as memory:
-        page = memory.list(order_by=order_by, limit=limit, cursor=cursor, team=call.team, deleted=deleted, **chosen)
+        page = memory.list(
+            order_by=order_by, limit=limit, cursor=cursor, team=call.team, deleted=deleted, as_of=as_of, **chosen
+        )
     call.answer(page, lambda: display.show_page(page))
 
 
