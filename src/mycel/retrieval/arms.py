@@ -59,19 +59,32 @@ class WordsFound:
     quoted: Sequence[frozenset[int]] | None = None
 
 
-def search_by_words(text: str, places: Sequence[Place], filters: Filters, *, limit: int) -> WordsFound:
-    """Where no word is known, words a letter away from the unknown ones are tried; the past may have known them."""
-    found = _look_up(parse_question(text), places, filters, limit=limit)
+@dataclass(frozen=True, slots=True)
+class MeaningFound:
+    """Cosines by place and number, and how all that could have been found is spread."""
+
+    cosines: Sequence[Mapping[int, float]]
+    pool: Pool
+
+
+def search_by_words(
+    text: str, places: Sequence[Place], filters: Filters, *, limit: int, enough: int | None = None
+) -> WordsFound:
+    """Where no word is known, words a letter away from the unknown ones are tried; the past may have known them.
+
+    `enough` is how many rows there can be, where that is known: then no effort is spent on finding more.
+    """
+    wanted = limit if enough is None else min(limit, enough)
+    found = _look_up(parse_question(text), places, filters, limit=limit, enough=wanted)
     if any(found.matches) or not found.question.terms or filters.believed_at is not None:
         return found
     meant = corrected(text, lambda terms: _count_words(terms, places)[0])
-    return found if meant is None else _look_up(parse_question(meant), places, filters, limit=limit)
+    if meant is None:
+        return found
+    return _look_up(parse_question(meant), places, filters, limit=limit, enough=wanted)
 
 
-def search_by_meaning(
-    meaning: Meaning, places: Sequence[Place], filters: Filters, *, limit: int
-) -> tuple[list[dict[int, float]], Pool]:
-    """Cosines by place and number, and how all that could have been found is spread."""
+def search_by_meaning(meaning: Meaning, places: Sequence[Place], filters: Filters, *, limit: int) -> MeaningFound:
     cosines: list[dict[int, float]] = []
     pools: list[Pool] = []
     for place in places:
@@ -84,17 +97,17 @@ def search_by_meaning(
         cosines.append({number: cosine for nearest in near for number, cosine in nearest.matches})
         # The last is the widest.
         pools.append(near[-1].pool)
-    return cosines, _together(pools)
+    return MeaningFound(cosines, _together(pools))
 
 
-def _look_up(question: Question, places: Sequence[Place], filters: Filters, *, limit: int) -> WordsFound:
+def _look_up(question: Question, places: Sequence[Place], filters: Filters, *, limit: int, enough: int) -> WordsFound:
     frequencies, documents = _count_words(question.vocabulary, places)
     plans = [choose_terms(question, frequencies=frequencies, documents=documents, effort=effort) for effort in EFFORTS]
     matches: list[list[Match]] = [[] for _ in places]
     plan = plans[0]
     for plan in dict.fromkeys(plans):
         matches = [_match(plan, place, filters, limit=_rows(limit)) for place in places] if question.terms else matches
-        if sum(map(len, matches)) >= limit:
+        if sum(map(len, matches)) >= enough:
             break
     quoted = _quoted(question, places, filters)
     return WordsFound(question, plan, frequencies, documents, matches, quoted)

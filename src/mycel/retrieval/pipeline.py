@@ -15,7 +15,7 @@ from mycel.domain.ranking import Ranking, RankingOptions, Signals
 from mycel.domain.recall import Pool
 from mycel.retrieval import ranking
 from mycel.retrieval.analysis import matching_terms
-from mycel.retrieval.arms import Meaning, Place, WordsFound, search_by_meaning, search_by_words
+from mycel.retrieval.arms import Meaning, MeaningFound, Place, WordsFound, search_by_meaning, search_by_words
 from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights, scale_of, support, weights_of, words_score
 from mycel.retrieval.lexical import Question, holds_phrases
 from mycel.retrieval.passages import embedded_text
@@ -68,8 +68,10 @@ class Ranked:
 
 
 def find(ask: Ask, places: Sequence[Place], meaning: Meaning | None, options: RankingOptions) -> Ranked:
-    words = search_by_words(ask.text, places, ask.filters, limit=ask.limit)
-    search = _Search(ask, places, words, meaning, options)
+    near = None if meaning is None else search_by_meaning(meaning, places, ask.filters, limit=ask.limit)
+    enough = None if near is None else near.pool.size
+    words = search_by_words(ask.text, places, ask.filters, limit=ask.limit, enough=enough)
+    search = _Search(ask, places, words, meaning, near, options)
     search.gather()
     search.look_closer()
     search.add_neighbours()
@@ -84,12 +86,19 @@ class _Search:
     """One search under way: what both arms brought in, and the rows `close` enough to be looked at one by one."""
 
     def __init__(
-        self, ask: Ask, places: Sequence[Place], words: WordsFound, meaning: Meaning | None, options: RankingOptions
+        self,
+        ask: Ask,
+        places: Sequence[Place],
+        words: WordsFound,
+        meaning: Meaning | None,
+        near: MeaningFound | None,
+        options: RankingOptions,
     ) -> None:
         self.ask = ask
         self.places = places
         self.words = words
         self.meaning = meaning
+        self.near = near
         self.options = options
         # BM25 of several stores, or of past texts, cannot be compared.
         self._pooled = len(places) > 1 or ask.as_of is not None
@@ -116,10 +125,10 @@ class _Search:
         """Both arms bring in their best; a row found by one is also measured by the other."""
         for place, matches in enumerate(self.words.matches):
             self._bm25.update({(place, number): score for number, score in matches})
-        if self.meaning is not None:
-            found, self.pool = search_by_meaning(self.meaning, self.places, self.ask.filters, limit=self.ask.limit)
+        if self.meaning is not None and self.near is not None:
+            self.pool = self.near.pool
             self._scale = scale_of(self.pool, self.meaning.background)
-            for place, cosines in enumerate(found):
+            for place, cosines in enumerate(self.near.cosines):
                 self._cosines.update({(place, number): cosine for number, cosine in cosines.items()})
         self._add_past()
         # Only past versions are candidates with a text by now.
