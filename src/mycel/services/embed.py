@@ -62,13 +62,15 @@ class Embedding:
     def catch_up(self, store: Store) -> bool:
         """Whether everything has vectors now. What is missing is made beside; little of it is waited for."""
         embedder = self._required()
-        backlog = store.read_backlog(embedder.model, limit=LITTLE)
+        # Most changes touch no text, so more of them are looked at than memories are waited for.
+        backlog = store.read_backlog(embedder.model, limit=BATCH)
         if not backlog.items and not backlog.left:
             return True
         self._worker.wake(store.team)
-        if backlog.left or not self._worker.wait(store.team, seconds=PATIENCE_SECONDS):
+        much = backlog.left or len(backlog.items) > LITTLE
+        if much or not self._worker.wait(store.team, seconds=PATIENCE_SECONDS):
             return False
-        return not store.read_backlog(embedder.model, limit=LITTLE).items
+        return not store.read_backlog(embedder.model, limit=BATCH).items
 
     def run_pending(self, *, report: Report | None = None) -> int:
         """Embeds everything that waits, in every team; returns how many memories that were."""
