@@ -272,8 +272,7 @@ def test_another_model_embeds_everything_again_while_words_go_on(tmp_path: Path)
         assert {model for models in embedded(squad).values() for model in models} == {"words/512"}
         told: list[tuple[int, int]] = []
         other.release()
-        upkeep = squad.workspace._do.upkeep  # the command line shows the progress through it
-        upkeep.run_pending(report=lambda team, progress: told.append((progress.embedded, progress.pending)))
+        squad.workspace.run_pending(report=lambda team, progress: told.append((progress.embedded, progress.pending)))
         wait_until(lambda: len(embedded(squad)) == 201)
         assert {model for models in embedded(squad).values() for model in models} == {other.model}
         assert told == sorted(told, key=lambda entry: (entry[0], -entry[1]))

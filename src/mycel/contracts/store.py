@@ -189,7 +189,7 @@ class Store(Protocol):
     def similarities(
         self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
     ) -> Mapping[int, float]:
-        """The cosines of those that have vectors of this model and are in sight."""
+        """The cosines of those that have vectors of this model, among memories given to the scope by another method."""
         ...
 
     def load(self, scope: ReadScope, numbers: Collection[int], *, filters: Filters) -> Mapping[int, Memory]:

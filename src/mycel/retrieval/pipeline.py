@@ -225,16 +225,13 @@ class _Search:
     def _belongs_here(self, one: Candidate) -> bool:
         """A past version, which may have belonged elsewhere than it does today."""
         memory, filters = one.memory, self.ask.filters
-        if memory is None or memory.scope is Scope.GLOBAL:
-            return memory is not None
-        here = (filters.reach_project, filters.reach_repo)
-        own = memory.scope in {Scope.AGENT, Scope.SESSION}
-        reader = self.places[one.key[0]].scope.member_id
-        return (
-            memory.project_id == (here[0] or "")
-            or memory.repo_id == (here[1] or "")
-            or (own and memory.agent_id == reader)
-        )
+        if memory is None:
+            return False
+        if memory.scope in {Scope.AGENT, Scope.SESSION} and memory.agent_id == self.places[one.key[0]].scope.member_id:
+            return True
+        in_project = filters.reach_project is not None and memory.project_id == filters.reach_project
+        in_repo = filters.reach_repo is not None and memory.repo_id == filters.reach_repo
+        return in_project or in_repo or memory.scope is Scope.GLOBAL
 
     def _candidate(self, key: Key) -> Candidate:
         known = self._candidates.get(key)

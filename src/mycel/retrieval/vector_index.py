@@ -115,10 +115,6 @@ class VectorIndex:
         """The cosine of each memory's best passage, not a number for those without vectors."""
         return self._rows.similarities(query, numbers=numbers)
 
-    def passage_of(self, query: Vectors, number: int) -> int | None:
-        """Which of the memory's passages is nearest, counted from 0."""
-        return self._rows.passage_of(query, number=number)
-
     def image(self) -> IndexImage:
         """All of it at one moment, without the rows that are dead."""
         with self._writing:

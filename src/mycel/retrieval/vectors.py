@@ -114,14 +114,6 @@ class VectorRows:
         wanted = np.asarray(numbers, np.int64)
         return scan.similarity_of(self._passages, query=scan.prepared(query), numbers=wanted)
 
-    def passage_of(self, query: Vectors, *, number: int) -> int | None:
-        """Which passage of the memory is nearest, counted from 0."""
-        passages = self._passages
-        rows = passages.rows_of(number)
-        if not len(rows):
-            return None
-        return int(scan.exact_cosines(passages, query=scan.prepared(query), rows=rows).argmax())
-
     def _matrix(self, passages: Sequence[bytes]) -> Matrix:
         return np.frombuffer(b"".join(passages), np.int8).reshape(len(passages), self.dimensions)
 

@@ -52,7 +52,6 @@ def test_knows_what_was_applied() -> None:
         "a7",
     )
     assert search(index, 2) == [2, 1]
-    assert index.passage_of(DIRECTIONS[2], 2) == 1
     assert index.similarities(DIRECTIONS[0], [2, 1]).tolist() == pytest.approx([0, 1])
 
 

@@ -140,7 +140,6 @@ def test_bulk_loading_equals_putting_one_by_one() -> None:
                 query, allowed=everything(), limit=5,
             )
         ]  # fmt: skip
-    assert bulk.passage_of(query, number=7) == single.passage_of(query, number=7)
 
 
 def test_of_equally_near_memories_the_newest_comes_first() -> None:
@@ -175,9 +174,6 @@ def test_similarities_are_those_of_the_best_passages() -> None:
     assert np.isnan(similar).tolist() == [False, True, False, True, True]
     assert similar[2] == pytest.approx(1, abs=1e-3)
     assert similar[0] < 0.9
-    assert rows.passage_of(matrix[1], number=2) == 1
-    assert rows.passage_of(matrix[5], number=4) == 2
-    assert rows.passage_of(matrix[5], number=3) is None
     assert rows.similarities(matrix[1], numbers=[]).tolist() == []
 
 
