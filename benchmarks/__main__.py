@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import tempfile
 from datetime import UTC, datetime
@@ -11,11 +12,22 @@ from pathlib import Path
 import apsw
 
 import mycel
-from benchmarks import finding, gets, saves, teams, words
+from benchmarks import embedding, finding, gets, saves, teams, words
 
-SUITES = {"saves": saves.run, "gets": gets.run, "words": words.run, "teams": teams.run, "finding": finding.run}
+SUITES = {
+    "saves": saves.run,
+    "gets": gets.run,
+    "words": words.run,
+    "teams": teams.run,
+    "embedding": embedding.run,
+    "finding": finding.run,
+}
 # The options that a suite takes besides --quick.
-OPTIONS = {"words": ("bench_data",), "finding": ("large", "only", "bench_data", "model", "cache")}
+OPTIONS = {
+    "words": ("bench_data",),
+    "embedding": ("model",),
+    "finding": ("large", "only", "bench_data", "model", "cache"),
+}
 
 
 def main() -> None:
@@ -26,11 +38,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to write; the disk there is what is measured")
     parser.add_argument("--large", action="store_true", help="finding: a million memories as well; takes minutes")
     parser.add_argument("--only", choices=("speed", "quality"), help="finding: one part alone")
-    parser.add_argument("--model", type=Path, help="finding: folder of a local model, for quality with meaning")
-    parser.add_argument("--cache", type=Path, help="finding: where vectors of the model are kept for the next run")
+    parser.add_argument("--model", type=Path, help="embedding, finding: folder of a local model, not the built-in one")
+    parser.add_argument("--cache", type=Path, help="finding: where vectors are kept for the next run")
     options = parser.parse_args()
     if unknown := set(options.suites) - set(SUITES):
         parser.error(f"unknown suite: {', '.join(sorted(unknown))}")
+    # Stores and words are measured by themselves; what measures meaning names its embedder.
+    os.environ["MYCEL_EMBEDDER"] = "none"
     print(
         f"Mycel {mycel.__version__}, SQLite {apsw.sqlite_lib_version()}, Python {platform.python_version()}, "
         f"{platform.machine()}, {datetime.now(UTC):%Y-%m-%d}"

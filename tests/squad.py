@@ -84,7 +84,11 @@ def open_squad(
     """Made on the first opening, as it was on the next."""
     time = clock or ManualClock()
     workspace = open_workspace(
-        data, clock=time, disk=Disk(synchronous="OFF"), settings=settings or Settings(data=data), embedder=embedder
+        data,
+        clock=time,
+        disk=Disk(synchronous="OFF"),
+        settings=settings or Settings(data=data, embedder="none"),
+        embedder=embedder,
     )
     if not any(team.name == TEAM for team in workspace.teams()):
         workspace.add_team(TEAM)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mycel.contracts.clock import Clock, SystemClock
 from mycel.contracts.embedder import Embedder
+from mycel.domain.embedding import EmbeddingProgress
+from mycel.domain.ids import TeamName
 from mycel.domain.ranking import RankingOptions
 from mycel.embedded.team_memory import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
 from mycel.errors import MycelError
-from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
+from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.services.callers import Callers
 from mycel.services.catalogue import Catalogue
 from mycel.services.changes import Changes
@@ -24,11 +28,15 @@ from mycel.services.search import Searching
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 from mycel.services.write import Writing
-from mycel.settings import Settings, load_settings
+from mycel.settings import Settings, load_settings, write_setting
 from mycel.stores.sqlite.connection import check_sqlite_version
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
 from mycel.stores.sqlite.pool import SqliteStores
+
+if TYPE_CHECKING:
+    from mycel.providers.embeddings.description import Description
+    from mycel.providers.embeddings.examine import Examination
 
 
 def open_workspace(
@@ -49,7 +57,7 @@ def open_workspace(
     directory = SqliteDirectory(chosen.data / "workspace.sqlite", clock=time, disk=files)
     stores = SqliteStores(chosen.data / "teams", clock=time, disk=files, limit=chosen.max_open_stores)
 
-    embedding = Embedding(stores, embedder or _named_embedder(chosen))
+    embedding = Embedding(stores, embedder or make_embedder(_embedding_options(chosen)))
 
     def close() -> None:
         embedding.close()
@@ -83,15 +91,35 @@ def open_workspace(
         raise
 
 
-def _named_embedder(settings: Settings) -> Embedder | None:
-    return make_embedder(
-        EmbeddingOptions(
-            embedder=settings.embedder,
-            model=settings.embedding_model,
-            dimensions=settings.embedding_dimensions,
-            url=settings.embedding_url,
-            key=settings.embedding_key,
-        )
+def describe_embedders(settings: Settings) -> list[Description]:
+    """Those that need nothing, and between them the one of the settings if that is another."""
+    from mycel.providers.embeddings.description import describe
+
+    names = dict.fromkeys((BUILTIN, settings.embedder, NONE))
+    return [describe(_embedding_options(replace(settings, embedder=name))) for name in names]
+
+
+def examine_embedder(settings: Settings) -> Examination:
+    from mycel.providers.embeddings.examine import examine
+
+    return examine(_embedding_options(settings))
+
+
+def use_embedder(settings: Settings) -> tuple[Path, dict[TeamName, EmbeddingProgress]]:
+    """Writes the embedder of these settings into the file; returns that and what each team has to embed for it."""
+    # Opened first: an embedder with which no command would run any more must not come into the file.
+    with open_workspace(settings=settings) as workspace:
+        progress = {team.name: workspace.embedding_progress(team.name) for team in workspace.teams()}
+    return write_setting("embedder", settings.embedder, data=settings.data), progress
+
+
+def _embedding_options(settings: Settings) -> EmbeddingOptions:
+    return EmbeddingOptions(
+        embedder=settings.embedder,
+        model=settings.embedding_model,
+        dimensions=settings.embedding_dimensions,
+        url=settings.embedding_url,
+        key=settings.embedding_key,
     )
 
 

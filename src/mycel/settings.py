@@ -1,14 +1,18 @@
-"""Settings: the environment and `mycel.toml` beside the data, as one frozen value. Nothing else reads either.
+"""Settings: the environment and `mycel.toml` beside the data, as one frozen value. Nothing else touches either.
 
 A dataclass and not a settings library: importing one would take longer than most commands run.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
 import os
+import re
+import stat
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,10 @@ from mycel.errors import Misconfigured
 
 FILE_NAME = "mycel.toml"
 PREFIX = "MYCEL_"
+OPENAI_KEY = "OPENAI_API_KEY"
+# What `origin_of` says where nobody has set anything.
+DEFAULT = "default"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # Their names are given from outside, without the prefix.
 _RANKING_VARIABLES = {
     name: f"MEMORY_{name.upper()}"
@@ -34,7 +42,7 @@ class Settings:
     agent: str | None = None
     max_content_bytes: int = 64 * 1024
     max_open_stores: int | None = None
-    embedder: str = "none"
+    embedder: str = "builtin"
     embedding_model: str | None = None
     embedding_dimensions: int | None = None
     embedding_url: str | None = None
@@ -50,14 +58,97 @@ def variable_of(name: str) -> str:
     return _RANKING_VARIABLES.get(name, PREFIX + name.upper())
 
 
-def load_settings(data: str | Path | None = None) -> Settings:
-    """For a data directory, or for the one the environment names."""
+def load_settings(data: str | Path | None = None, *, embedder: str | None = None) -> Settings:
+    """For a data directory, or for the one the environment names; with another embedder than they say, if given."""
     given = {name: value for name in _READERS if (value := _variable(variable_of(name)))}
     values = {name: _read(name, value, origin=variable_of(name)) for name, value in given.items()}
     if data is not None:
         values["data"] = Path(data)
+    if embedder is not None:
+        values["embedder"] = _read("embedder", embedder, origin="embedder")
     folder = Settings(**values).data
     return _with_openai_key(Settings(**{**_read_file(folder / FILE_NAME), **values}))
+
+
+def origin_of(name: str, *, data: Path) -> str:
+    """Who says what a setting is: its variable, `mycel.toml`, or nobody."""
+    if _variable(variable_of(name)):
+        return variable_of(name)
+    return FILE_NAME if name in _read_file(data / FILE_NAME) else DEFAULT
+
+
+def variables_behind(settings: Settings, *, prefix: str) -> list[str]:
+    """The variables of the environment that gave these settings, of those whose name begins so."""
+    names = [name for name in _READERS if name.startswith(prefix)]
+    given = [variable_of(name) for name in names if _variable(variable_of(name))]
+    has_openai_key = settings.embedding_key is not None and settings.embedding_key == _variable(OPENAI_KEY)
+    return [*given, *([OPENAI_KEY] if has_openai_key and variable_of("embedding_key") not in given else [])]
+
+
+def require_file_decides(name: str) -> None:
+    """`Misconfigured` where a variable of the environment would win over whatever the file says."""
+    variable = variable_of(name)
+    if _variable(variable):
+        raise Misconfigured(
+            f"{variable} is set in the environment and wins over {FILE_NAME}: change it there, or unset it first"
+        )
+
+
+def write_setting(name: str, value: str, *, data: Path) -> Path:
+    """Sets one text in `mycel.toml` and leaves every other byte as it is; returns the file."""
+    require_file_decides(name)
+    path = data / FILE_NAME
+    before = _read_file(path)
+    if before.get(name) == value:
+        return path
+    try:
+        text = path.read_bytes().decode("utf-8") if path.exists() else ""
+        _replace_file(path.resolve(), _with_setting(text, name=name, value=value, path=path).encode("utf-8"))
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it would not be UTF-8"
+        raise Misconfigured(f"{path} cannot be written: {why}") from None
+    return path
+
+
+def _with_setting(text: str, *, name: str, value: str, path: Path) -> str:
+    """The first way to write it that means this and changes the meaning of nothing else."""
+    wanted = {**tomllib.loads(text), name: value}
+    for changed in _ways_to_set(text, name=name, quoted=json.dumps(value, ensure_ascii=False)):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(changed) == wanted:
+                return changed
+    raise Misconfigured(f"{path} is written in a way that only a person should change: set {name} in it by hand")
+
+
+def _ways_to_set(text: str, *, name: str, quoted: str) -> Iterator[str]:
+    key = rf"""^[ \t]*(?:{name}|"{name}"|'{name}')[ \t]*=[ \t]*"""
+    for found in re.finditer(rf"""{key}("(?:[^"\\\n]|\\.)*"|'[^'\n]*')""", text, re.MULTILINE):
+        yield text[: found.start(1)] + quoted + text[found.end(1) :]
+    end = "\r\n" if "\r\n" in text else "\n"
+    first = end if text and not text.endswith("\n") else ""
+    yield f"{text}{first}{name} = {quoted}{end}"
+
+
+def _replace_file(path: Path, content: bytes) -> None:
+    """At once or not at all, with the mode and the owner it had."""
+    old = path.stat() if path.exists() else None
+    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode)
+    new = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+    try:
+        # Never readable by more than the old one was, not even before its mode is set.
+        with os.fdopen(os.open(new, _NEW_FILE, mode), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if old is not None:
+            new.chmod(mode)
+            # Only the superuser may, and only there is the owner another one; elsewhere there is no such thing.
+            with contextlib.suppress(OSError, AttributeError):
+                os.chown(new, old.st_uid, old.st_gid)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def _variable(name: str) -> str:
@@ -69,7 +160,7 @@ def _with_openai_key(settings: Settings) -> Settings:
     goes_to_openai = settings.embedder == "openai" and settings.embedding_url is None
     if settings.embedding_key is not None or not goes_to_openai:
         return settings
-    return replace(settings, embedding_key=_variable("OPENAI_API_KEY") or None)
+    return replace(settings, embedding_key=_variable(OPENAI_KEY) or None)
 
 
 def _read_file(path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ THREADS = 24
 
 
 def limited(data: Path, *, stores: int) -> Workspace:
-    workspace = open_workspace(settings=Settings(data=data, max_open_stores=stores))
+    workspace = open_workspace(settings=Settings(data=data, max_open_stores=stores, embedder="none"))
     for team in TEAMS:
         workspace.add_team(team)
     return workspace

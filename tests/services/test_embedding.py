@@ -64,6 +64,14 @@ def test_no_write_calls_the_embedder(squad: Squad, embedder: WordEmbedder) -> No
     assert embedder.calls == 0
 
 
+def test_a_search_where_nothing_is_saved_embeds_no_question(squad: Squad, embedder: WordEmbedder) -> None:
+    assert squad.teammate.search("downtime").degraded == ()
+    assert squad.child_lead.search("downtime", min_relevance=0).hits == ()
+    assert embedder.calls == 0
+    memory = squad.author.save("outage of the billing host")
+    assert memory.id in ids(squad.child_lead.search("downtime"))
+
+
 def test_a_save_neither_waits_for_a_hanging_embedder_nor_fails_with_it(tmp_path: Path) -> None:
     with HeldEmbedder() as embedder:
         squad = open_squad(tmp_path, embedder=embedder)

@@ -82,7 +82,8 @@ class Searching:
 
     def _meaning(self, ask: Ask, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
         embedder = self._embedding.embedder
-        if embedder is None:
+        # Where nobody has saved anything yet, not even a model is loaded for the question.
+        if embedder is None or not any(place.store.word_frequencies(())[1] for place in places):
             return None, ()
         try:
             vector = self._embedding.question(ask.text)

@@ -16,7 +16,7 @@ PROMISED = {
     "save", "search", "context", "recent", "get", "list", "tree", "update", "delete", "restore", "purge", "stats",
     "serve", "explain", "embed",
     "team add", "team list", "team load", "member add", "member list", "member remove", "member resolve",
-    "token issue", "token list", "token revoke",
+    "token issue", "token list", "token revoke", "model list", "model check", "model use",
 }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_no_parameter_is_mistaken_for_a_shared_one(name: str) -> None:
     assert not shared & {param.name for param in ALL[name].params}
 
 
-@pytest.mark.parametrize("args", [[], ["team"], ["member"], ["token"]])
+@pytest.mark.parametrize("args", [[], ["team"], ["member"], ["token"], ["model"]])
 def test_a_group_without_a_command_shows_its_help(args: list[str]) -> None:
     result = CliRunner().invoke(build(), args)
     assert result.exit_code == 2

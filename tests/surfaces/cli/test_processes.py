@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="mycel is not instal
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MYCEL_")}
-    return {**kept, "MYCEL_DATA": str(tmp_path / "data"), "TERM": "xterm-256color"}
+    return {**kept, "MYCEL_DATA": str(tmp_path / "data"), "MYCEL_EMBEDDER": "none", "TERM": "xterm-256color"}
 
 
 def run(environment: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:
@@ -31,6 +31,41 @@ def test_a_memory_saved_by_one_process_is_found_by_the_next(environment: dict[st
     id = run(environment, "save", "Deploys go out on Tuesdays.").stdout.strip()
     found = json.loads(run(environment, "search", "deploys", "--json").stdout)
     assert [hit["memory"]["id"] for hit in found["hits"]] == [id]
+
+
+def test_only_what_needs_meaning_loads_the_model(environment: dict[str, str]) -> None:
+    """One process runs them all, so each must leave out what none before it needed."""
+    script = """
+import contextlib, io, sys
+from mycel.surfaces.cli.main import build
+
+def run(*args):
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as printed:
+        build()(args)
+    return printed.getvalue()
+
+def heavy():
+    return sorted({"numpy", "onnxruntime", "tokenizers", "openai"} & set(sys.modules))
+
+run("search", "anything")
+print("search where nothing is saved", heavy())
+id = run("save", "Deploys go out on Tuesdays.").strip()
+assert "Deploys" in run("get", id)
+for command in ("list", "recent", "tree", "stats", "context", "model list"):
+    assert run(*command.split()), command
+print("the others", heavy())
+run("search", "when do we ship")
+print("search", heavy())
+"""
+    unset = {name: value for name, value in environment.items() if name != "MYCEL_EMBEDDER"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=unset, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.splitlines() == [
+        "search where nothing is saved []",
+        "the others []",
+        "search ['numpy', 'onnxruntime', 'tokenizers']",
+    ], done.stderr
 
 
 def test_the_environment_names_data_and_member(environment: dict[str, str], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mycel.errors import Misconfigured
+from mycel.providers.embeddings import shipped
 from mycel.providers.embeddings.onnx import OnnxEmbedder
 from mycel.providers.embeddings.openai import OpenAIEmbedder
 from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
@@ -22,8 +23,15 @@ def empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_none_is_the_default() -> None:
-    assert make_embedder(EmbeddingOptions()) is None
+def test_the_built_in_model_is_the_default(tmp_path: Path) -> None:
+    assert load_settings(tmp_path).embedder == "builtin"
+    made = make_embedder(EmbeddingOptions())
+    assert isinstance(made, OnnxEmbedder)
+    assert made.model == OnnxEmbedder(shipped.FOLDER).model
+
+
+def test_none_is_no_embedder_at_all() -> None:
+    assert make_embedder(EmbeddingOptions(embedder="none")) is None
 
 
 def test_a_folder_is_a_local_model(tmp_path: Path) -> None:
@@ -32,7 +40,7 @@ def test_a_folder_is_a_local_model(tmp_path: Path) -> None:
 
 
 def test_a_word_that_is_neither_explains_the_choice() -> None:
-    with pytest.raises(Misconfigured, match="`none`, `openai`, or a folder"):
+    with pytest.raises(Misconfigured, match="`builtin`, `none`, `openai`, or a folder"):
         make_embedder(EmbeddingOptions(embedder="opnai"))
 
 

@@ -13,7 +13,7 @@ from mycel.contracts.embedder import Background
 from mycel.errors import Misconfigured
 
 FILE_NAME = "card.json"
-# A guess at where general models lie; a card should have the measured numbers of its own model.
+# A guess at where general models lie, for cards without the measured numbers of their own model.
 USUAL_BACKGROUND = Background(mean=0.25, deviation=0.12, spread=0.08)
 
 
@@ -25,7 +25,7 @@ class Card:
     query_prefix: str = ""
     document_prefix: str = ""
     max_tokens: int = 256
-    background: Background = USUAL_BACKGROUND
+    background: Background | None = None
 
 
 def read_card(path: Path) -> Card:

@@ -1,4 +1,4 @@
-"""One ONNX model in memory: tokens in, one row per text out."""
+"""One ONNX model in memory: the tokens of a text in, its vector out."""
 
 from __future__ import annotations
 
@@ -35,24 +35,19 @@ class OnnxGraph:
         if output.shape:
             self._check_shape(output.shape)
 
-    def run(self, encodings: Sequence[Encoding]) -> NDArray[np.float32]:
-        """One row per encoding, of whatever length the model gives."""
-        arrays = _padded(encodings)
-        feed = {name: arrays[name].astype(kind) for name, kind in self._inputs.items()}
+    def run(self, encoding: Encoding) -> NDArray[np.float32]:
+        """The vector of one text, of whatever length the model gives."""
+        feed = {name: np.asarray([_row(encoding, name)], dtype=kind) for name, kind in self._inputs.items()}
         try:
             output = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
         except Exception as error:  # onnxruntime's errors have no common ancestor but this one
             raise Unavailable(f"{self._path} could not be run ({type(error).__name__})") from error
         self._check_shape(output.shape)
-        if len(output) != len(encodings):
-            raise Misconfigured(f"{self._path} gives {len(output)} vectors for {len(encodings)} texts")
-        return output if output.ndim == 2 else self._pool(output, mask=arrays["attention_mask"])
-
-    def _pool(self, output: NDArray[np.float32], *, mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        if self._card.pooling == "cls":
-            return output[:, 0]
-        weights = mask[:, :, None].astype(np.float32)
-        return (output * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        if len(output) != 1:
+            raise Misconfigured(f"{self._path} gives {len(output)} vectors for one text")
+        if output.ndim == 2:
+            return output[0]
+        return output[0, 0] if self._card.pooling == "cls" else output[0].mean(axis=0)
 
     def _type_of(self, entry: onnxruntime.NodeArg) -> Any:
         if entry.name not in KNOWN_INPUTS or entry.type not in INPUT_TYPES:
@@ -83,13 +78,12 @@ def _open(path: Path, *, threads: int) -> onnxruntime.InferenceSession:
         raise Misconfigured(f"{path} is not a model that onnxruntime can load ({type(error).__name__})") from error
 
 
-def _padded(encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
-    """Padded with zeros, which the attention mask hides, to the longest of these."""
-    shape = (len(encodings), max(1, *(len(encoding) for encoding in encodings)))
-    arrays = {name: np.zeros(shape, dtype=np.int64) for name in KNOWN_INPUTS}
-    for row, encoding in enumerate(encodings):
-        length = len(encoding)
-        arrays["input_ids"][row, :length] = encoding.ids
-        arrays["attention_mask"][row, :length] = 1
-        arrays["token_type_ids"][row, :length] = encoding.type_ids
-    return arrays
+def _row(encoding: Encoding, name: str) -> Sequence[int]:
+    """A text may have no token that the model knows; it is then run as one of padding."""
+    match name:
+        case "input_ids":
+            return encoding.ids or [0]
+        case "token_type_ids":
+            return encoding.type_ids or [0]
+        case _:
+            return [1] * max(1, len(encoding))

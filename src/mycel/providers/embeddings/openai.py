@@ -51,7 +51,10 @@ class OpenAIEmbedder:
         breaker: Breaker | None = None,
     ) -> None:
         if key is None and url is None:
-            raise Misconfigured("OpenAI needs a key: set MYCEL_EMBEDDING_KEY or OPENAI_API_KEY")
+            raise Misconfigured(
+                "OpenAI needs a key: set MYCEL_EMBEDDING_KEY or OPENAI_API_KEY; "
+                "another endpoint needs MYCEL_EMBEDDING_URL, MYCEL_EMBEDDING_MODEL and MYCEL_EMBEDDING_DIMENSIONS"
+            )
         self._model_name = model
         self._dimensions = _checked_dimensions(dimensions, model=model)
         self._background = background

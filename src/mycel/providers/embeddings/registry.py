@@ -8,12 +8,15 @@ from pathlib import Path
 
 from mycel.contracts.embedder import Embedder
 
+NONE, BUILTIN, OPENAI = "none", "builtin", "openai"
+NAMES = (BUILTIN, OPENAI, NONE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingOptions:
-    """`embedder` is `none`, `openai`, or the folder of a local model; the rest is for endpoints."""
+    """`embedder` is `builtin`, `none`, `openai`, or the folder of a local model; the rest is for endpoints."""
 
-    embedder: str = "none"
+    embedder: str = BUILTIN
     model: str | None = None
     dimensions: int | None = None
     url: str | None = None
@@ -25,8 +28,23 @@ def make_embedder(options: EmbeddingOptions) -> Embedder | None:
     return _MAKERS.get(options.embedder, _local)(options)
 
 
+def folder_of(embedder: str) -> Path | None:
+    """Where the files of a model are that runs here."""
+    if embedder == BUILTIN:
+        from mycel.providers.embeddings.shipped import FOLDER
+
+        return FOLDER
+    return None if embedder in NAMES else Path(embedder).expanduser()
+
+
 def _none(_: EmbeddingOptions) -> None:
     return None
+
+
+def _builtin(_: EmbeddingOptions) -> Embedder:
+    from mycel.providers.embeddings.shipped import builtin_embedder
+
+    return builtin_embedder()
 
 
 def _openai(options: EmbeddingOptions) -> Embedder:
@@ -43,4 +61,8 @@ def _local(options: EmbeddingOptions) -> Embedder:
     return OnnxEmbedder(Path(options.embedder).expanduser())
 
 
-_MAKERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {"none": _none, "openai": _openai}
+_MAKERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {
+    NONE: _none,
+    BUILTIN: _builtin,
+    OPENAI: _openai,
+}

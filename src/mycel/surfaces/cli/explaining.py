@@ -60,7 +60,7 @@ def _show(told: Explanation) -> None:
 def _show_progress(teams: Mapping[TeamName, EmbeddingProgress]) -> None:
     for team, progress in teams.items():
         if progress.model is None:
-            note("No embedder is set: memories are found by their words. See MYCEL_EMBEDDER.")
+            note("The embedder is `none`: memories are found by their words. See `mycel model list`.")
             return
         if progress.embedded or progress.pending:
             print_lines([line(f"{team}: {progress.embedded} embedded, {progress.pending} waiting, {progress.model}")])

@@ -31,13 +31,17 @@ class Invocation:
     _settings: Settings | None = None
 
     def settings(self) -> Settings:
+        if self._settings is None:
+            self._settings = self.settings_with(embedder=None)
+        return self._settings
+
+    def settings_with(self, *, embedder: str | None) -> Settings:
+        """As they are but for the embedder, if one is named."""
         from mycel.settings import load_settings
 
         if self.data is not None and not self.data.strip():
             raise InvalidInput("must name a folder", field="data")
-        if self._settings is None:
-            self._settings = load_settings(self.data)
-        return self._settings
+        return load_settings(self.data, embedder=embedder)
 
     @contextmanager
     def workspace(self) -> Generator[Workspace]:
@@ -48,11 +52,14 @@ class Invocation:
 
     @contextmanager
     def operated(self) -> Generator[Workspace]:
+        self.require_operator()
+        with self.workspace() as workspace:
+            yield workspace
+
+    def require_operator(self) -> None:
         """For what only the operator does, whoever MYCEL_AGENT names: the same user owns the files."""
         if self.member not in {None, OPERATOR}:
             raise AccessDenied(f"only the operator can do this, not {self.member}: leave out --as")
-        with self.workspace() as workspace:
-            yield workspace
 
     @contextmanager
     def memory(self, *, reads_other_team: bool = False) -> Generator[TeamMemory]:

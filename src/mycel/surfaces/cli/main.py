@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mycel.surfaces.cli import context, explaining, failure, finding, memories, organisation, serve
+from mycel.surfaces.cli import context, explaining, failure, finding, memories, models, organisation, serve
 from mycel.surfaces.cli.invocation import DataOption, Group, JsonOption, MemberOption, TeamOption
 
 
@@ -52,7 +52,7 @@ def _start(
 def build() -> typer.Typer:
     app = typer.Typer(cls=Root, pretty_exceptions_enable=False)
     app.callback()(_start)
-    for module in (finding, explaining, context, memories, organisation, serve):
+    for module in (finding, explaining, context, memories, organisation, models, serve):
         module.add_to(app)
     return app
 

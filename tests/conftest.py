@@ -1,0 +1,32 @@
+"""What all tests share: memories are found by their words unless a test asks for the model that users get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from mycel.providers.embeddings.shipped import builtin_embedder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def words_alone() -> Iterator[None]:
+    """Loading the built-in model costs more than most tests; processes they start inherit this."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MYCEL_EMBEDDER", "none")
+        yield
+
+
+@pytest.fixture(scope="session")
+def builtin_in_memory() -> Iterator[None]:
+    """Kept for as long as the tests run: whoever opens a workspace meanwhile shares it instead of loading it again."""
+    embedder = builtin_embedder()
+    embedder.embed_query("ready")
+    yield
+    embedder.close()
+
+
+@pytest.fixture
+def real_defaults(builtin_in_memory: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedder is what it is for whoever has set nothing."""
+    monkeypatch.delenv("MYCEL_EMBEDDER")
