@@ -3,6 +3,7 @@
     python -m training.export STUDENT.npz TOKENIZER.json OUT
 
 writes `float.onnx`, which computes as torch does, and `model.onnx` with whole numbers, and compares both with torch.
+`trained_vectors.json` goes into the tests, which hold the shipped file against it.
 """
 
 from __future__ import annotations
@@ -156,13 +157,11 @@ def compare(weights: Weights, folder: Path, tokenizer_file: Path) -> dict[str, f
     from training.encoder import encoder_of
 
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
-    words = (Path(__file__).parent / "README.md").read_text("utf-8").split()
-    texts = [" ".join(words[start : start + length]) for length in (3, 8, 20, 60, 150) for start in range(0, 300, 25)]
     encoder = encoder_of(weights).eval()
     sessions = {name: onnxruntime.InferenceSession(folder / name) for name in ("float.onnx", "model.onnx")}
     pairs = {"float.onnx": False, "model.onnx": True, "model.onnx, torch not rounding": False}
     least = dict.fromkeys(pairs, 1.0)
-    for text in texts:
+    for text in _samples():
         ids = np.asarray([tokenizer.encode(text).ids[:256]])
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         for name, rounded in pairs.items():
@@ -174,6 +173,32 @@ def compare(weights: Weights, folder: Path, tokenizer_file: Path) -> dict[str, f
     return least
 
 
+def trained_vectors(weights: Weights, tokenizer_file: Path) -> dict[str, list[float]]:
+    """Some texts with the vectors that the trained student gives them in torch: what the shipped file must repeat."""
+    import torch
+    from tokenizers import Tokenizer
+
+    from training.encoder import encoder_of
+
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    encoder = encoder_of(weights).eval()
+    encoder.rounded = True
+    found: dict[str, list[float]] = {}
+    for text in _samples()[::5]:
+        ids = torch.tensor([tokenizer.encode(text).ids])
+        with torch.inference_mode():
+            found[text] = [
+                round(number, 4) for number in encoder(ids, torch.ones_like(ids, dtype=torch.bool))[0].tolist()
+            ]
+    return found
+
+
+def _samples() -> list[str]:
+    """Texts of many lengths."""
+    words = (Path(__file__).parent / "README.md").read_text("utf-8").split()
+    return [" ".join(words[start : start + length]) for length in (3, 8, 20, 60, 120) for start in range(0, 300, 25)]
+
+
 def main() -> None:
     student, tokenizer, out = map(Path, sys.argv[1:4])
     out.mkdir(parents=True, exist_ok=True)
@@ -181,6 +206,7 @@ def main() -> None:
         weights = {name: kept[name].astype(np.float32) for name in kept.files}
     onnx.save(build(weights, whole_numbers=False), str(out / "float.onnx"))
     onnx.save(build(weights, whole_numbers=True), str(out / "model.onnx"))
+    (out / "trained_vectors.json").write_text(json.dumps(trained_vectors(weights, tokenizer), indent=0) + "\n")
     print(json.dumps({"least cosine": compare(weights, out, tokenizer)}))
 
 

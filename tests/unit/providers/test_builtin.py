@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -43,6 +44,22 @@ def models(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[LoadedModel]]:
 def test_the_files_are_those_that_were_shipped() -> None:
     assert set(shipped.read_checksums()) == {"model.onnx", "tokenizer.json"}
     assert shipped.damaged_files() == []
+
+
+def test_it_gives_the_vectors_of_the_trained_model() -> None:
+    """`training.export` wrote these from the student in torch; a rounding graph cannot match them to the last bit."""
+    trained: dict[str, list[float]] = json.loads(Path(__file__).with_name("trained_vectors.json").read_text("utf-8"))
+    vectors = OnnxEmbedder(shipped.FOLDER).embed_documents(list(trained))
+    wanted = np.asarray(list(trained.values()), dtype=np.float32)
+    assert (vectors * wanted).sum(axis=1).min() >= 0.99
+
+
+def test_a_text_has_the_same_vector_alone_and_among_others() -> None:
+    embedder = OnnxEmbedder(shipped.FOLDER)
+    texts = ["Deploys wait for the cache.", "The invoices of March are missing two customers. " * 8, "ok"]
+    together = embedder.embed_documents(texts)
+    for place, text in enumerate(texts):
+        assert np.array_equal(embedder.embed_documents([text])[0], together[place])
 
 
 def test_the_card_has_a_measured_background() -> None:
