@@ -14,10 +14,10 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench proof lock format clean
+.PHONY: help serve test check bench bench-peers proof lock format clean
 
 help: ## Show the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 serve: $(INSTALLED) ## Start the service (ARGS="--port 7077")
 	$(BIN)/mycel serve $(ARGS)
@@ -34,6 +34,9 @@ check: $(INSTALLED) ## Everything a change must pass: lint, format, types, layer
 
 bench: $(INSTALLED) ## Measure quality and speed (ARGS go to the benchmarks)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-peers: $(INSTALLED) ## Measure Mycel beside its peers (ARGS="--bench-data DIR --quick")
+	$(BIN)/python -m benchmarks.peers $(ARGS)
 
 proof: $(INSTALLED) ## Run the slow proofs (ARGS="-k name")
 	$(BIN)/pytest -m proof --timeout 3600 $(ARGS)

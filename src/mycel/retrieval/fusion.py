@@ -1,7 +1,7 @@
 """One order out of words, vectors and neighbours.
 
-The figures were tuned on one half of the questions of LoCoMo (development conversations), SciFact and CoSQA, with
-the vectors of snowflake-arctic-embed-s, and checked on the other half: docs/decisions/0008-fusion.md.
+The figures were tuned on LoCoMo (development conversations), SciFact and CoSQA, and checked against the vectors of the
+built-in model by `training.fit`, which leaves out one set after another: docs/decisions/0008-fusion.md.
 """
 
 from __future__ import annotations

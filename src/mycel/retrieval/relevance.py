@@ -1,7 +1,7 @@
 """How likely a hit is useful, 0 to 1: that the store knows of the matter at all, times that this is it.
 
-Unlike a score it means the same from question to question and from store to store. Fitted on the same questions as
-the fusion, checked on the half held back: docs/decisions/0009-relevance.md.
+Unlike a score it means the same from question to question and from store to store. Fitted by
+`training.fit` on the same questions as the fusion, each set checked while left out: docs/decisions/0009-relevance.md.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ COVERED, COVERED_BONUS = 0.75, 2.0
 # the best score, luck, and how far the best cosine stands out.
 USEFUL = (3.6, 1.0, -3.0, -1.7, 0.55)
 # With words alone, for 20 texts and more: a constant, coverage, share of the best BM25, root of the gap, luck.
-USEFUL_WORDS = (0.4, 2.5, 4.0, -3.5, -1.1)
+USEFUL_WORDS = (0.55, 2.05, 3.4, -3.5, -0.95)
 LEAST_TEXTS_WORDS = 20
 
 # Unless asked otherwise: nothing when the store is unlikely to know of the matter, else all but the hopeless. Ten
 # times as much shows a fifth fewer hits and costs a point of recall at 10 on LoCoMo, but five on SciFact.
 LEAST_TOPIC, LEAST_HIT = 0.25, 0.001
-LEAST_BEST_WORDS, LEAST_COVERAGE_WORDS, LEAST_HIT_WORDS = 0.05, 0.15, 0.002
+LEAST_BEST_WORDS, LEAST_COVERAGE_WORDS, LEAST_HIT_WORDS = 0.1, 0.15, 0.002
 NOTHING = 2.0
 # Deviations above what is usual for unrelated texts.
 NEAR = 2.0

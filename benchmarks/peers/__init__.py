@@ -1,0 +1,1 @@
+"""Mycel beside the peers a user would pick, each in an environment of its own."""
