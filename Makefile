@@ -51,7 +51,7 @@ lock: $(INSTALLED) ## Pin the dependencies of pyproject.toml (ARGS="--upgrade" f
 
 clean: ## Remove the environment, caches and builds
 	rm -rf .venv dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks training -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(INSTALLED): pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -56,7 +56,7 @@ def check(
 ) -> None:
     """Check a model: its files, its vectors, what they know of meaning, and how fast it is.
 
-    It fails when the model cannot be used. An endpoint is sent some sixty short sentences that come with Mycel.
+    It fails when the model cannot be used. An endpoint is sent about seventy short sentences that come with Mycel.
     """
     from mycel.app import examine_embedder
 
