@@ -22,7 +22,7 @@ ABSENT = (
     Absent(
         "graphiti-core 0.31.1",
         "Graphiti(a graph database), build_indices_and_constraints",
-        "OpenAIError: Missing credentials; it also needs a graph database server",
+        "OpenAIError: Missing credentials",
     ),
     Absent("hindsight-api 1.1.0", "MemoryEngine()", "ValueError: LLM API key is required"),
     Absent("langmem 0.0.30", "create_memory_store_manager(...).invoke", "OpenAIError: Missing credentials"),
