@@ -109,9 +109,9 @@ class Asking:
         for way, embedder in ((WORDS, None), (HYBRID, self._embedder)):
             with open_workspace(self._folder / task.name / way.replace(" ", ""), embedder=embedder) as workspace:
                 memory = workspace.as_member("swe-1")
-                given = _saved(memory, task)
+                given = save(memory, task)
                 workspace.run_pending()
-                found[way] = [_asked(memory, question, given) for question in task.questions]
+                found[way] = [ask(memory, question, given) for question in task.questions]
                 self.empty[task.name, way] = self._empty_percent(memory, task)
         return found | dict(self._plain(task))
 
@@ -226,7 +226,7 @@ def _model(folder: Path | None) -> Embedder:
     return embedder
 
 
-def _saved(memory: TeamMemory, task: Task) -> dict[str, str]:
+def save(memory: TeamMemory, task: Task) -> dict[str, str]:
     """The task's id of each memory."""
     given: dict[str, str] = {}
     ids = list(task.texts)
@@ -237,7 +237,7 @@ def _saved(memory: TeamMemory, task: Task) -> dict[str, str]:
     return given
 
 
-def _asked(memory: TeamMemory, question: Question, given: Mapping[str, str]) -> Answer:
+def ask(memory: TeamMemory, question: Question, given: Mapping[str, str]) -> Answer:
     recall = memory.search(question.text, path=question.folder, limit=TOP)
     if recall.degraded:
         raise RuntimeError(f"a search was degraded: {recall.degraded}")

@@ -206,7 +206,7 @@ def main() -> None:
         weights = {name: kept[name].astype(np.float32) for name in kept.files}
     onnx.save(build(weights, whole_numbers=False), str(out / "float.onnx"))
     onnx.save(build(weights, whole_numbers=True), str(out / "model.onnx"))
-    (out / "trained_vectors.json").write_text(json.dumps(trained_vectors(weights, tokenizer), indent=0) + "\n")
+    (out / "trained_vectors.json").write_text(json.dumps(trained_vectors(weights, tokenizer)) + "\n")
     print(json.dumps({"least cosine": compare(weights, out, tokenizer)}))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import words
-from benchmarks.finding_quality import ADVERSARIAL, DATA, TOP, Answer, Question, Task, locomo, team_notes
+from benchmarks.finding_quality import ADVERSARIAL, DATA, Answer, Question, Task, ask, locomo, save, team_notes
 from benchmarks.kept_vectors import KeptVectors
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
@@ -62,7 +62,7 @@ def _gathered(task: Task, tasks: Sequence[Task], embedder: KeptVectors) -> list[
         open_workspace(Path(folder) / "workspace", embedder=embedder) as workspace,
     ):
         memory = workspace.as_member("swe-1")
-        given = _saved(memory, task)
+        given = save(memory, task)
         workspace.run_pending()
         return list(_ask(task, memory, given, [*own, *_foreign(task, tasks)]))
 
@@ -111,17 +111,6 @@ def _foreign(task: Task, tasks: Sequence[Task]) -> Iterator[tuple[str, Question]
             yield origin, Question(texts[number * len(texts) // count], next(places), frozenset())
 
 
-def _saved(memory: TeamMemory, task: Task) -> dict[str, str]:
-    """The task's id of each memory."""
-    given: dict[str, str] = {}
-    ids = list(task.texts)
-    for place in range(0, len(ids), 1_000):
-        part = ids[place : place + 1_000]
-        saved = memory.save_many([{"content": task.texts[id][2], "path": task.texts[id][0]} for id in part])
-        given |= {record.id: id for record, id in zip(saved, part, strict=True)}
-    return given
-
-
 def _ask(
     task: Task, memory: TeamMemory, given: dict[str, str], questions: Sequence[tuple[str, Question]]
 ) -> Iterator[Asked]:
@@ -130,11 +119,7 @@ def _ask(
     answers: list[Answer] = []
     with keeping(shelf, seen):
         for _, question in questions:
-            recall = memory.search(question.text, path=question.folder, limit=TOP)
-            if recall.degraded:
-                raise RuntimeError(f"a search was degraded: {recall.degraded}")
-            hits = recall.hits
-            answers.append(Answer(question, [given[hit.memory.id] for hit in hits], [hit.relevance for hit in hits]))
+            answers.append(ask(memory, question, given))
     shelf.ids.update({number: given[one.id] for number, one in shelf.memories.items()})
     for (origin, question), kept, answer in zip(questions, seen, answers, strict=True):
         yield Asked(task.name, origin, question, kept, answer)
