@@ -62,6 +62,10 @@ def test_a_text_has_the_same_vector_alone_and_among_others() -> None:
         assert np.array_equal(embedder.embed_documents([text])[0], together[place])
 
 
+def test_the_model_stays_small() -> None:
+    assert (shipped.FOLDER / "model.onnx").stat().st_size <= 25_000_000
+
+
 def test_the_card_has_a_measured_background() -> None:
     assert read_card(shipped.FOLDER / "card.json").background is not None
 
