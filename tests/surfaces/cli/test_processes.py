@@ -86,7 +86,13 @@ def test_a_pipe_that_closes_early_is_met_with_silence(environment: dict[str, str
 def test_an_interrupt_ends_a_command_with_130_and_no_traceback(environment: dict[str, str]) -> None:
     reader, writer = os.pipe()
     with subprocess.Popen(
-        [SCRIPT, "save", "-"], env=environment, stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [SCRIPT, "save", "-"],
+        env=environment,
+        stdin=reader,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # What runs in the background of a script is deaf to interrupts, and hands that down.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         os.close(reader)
         _wait_until_reading(process.pid)

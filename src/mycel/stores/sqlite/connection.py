@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import time
@@ -34,7 +35,7 @@ def require_process(id: int) -> None:
 
 def open_writer(path: Path, *, vfs: str | None = None, synchronous: str = "FULL") -> apsw.Connection:
     connection = _connect(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, vfs=vfs)
-    connection.pragma("journal_mode", "wal")
+    _switch_to_wal(connection)
     connection.pragma("synchronous", synchronous)
     # macOS: a plain fsync leaves the data in the drive's cache.
     connection.pragma("fullfsync", True)
@@ -66,6 +67,19 @@ def _connect(path: Path, *, flags: int, vfs: str | None) -> apsw.Connection:
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     return connection
+
+
+def _switch_to_wal(connection: apsw.Connection) -> None:
+    """A new file is switched by whoever comes first; SQLite turns the others away without asking the busy handler."""
+    wait = _Patience()
+    for tries in itertools.count():
+        try:
+            connection.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if not wait(tries):
+                raise
+        else:
+            return
 
 
 class _Patience:
