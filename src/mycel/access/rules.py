@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mycel.domain.marks import ORIGIN
 from mycel.domain.memory import Memory, Status, Visibility
 from mycel.domain.team import Caller, Kind, Role
 from mycel.errors import AccessDenied
@@ -14,8 +15,15 @@ def may_curate(caller: Caller) -> bool:
     return caller.role in _CURATORS
 
 
+def is_copy(memory: Memory) -> bool:
+    """Received from another team, which alone changes it."""
+    return ORIGIN in memory.metadata
+
+
 def may_edit(caller: Caller, memory: Memory) -> bool:
     """Its author; leads and admins what is shared; orchestrators knowledge; people the inbox."""
+    if is_copy(memory):
+        return False
     if caller.member_id == memory.agent_id:
         return True
     if memory.visibility is Visibility.PRIVATE:
@@ -28,6 +36,8 @@ def may_edit(caller: Caller, memory: Memory) -> bool:
 
 
 def may_delete(caller: Caller, memory: Memory) -> bool:
+    if is_copy(memory):
+        return False
     if caller.member_id == memory.agent_id:
         return True
     return memory.visibility is not Visibility.PRIVATE and caller.role in _CURATORS
@@ -43,11 +53,13 @@ def may_review(caller: Caller) -> bool:
 
 
 def require_edit(caller: Caller, memory: Memory) -> None:
+    _require_own(memory)
     if not may_edit(caller, memory):
         raise AccessDenied("only its author, or a lead or admin of the team, can change this memory")
 
 
 def require_delete(caller: Caller, memory: Memory) -> None:
+    _require_own(memory)
     if not may_delete(caller, memory):
         raise AccessDenied("only its author, or a lead or admin of the team, can delete this memory")
 
@@ -55,6 +67,12 @@ def require_delete(caller: Caller, memory: Memory) -> None:
 def require_purge(caller: Caller, memory: Memory) -> None:
     if not may_purge(caller, memory):
         raise AccessDenied("only its author, or a lead or admin of the team, can purge this memory")
+
+
+def _require_own(memory: Memory) -> None:
+    if is_copy(memory):
+        origin = memory.metadata[ORIGIN].get("team")
+        raise AccessDenied(f"this is a copy of a memory of team {origin}, which alone can change or withdraw it")
 
 
 def require_transition(caller: Caller, before: Memory, after: Memory) -> None:

@@ -19,7 +19,7 @@ class ReadScope:
     member_id: MemberId | None
     role: Role | None
     every_role: bool = False
-    # Only for finding what an admin purges unseen; no content is ever returned through it.
+    # For the engine, which shows nothing to anybody, and for finding what an admin purges unseen.
     everything: bool = False
 
     def sees(self, audience: Audience) -> bool:
@@ -66,8 +66,13 @@ def scope_of_team(caller: Caller, team: str | None) -> ReadScope | None:
     return next((scope for scope in readable_scopes(caller) if scope.team == team), None)
 
 
+def engine_scope(team: TeamName) -> ReadScope:
+    """All of a team's store. What the engine makes of a memory is for no more readers than the memory itself."""
+    return ReadScope(team=team, member_id=None, role=None, everything=True)
+
+
 def purge_scope(caller: Caller) -> ReadScope:
     """An admin can purge what it may not read."""
     if caller.role is Role.ADMIN:
-        return ReadScope(team=caller.team, member_id=None, role=None, everything=True)
+        return engine_scope(caller.team)
     return read_scope(caller)

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypedDict, Unpack
 
+from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
 from mycel.domain.explanation import Explanation
+from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Recall
 from mycel.domain.receipt import Receipt
+from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source
 
 
@@ -56,6 +60,28 @@ class ChangedFields(MemoryFields, total=False):
     reason: str | None
 
 
+class SurroundingFields(TypedDict, total=False):
+    """Where captured material belongs and who may read it, and with it what is drawn from it."""
+
+    project: str | None
+    repo: str | None
+    session_id: str | None
+    thread_id: str | None
+    title: str | None
+    uri: str | None
+    visibility: str | None
+    allowed_roles: Sequence[str] | None
+
+
+class CaptureFields(SurroundingFields, total=False):
+    """As above, of material that may belong to a task."""
+
+    task_id: str | None
+
+
+Messages = Sequence[Mapping[str, Any]] | str
+
+
 class FilterFields(TypedDict, total=False):
     """What a reader can ask for; everything given must hold."""
 
@@ -92,7 +118,13 @@ class ReposApi(Protocol):
 class SourcesApi(Protocol):
     def get(self, id: str) -> Source: ...
     def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Source]: ...
-    def events(self, *, limit: int = 50) -> list[IngestionEvent]: ...
+    def events(
+        self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[IngestionEvent]: ...
+    def event(self, id: str) -> IngestionEvent: ...
+    def retry(self, event_id: str) -> IngestionEvent:
+        """Has an event that failed or was given up done again; others stay as they are."""
+        ...
 
 
 class ViewsApi(Protocol):
@@ -234,6 +266,130 @@ class MemoryApi(Protocol):
         With `missing`, at which step the recalled search left that memory behind. Recalls of others and memories out
         of sight are `NotFound`.
         """
+        ...
+
+    def capture_session(
+        self, messages: Messages, *, closed: bool = True, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        """Stores the transcript of a session and returns at once; a summary and candidates follow.
+
+        Messages with `role` and `content`, a text, or the JSONL transcript of Claude Code or Codex, up to 32 MB. A
+        session that reports again under its `session_id` grows one source; until it is `closed`, or has been quiet
+        for some minutes, nothing is drawn from it.
+        """
+        ...
+
+    def capture_conversation(
+        self,
+        messages: Messages | None = None,
+        *,
+        source_id: str | None = None,
+        capture_mode: str = "extract",
+        **fields: Unpack[CaptureFields],
+    ) -> IngestionEvent:
+        """A conversation saved on purpose: with `capture_mode="store"` it stays raw until it is captured again by its
+        `source_id`. The same material twice is one source."""
+        ...
+
+    def summarize_thread(
+        self, messages: Messages | None = None, *, source_id: str | None = None, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        """A merged or archived thread: its summary becomes active, what can be drawn from it waits in the inbox."""
+        ...
+
+    def index_file(
+        self, path: str, content: str, *, extract: bool = False, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        """A file of a memory folder or another document, split on its headings; a later content makes new versions.
+
+        Files below the personal memory folder are private to the caller. The path is a name: nothing is read from it.
+        """
+        ...
+
+    def complete_task(self, *, task_id: str, output: str, **fields: Unpack[SurroundingFields]) -> IngestionEvent:
+        """An episode that is found at once; lessons in the output follow as candidates."""
+        ...
+
+    def fail_task(
+        self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[SurroundingFields]
+    ) -> IngestionEvent: ...
+    def inbox(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
+    ) -> Page[InboxItem]:
+        """What waits for a decision, newest first, each with why it waits and its evidence where it was said."""
+        ...
+
+    def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:
+        """Makes a candidate active, after changing it if `edits` says so; its time to live ends.
+
+        For people, leads and admins; a profile for the person it is about or an admin; another value of a key for the
+        orchestrator, leads and admins, and the value that stood becomes `contradicted`.
+        """
+        ...
+
+    def approve_many(self, ids: Sequence[str]) -> list[Memory]:
+        """All of them, or none."""
+        ...
+
+    def reject(self, id: str, reason: str) -> Memory:
+        """Archives a candidate; who said so and why stays in its history."""
+        ...
+
+    def reject_many(self, ids: Sequence[str], reason: str) -> list[Memory]: ...
+    def settle(
+        self,
+        id: str,
+        *,
+        over: str | Sequence[str],
+        status: str = "contradicted",
+        reason: str | None = None,
+    ) -> Memory:
+        """Decides a contradiction: this memory holds, the others become `contradicted` or `superseded`."""
+        ...
+
+    def consolidate(self, *, ids: Sequence[str] | None = None, dry_run: bool = False) -> Report:
+        """Merges duplicates, links contradictions, promotes the grounded, as the team's policy allows.
+
+        Without `ids`, the inbox and all that changed since the last run. A dry run shows each action and why.
+        """
+        ...
+
+    def undo(self, report_id: str) -> Report:
+        """Everything as it was before that run, but what somebody has changed since, which `left` names."""
+        ...
+
+    def report(self, id: str) -> Report:
+        """One run, with its actions on what the caller sees."""
+        ...
+
+    def reports(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Report]: ...
+    def upsert_profile_fact(self, key: str, value: str, *, about: str | None = None, confirmed: bool = False) -> Memory:
+        """A fact about a person, by default the caller. By somebody else it waits, unless an admin confirms it."""
+        ...
+
+    def inject_learning(self, agent_id: str, learning: str, category: str, *, private: bool = False) -> Memory:
+        """A lead's lesson for the team or, if `private`, for one worker alone."""
+        ...
+
+    def cascade(self, id: str) -> IngestionEvent:
+        """Sends a memory to every team below; later versions and its withdrawal follow. For leads and admins."""
+        ...
+
+    def escalate(self, id: str) -> IngestionEvent:
+        """Sends a memory to the parent team in the same way."""
+        ...
+
+    def withdraw(self, id: str) -> IngestionEvent:
+        """Takes back every copy of a memory that was sent to other teams."""
+        ...
+
+    def cascades(self) -> list[Cascade]:
+        """What is being sent to other teams, newest first; without what was withdrawn or deleted."""
+        ...
+
+    def policy(self) -> Policy: ...
+    def set_policy(self, **parts: Any) -> Policy:
+        """Changes parts of the team's policy; for leads and admins. Times are spans such as `7d`, or `never`."""
         ...
 
     def changes(

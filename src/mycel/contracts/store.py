@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.engine_store import EngineReads, EngineTransaction
 from mycel.domain.change import Change, Operation
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
-from mycel.domain.ids import MemberId, MemoryId, RecallId, SourceId, TeamName
+from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -24,7 +25,6 @@ from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Pool, Recall
 from mycel.domain.receipt import Receipt
-from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.words import IndexedText, Plan
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Rating:
     recall_id: str | None
 
 
-class Transaction(Protocol):
+class Transaction(EngineTransaction, Protocol):
     """One use case's reads and writes. All of it is stored, or none; the change log is written with it."""
 
     @property
@@ -99,7 +99,6 @@ class Transaction(Protocol):
         """The active memory with the project, category, key and audience of `like`."""
         ...
 
-    def find_source(self, scope: ReadScope, id: SourceId) -> Source | None: ...
     def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
         """New memories with their words, in order. Raises `Conflict` as `replace` does."""
         ...
@@ -138,11 +137,9 @@ class Transaction(Protocol):
     def register_repo(self, repo: Repo) -> Repo: ...
     def save_view(self, member_id: MemberId, view: SavedView) -> None: ...
     def delete_view(self, member_id: MemberId, name: str) -> bool: ...
-    def add_source(self, source: Source) -> None: ...
-    def add_event(self, event: IngestionEvent) -> None: ...
 
 
-class Store(Protocol):
+class Store(EngineReads, Protocol):
     """One team's memories. Safe to use from any thread; several processes may share one team."""
 
     @property
@@ -236,9 +233,6 @@ class Store(Protocol):
     def list_projects(self, scope: ReadScope) -> list[Project]: ...
     def list_repos(self, scope: ReadScope) -> list[Repo]: ...
     def list_views(self, scope: ReadScope) -> list[SavedView]: ...
-    def find_source(self, scope: ReadScope, id: SourceId) -> Source | None: ...
-    def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]: ...
-    def list_events(self, scope: ReadScope, *, limit: int) -> list[IngestionEvent]: ...
     def find_receipt(self, memory_id: MemoryId) -> Receipt | None: ...
     def count_access(self, ids: Iterable[MemoryId], *, at: datetime) -> None:
         """Buffered; stored within a second."""
@@ -281,4 +275,8 @@ class Stores(Protocol):
         ...
 
     def teams_with_store(self) -> list[TeamName]: ...
+    def written(self) -> Mapping[TeamName, int]:
+        """Of each team with a store, a stamp that changes with every write of whatever process; opens nothing."""
+        ...
+
     def close(self) -> None: ...

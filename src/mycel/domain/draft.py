@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.ids import MemoryId, SourceId, parse_id
+from mycel.domain.marks import marks_of, refuse_marks, with_marks
 from mycel.domain.memory import (
     NO_METADATA,
     MadeBy,
@@ -23,10 +25,12 @@ from mycel.domain.memory import (
     Visibility,
     checked_memory,
 )
+from mycel.domain.policy import Policy
 from mycel.domain.team import Caller, Kind, Role, Trust
 from mycel.errors import InvalidInput
 
 MAX_CONTENT_BYTES = 64 * 1024
+DEFAULT_POLICY = Policy()
 MAX_TITLE = 80
 MAX_NOTE_BYTES = 8 * 1024
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]|\n")
@@ -60,11 +64,15 @@ _REQUIRED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Checked fields of a memory, by their names in `Memory`, and the two that depend on the moment of writing."""
+    """Checked fields of a memory, by their names in `Memory`, and what depends on the moment or on who looked at it.
+
+    `suspicion` is why a person should look at the text first.
+    """
 
     values: Mapping[str, Any]
     ttl: timedelta | None
     needs_review: bool
+    suspicion: str | None = None
 
 
 def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_BYTES) -> Draft:
@@ -92,7 +100,7 @@ def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_B
     return Draft(values, ttl, needs_review)
 
 
-def new_memory(draft: Draft, *, caller: Caller) -> dict[str, Any]:
+def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY) -> dict[str, Any]:
     """Every field of a first version by this caller but its id and moment, which the transaction knows."""
     values = dict(draft.values)
     if "status" in values:
@@ -108,8 +116,11 @@ def new_memory(draft: Draft, *, caller: Caller) -> dict[str, Any]:
     values["team"] = caller.team
     values["agent_id"] = caller.member_id
     values["trust"] = caller.trust
-    values["status"] = Status.INBOX if waits_for_review(draft, values["type"], caller) else Status.ACTIVE
-    _check_audience(values["visibility"], values.get("allowed_roles", ()))
+    reason = review_reason(draft, values["type"], caller, policy)
+    values["status"] = Status.ACTIVE if reason is None else Status.INBOX
+    if reason is not None:
+        values["metadata"] = with_marks(values.get("metadata", NO_METADATA), review=reason)
+    check_audience(values["visibility"], values.get("allowed_roles", ()))
     return values
 
 
@@ -121,20 +132,34 @@ def written_at(values: Mapping[str, Any], now: datetime, *, id: MemoryId, ttl: t
     return checked_memory({**_UNSET, **values, **moments})
 
 
-def waits_for_review(draft: Draft, type: MemoryType, caller: Caller) -> bool:
-    """What nobody has vouched for yet goes to the inbox: marked, by a low-trust writer, or about a person."""
-    about_a_person = type is MemoryType.PROFILE and caller.kind is not Kind.HUMAN
-    marked = draft.needs_review or draft.values.get("metadata", NO_METADATA).get("needsReview") is True
-    return marked or caller.trust is Trust.LOW or about_a_person
+def review_reason(draft: Draft, type: MemoryType, caller: Caller, policy: Policy) -> str | None:
+    """What nobody has vouched for yet goes to the inbox, and says why."""
+    if draft.suspicion is not None:
+        return draft.suspicion
+    if draft.needs_review or draft.values.get("metadata", NO_METADATA).get("needsReview") is True:
+        return "its writer asked for a review"
+    if not policy.trusts(caller.trust):
+        return f"{caller.member_id} has {caller.trust} trust, and the team asks for {policy.least_trust}"
+    if type is MemoryType.PROFILE and caller.kind is not Kind.HUMAN:
+        return "an agent wrote it about a person, who should confirm it"
+    return None
 
 
-def changed_memory(current: Memory, draft: Draft, *, caller: Caller, now: datetime) -> Memory:
+def changed_memory(
+    current: Memory, draft: Draft, *, caller: Caller, now: datetime, policy: Policy = DEFAULT_POLICY
+) -> Memory:
     """The next version; what had been derived is derived again from the new values."""
     values = dict(draft.values)
     if draft.ttl is not None:
         values["expires_at"] = now + draft.ttl
-    if waits_for_review(draft, values.get("type", current.type), caller):
+    if "metadata" in values:
+        values["metadata"] = MappingProxyType({**values["metadata"], **marks_of(current.metadata)})
+    reason = review_reason(draft, values.get("type", current.type), caller, policy)
+    if reason is not None:
         values["status"] = Status.INBOX
+        values["metadata"] = with_marks(values.get("metadata", current.metadata), review=reason)
+    elif values.get("status", Status.INBOX) is not Status.INBOX:
+        values["metadata"] = with_marks(values.get("metadata", current.metadata), review=None)
     project = values.get("project_id", current.project_id)
     repo = values.get("repo_id", current.repo_id)
     if "content" in values and current.title == first_sentence(current.content):
@@ -147,7 +172,7 @@ def changed_memory(current: Memory, draft: Draft, *, caller: Caller, now: dateti
         values.setdefault("allowed_roles", ())
     trust = min(current.trust, caller.trust, key=list(Trust).index)
     memory = replace(current, **values, trust=trust, updated_at=now, version=current.version + 1)
-    _check_audience(memory.visibility, memory.allowed_roles)
+    check_audience(memory.visibility, memory.allowed_roles)
     return memory
 
 
@@ -177,7 +202,7 @@ def default_path(type: MemoryType, project_id: str | None, agent_id: str) -> str
     return _FOLDERS.get(type, "/notes")
 
 
-def _check_audience(visibility: Visibility, allowed_roles: tuple[Role, ...]) -> None:
+def check_audience(visibility: Visibility, allowed_roles: tuple[Role, ...]) -> None:
     if visibility is Visibility.ROLE and not allowed_roles:
         raise InvalidInput("name at least one role when visibility is 'role'", field="allowed_roles")
     if visibility is not Visibility.ROLE and allowed_roles:
@@ -277,7 +302,7 @@ _READERS: Mapping[str, tuple[str, Reader]] = {
     "ttl": ("ttl", lambda value, name: fields.lifetime(value, field=name)),
     "expires_at": ("expires_at", _moment),
     "observed_at": ("observed_at", _moment),
-    "metadata": ("metadata", lambda value, name: fields.metadata(value, field=name)),
+    "metadata": ("metadata", lambda value, name: refuse_marks(fields.metadata(value, field=name), field=name)),
     "session_id": ("session_id", _label),
     "task_id": ("task_id", _label),
     "rationale": ("rationale", _note),

@@ -14,6 +14,7 @@ MemoryId = NewType("MemoryId", str)
 SourceId = NewType("SourceId", str)
 EventId = NewType("EventId", str)
 RecallId = NewType("RecallId", str)
+ReportId = NewType("ReportId", str)
 MemberId = NewType("MemberId", str)
 TeamName = NewType("TeamName", str)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Generic, TypeVar, overload
@@ -100,9 +100,10 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts of what the caller may read."""
+    """Counts of what the caller may read, and of the engine's work on it by state."""
 
     memories: int
     by_type: Mapping[str, int]
     by_status: Mapping[str, int]
     projects: int
+    events: Mapping[str, int] = field(default_factory=dict[str, int])

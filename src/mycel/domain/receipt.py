@@ -28,3 +28,5 @@ class Receipt:
     scrubbed_at: datetime | None = None
     # Backups made while the memory existed: Mycel cannot reach into them.
     held_by_backups: tuple[str, ...] = ()
+    # Teams whose copies have not been taken back yet.
+    held_by_teams: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from mycel.domain.excerpt import estimate_tokens, line_tokens, shorten
 from mycel.domain.ids import MemoryId, TeamName
+from mycel.domain.marks import CONTESTED
 from mycel.domain.memory import Memory
 
 ENVELOPE = "stored-notes"
@@ -22,7 +23,7 @@ SUMMARY_MARK = "(summary) "
 LEAST_LINE_TOKENS = 60
 
 # Controls, and what Unicode calls default-ignorable: zero-width, bidi, fillers, variation selectors, the tag block.
-_INVISIBLE = re.compile(
+INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -33,7 +34,7 @@ _ENVELOPE_SIGN = re.compile(r"[<\uff1c\ufe64](?=\s*[/\uff0f]?\s*stored[\s_\-\u20
 
 def one_line(text: str) -> str:
     """Stored text as it may stand in a line: what is invisible is gone, and so are line breaks and our own marks."""
-    return _ENVELOPE_SIGN.sub("\u2039", " ".join(_INVISIBLE.sub("", text).split()))
+    return _ENVELOPE_SIGN.sub("\u2039", " ".join(INVISIBLE.sub("", text).split()))
 
 
 def cite(id: MemoryId) -> str:
@@ -45,7 +46,9 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
     """What stands before a note of a section: its citation, and who wrote it when."""
     team = "" if memory.team == home else f" of team {memory.team}"
     others = f", and {alike} alike" if alike else ""
-    return f"- {cite(memory.id)} {memory.type} by {memory.agent_id}{team}, {memory.created_at:%Y-%m-%d}{others}: "
+    contested = ", contested by another memory" if CONTESTED in memory.metadata else ""
+    written = f"{memory.type} by {memory.agent_id}{team}, {memory.created_at:%Y-%m-%d}"
+    return f"- {cite(memory.id)} {written}{others}{contested}: "
 
 
 def line_start(memory: Memory) -> str:

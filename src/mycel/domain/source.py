@@ -9,11 +9,19 @@ from enum import StrEnum
 from mycel.domain.ids import EventId, MemberId, SourceId
 from mycel.domain.memory import Scope, SourceKind, Visibility
 from mycel.domain.team import Role
+from mycel.domain.transcript import Turn
+
+# What stands where purged evidence was.
+BLANK = "\N{FULL BLOCK}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Material that memories came from, kept for ever; purging a memory blanks its evidence."""
+    """Material that memories came from, kept for ever; purging a memory blanks its evidence.
+
+    Memories drawn from it belong where it belongs: its project, repo, session, task and thread. A session that reports
+    again grows its source; `extracted_to` is how far of it has been looked at.
+    """
 
     id: SourceId
     kind: SourceKind
@@ -25,6 +33,13 @@ class Source:
     allowed_roles: tuple[Role, ...] = ()
     session_id: str | None = None
     uri: str | None = None
+    title: str | None = None
+    project_id: str | None = None
+    repo_id: str | None = None
+    task_id: str | None = None
+    thread_id: str | None = None
+    turns: tuple[Turn, ...] = ()
+    extracted_to: int = 0
 
 
 class Trigger(StrEnum):
@@ -36,7 +51,20 @@ class Trigger(StrEnum):
     MAINTENANCE = "maintenance"
 
 
+class Step(StrEnum):
+    """What is to be done with an event, in this order."""
+
+    SUMMARIZE = "summarize"
+    EXTRACT = "extract"
+    INDEX = "index"
+    CONSOLIDATE = "consolidate"
+    MAINTAIN = "maintain"
+    DELIVER = "deliver"
+
+
 class EventState(StrEnum):
+    """A `failed` event is tried again when its time comes; a `dead` one only when somebody says so."""
+
     PENDING = "pending"
     RUNNING = "running"
     DONE = "done"
@@ -46,17 +74,25 @@ class EventState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestionEvent:
-    """One unit of engine work: the queue and its audit log are the same rows."""
+    """One unit of engine work: the queue and its audit log are the same rows.
+
+    `tries` counts failures, `takeovers` how often a worker vanished in the middle. `lease` names the worker that has
+    it until `lease_until`.
+    """
 
     id: EventId
     trigger: Trigger
     source_id: SourceId | None
     scope: Scope
     agent_id: MemberId
+    steps: tuple[Step, ...] = ()
     state: EventState = EventState.PENDING
     tries: int = 0
+    takeovers: int = 0
     outcome: str | None = None
     error: str | None = None
     created_at: datetime
     updated_at: datetime
+    due_at: datetime | None = None
+    lease: str | None = None
     lease_until: datetime | None = None

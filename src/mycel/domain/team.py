@@ -10,6 +10,8 @@ from mycel.domain.ids import MemberId, TeamName
 
 EXECUTIVE = TeamName("executive")
 OPERATOR = MemberId("operator")
+# Who changed a memory when nobody did by hand.
+ENGINE = MemberId("engine")
 
 
 class Role(StrEnum):

@@ -1,4 +1,4 @@
-"""What stands around memories: projects, repos, saved views, sources and ingestion events."""
+"""What stands around memories: projects, repos and saved views."""
 
 from __future__ import annotations
 
@@ -9,26 +9,10 @@ from typing import Any
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.ids import EventId, MemberId, SourceId
-from mycel.domain.memory import Scope, SourceKind
+from mycel.domain.ids import MemberId
 from mycel.domain.place import Project, Repo, SavedView
-from mycel.domain.query import Page
-from mycel.domain.source import EventState, IngestionEvent, Source, Trigger
 from mycel.stores.sqlite.clauses import Clause, visible
-from mycel.stores.sqlite.rows import (
-    audience_from,
-    micros,
-    micros_or_none,
-    moment,
-    moment_or_none,
-    packed_roles,
-)
-
-_SOURCE = "s.id, s.visibility, s.agent_id, s.allowed_roles, s.kind, s.session_id, s.uri, s.sha256, s.created_at, s.text"
-_EVENT = (
-    "e.id, e.trigger, e.source_id, e.scope, e.agent_id, e.state, e.tries, e.outcome, e.error, "
-    "e.created_at, e.updated_at, e.lease_until"
-)
+from mycel.stores.sqlite.rows import micros, moment
 
 
 def list_projects(connection: apsw.Connection, scope: ReadScope) -> list[Project]:
@@ -68,45 +52,6 @@ def list_views(connection: apsw.Connection, scope: ReadScope) -> list[SavedView]
     return [SavedView(name, query, json.loads(filters), moment(at)) for name, query, filters, at in rows]
 
 
-def _source_in_sight(scope: ReadScope) -> Clause:
-    """A source follows its own audience and the strictest memory that came from it."""
-    seen, values = visible(scope, "s")
-    memory_seen, _ = visible(scope)
-    return (
-        f"{seen} AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.source_id = s.id AND NOT {memory_seen})",
-        values,
-    )
-
-
-def find_source(connection: apsw.Connection, scope: ReadScope, id: SourceId) -> Source | None:
-    seen, values = _source_in_sight(scope)
-    sql = f"SELECT {_SOURCE} FROM sources s WHERE s.id = :id AND {seen}"
-    row = connection.execute(sql, {**values, "id": id}).fetchone()
-    return None if row is None else _source(row)
-
-
-def list_sources(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
-    """Newest first; ids grow with time, so the last one seen is the cursor."""
-    seen, values = _source_in_sight(scope)
-    after = "AND s.id < :cursor" if cursor is not None else ""
-    sql = f"SELECT {_SOURCE} FROM sources s WHERE {seen} {after} ORDER BY s.id DESC LIMIT :limit"
-    rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
-    found = [_source(row) for row in rows[:limit]]
-    return Page(found, found[-1].id if len(rows) > limit else None)
-
-
-def list_events(connection: apsw.Connection, scope: ReadScope, *, limit: int) -> list[IngestionEvent]:
-    """Newest first. An event follows its source, or its author when it has none."""
-    seen, values = _source_in_sight(scope)
-    sql = f"""
-        SELECT {_EVENT} FROM ingestion_events e
-        WHERE CASE WHEN e.source_id IS NULL THEN e.agent_id IS :member
-          ELSE EXISTS (SELECT 1 FROM sources s WHERE s.id = e.source_id AND {seen}) END
-        ORDER BY e.id DESC LIMIT :limit"""
-    rows = connection.execute(sql, {**values, "member": scope.member_id, "limit": limit})
-    return [_event(row) for row in rows]
-
-
 def register_project(connection: apsw.Connection, project: Project) -> Project:
     row = connection.execute(
         """
@@ -140,76 +85,5 @@ def delete_view(connection: apsw.Connection, member_id: MemberId, name: str) -> 
     return connection.changes() > 0
 
 
-def add_source(connection: apsw.Connection, source: Source) -> None:
-    connection.execute(
-        "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            source.id,
-            source.visibility,
-            source.agent_id,
-            packed_roles(source.allowed_roles),
-            source.kind,
-            source.session_id,
-            source.uri,
-            source.sha256,
-            micros(source.created_at),
-            source.text,
-        ),
-    )
-
-
-def add_event(connection: apsw.Connection, event: IngestionEvent) -> None:
-    connection.execute(
-        "INSERT INTO ingestion_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            event.id,
-            event.trigger,
-            event.source_id,
-            event.scope,
-            event.agent_id,
-            event.state,
-            event.tries,
-            event.outcome,
-            event.error,
-            micros(event.created_at),
-            micros(event.updated_at),
-            micros_or_none(event.lease_until),
-        ),
-    )
-
-
 def _json(value: Mapping[str, Any]) -> str:
     return json.dumps(dict(value), ensure_ascii=False)
-
-
-def _source(row: tuple[Any, ...]) -> Source:
-    audience = audience_from(row[1], row[2], row[3])
-    return Source(
-        id=SourceId(row[0]),
-        visibility=audience.visibility,
-        agent_id=audience.agent_id,
-        allowed_roles=audience.allowed_roles,
-        kind=SourceKind(row[4]),
-        session_id=row[5],
-        uri=row[6],
-        sha256=row[7],
-        created_at=moment(row[8]),
-        text=row[9],
-    )
-
-
-def _event(row: tuple[Any, ...]) -> IngestionEvent:
-    return IngestionEvent(
-        id=EventId(row[0]),
-        trigger=Trigger(row[1]),
-        source_id=row[2],
-        scope=Scope(row[3]),
-        agent_id=MemberId(row[4]),
-        state=EventState(row[5]),
-        tries=row[6],
-        outcome=row[7],
-        error=row[8],
-        created_at=moment(row[9]),
-        updated_at=moment(row[10]),
-        lease_until=moment_or_none(row[11]),
-    )

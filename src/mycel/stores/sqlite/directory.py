@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import apsw
 
 from mycel.contracts.clock import Clock
 from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.policy import Policy, changed_policy, policy_values
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
 from mycel.stores.sqlite import backup
 from mycel.stores.sqlite.database import Database, Disk
@@ -30,6 +32,11 @@ def find_team(connection: apsw.Connection, name: TeamName) -> Team | None:
 
 def list_teams(connection: apsw.Connection) -> list[Team]:
     return [_team(row) for row in connection.execute(f"{_TEAMS} ORDER BY name")]
+
+
+def find_policy(connection: apsw.Connection, team: TeamName) -> Policy:
+    row = connection.execute("SELECT policy FROM teams WHERE name = ?", (team,)).fetchone()
+    return Policy() if row is None or row[0] is None else changed_policy(Policy(), json.loads(row[0]))
 
 
 def find_member(connection: apsw.Connection, id: MemberId) -> Member | None:
@@ -92,8 +99,18 @@ class SqliteDirectoryTransaction:
 
     def put_team(self, team: Team) -> None:
         self._connection.execute(
-            "INSERT OR REPLACE INTO teams VALUES (?, ?, ?)", (team.name, team.parent, micros(team.created_at))
+            """
+            INSERT INTO teams (name, parent, created_at) VALUES (?, ?, ?)
+            ON CONFLICT DO UPDATE SET parent = excluded.parent, created_at = excluded.created_at""",
+            (team.name, team.parent, micros(team.created_at)),
         )
+
+    def find_policy(self, team: TeamName) -> Policy:
+        return find_policy(self._connection, team)
+
+    def put_policy(self, team: TeamName, policy: Policy) -> None:
+        text = json.dumps(policy_values(policy))
+        self._connection.execute("UPDATE teams SET policy = ? WHERE name = ?", (text, team))
 
     def put_member(self, member: Member) -> None:
         self._connection.execute(
@@ -150,6 +167,9 @@ class SqliteDirectory:
 
     def list_teams(self) -> list[Team]:
         return self._database.read(list_teams)
+
+    def find_policy(self, team: TeamName) -> Policy:
+        return self._database.read(find_policy, team)
 
     def find_member(self, id: MemberId) -> Member | None:
         return self._database.read(find_member, id)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import json
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached, Unembedded
 from mycel.retrieval.passages import embedded_text, text_hash
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
 
 _TEXT = """
     m.number, m.id, m.version, m.title, m.content,
@@ -67,6 +71,16 @@ def store_embeddings(
         SET number = max(number, excluded.number), sequence = max(sequence, excluded.sequence)""",
         (model, *reached),
     )
+
+
+def vectors_of(connection: apsw.Connection, numbers: Collection[int], *, model: str) -> dict[int, Vector]:
+    import numpy as np
+
+    sql = """
+        SELECT e.number, e.vector FROM json_each(?) n CROSS JOIN embeddings e ON e.number = n.value
+        WHERE e.passage = 0 AND e.model = ?"""
+    rows = connection.execute(sql, (json.dumps(list(numbers)), model))
+    return {number: np.frombuffer(vector, np.int8).astype(np.float32) for number, vector in rows}
 
 
 def progress(connection: apsw.Connection, model: str) -> EmbeddingProgress:

@@ -32,6 +32,16 @@ def open_limit() -> int:
     return max(1, min(MOST_OPEN, (soft - SPARE_HANDLES) // HANDLES_PER_FILE))
 
 
+def _last_write(path: Path) -> int:
+    """Writes go to the WAL, which may be gone when the last one to use it has left."""
+    for file in (path.with_name(f"{path.name}-wal"), path):
+        try:
+            return file.stat().st_mtime_ns
+        except FileNotFoundError:
+            continue
+    return 0
+
+
 class SqliteStores:
     """See `contracts.store.Stores`. A leased store is never closed; a lease beyond the limit waits for one."""
 
@@ -52,6 +62,9 @@ class SqliteStores:
         if not self._folder.exists():
             return []
         return sorted(TeamName(file.parent.name) for file in self._folder.glob("*/memory.sqlite"))
+
+    def written(self) -> dict[TeamName, int]:
+        return {team: _last_write(self._folder / team / "memory.sqlite") for team in self.teams_with_store()}
 
     def close(self) -> None:
         with self._room:

@@ -12,14 +12,15 @@ import apsw
 from mycel.domain.ids import MemberId, MemoryId, new_id
 from mycel.domain.memory import Memory, Visibility
 from mycel.domain.receipt import Erasure, Receipt
+from mycel.domain.source import BLANK
 from mycel.stores.sqlite.rows import micros, moment, moment_or_none, packed_roles
 
-_BLANK = "\N{FULL BLOCK}"
 CHECKPOINT_SECONDS = 1.0
 _HELD_BY = """
     SELECT location FROM backups
     WHERE ifnull(finished_at, :created) >= :created AND (:scrubbed IS NULL OR started_at <= :scrubbed)
     ORDER BY started_at"""
+_HELD_BY_TEAMS = "SELECT team FROM deliveries WHERE memory_id = ? AND version > 0 ORDER BY team"
 _RECEIPT = """
     SELECT id, memory_id, purged_by, purged_at, scrubbed_at, memory_created_at FROM receipts WHERE memory_id = ?"""
 
@@ -37,6 +38,8 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     connection.execute("DELETE FROM memory_links WHERE from_id = ?1 OR to_id = ?1", (memory.id,))
     connection.execute("DELETE FROM memory_usage WHERE memory_id = ?", (memory.id,))
     connection.execute("DELETE FROM ratings WHERE memory_id = ?", (memory.id,))
+    # Why they were compared quotes both.
+    connection.execute("UPDATE report_actions SET why = '' WHERE memory_id = ?1 OR other_id = ?1", (memory.id,))
     _forget_recalls(connection, memory.id)
     # The row stays, so that a late retry does not store the memory anew; the hash would confirm a guess at its text.
     connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
@@ -63,6 +66,7 @@ def _receipt(connection: apsw.Connection, row: tuple[Any, ...]) -> Receipt:
         state=Erasure.LOGICAL if row[4] is None else Erasure.SCRUBBED,
         scrubbed_at=moment_or_none(row[4]),
         held_by_backups=tuple(location for (location,) in held),
+        held_by_teams=tuple(team for (team,) in connection.execute(_HELD_BY_TEAMS, (row[1],))),
     )
 
 
@@ -142,7 +146,7 @@ def _blank(connection: apsw.Connection, source_id: str, memory_id: MemoryId, *, 
     ).fetchone()
     start, end = span if shared else (0, len(text))
     # As long as what it covers: the evidence of other memories keeps its place.
-    blanked = text[:start] + _BLANK * (end - start) + text[end:]
+    blanked = text[:start] + BLANK * (end - start) + text[end:]
     if blanked != text:
         # The hash of the whole would confirm a guess at the part that is gone.
         connection.execute("UPDATE sources SET text = ?, sha256 = '' WHERE id = ?", (blanked, source_id))

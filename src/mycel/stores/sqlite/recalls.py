@@ -82,6 +82,14 @@ def list_recalls(
     return [_logged(connection, row) for row in connection.execute(sql, (memory_id, member_id, limit)).fetchall()]
 
 
+def recalled_texts(connection: apsw.Connection, member_id: MemberId, *, since: datetime, limit: int) -> list[str]:
+    sql = """
+        SELECT DISTINCT m.content FROM recalls r JOIN recall_hits h ON h.recall_id = r.id
+        JOIN memories m ON m.id = h.memory_id
+        WHERE r.recalled_at >= ? AND r.member_id = ? ORDER BY r.recalled_at DESC LIMIT ?"""
+    return [content for (content,) in connection.execute(sql, (micros(since), member_id, limit))]
+
+
 def _logged(connection: apsw.Connection, row: tuple[Any, ...]) -> LoggedRecall:
     id, query, recalled_at, request, degraded = row
     hits = connection.execute(

@@ -11,27 +11,35 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Match, Nearest, PastVersion
+from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Change
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
-from mycel.domain.ids import MemberId, MemoryId, RecallId, SourceId, TeamName
+from mycel.domain.ids import EventId, MemberId, MemoryId, RecallId, ReportId, SourceId, TeamName
+from mycel.domain.inbox import Surroundings
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.memory import EvidenceRef, Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Recall
 from mycel.domain.receipt import Receipt
-from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.report import Report
+from mycel.domain.source import EventState, IngestionEvent, Source
 from mycel.domain.words import Plan
 from mycel.stores.sqlite import (
     backup,
     candidates,
+    cascades,
     catalogue,
     changes,
     embeddings,
     memories,
     purge,
+    queue,
     recalls,
+    reports,
+    sources,
+    upkeep,
     words,
 )
 from mycel.stores.sqlite.buffers import ReadTraces
@@ -172,13 +180,61 @@ class SqliteStore:
         return self._database.read(catalogue.list_views, scope)
 
     def find_source(self, scope: ReadScope, id: SourceId) -> Source | None:
-        return self._database.read(catalogue.find_source, scope, id)
+        return self._database.read(sources.find_source, scope, id)
 
     def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
-        return self._database.read(catalogue.list_sources, scope, limit=limit, cursor=cursor)
+        return self._database.read(sources.list_sources, scope, limit=limit, cursor=cursor)
 
-    def list_events(self, scope: ReadScope, *, limit: int) -> list[IngestionEvent]:
-        return self._database.read(catalogue.list_events, scope, limit=limit)
+    def find_event(self, scope: ReadScope, id: EventId) -> IngestionEvent | None:
+        return self._database.read(queue.find_event, scope, id)
+
+    def list_events(
+        self, scope: ReadScope, *, state: EventState | None = None, limit: int, cursor: str | None = None
+    ) -> Page[IngestionEvent]:
+        return self._database.read(queue.list_events, scope, state=state, limit=limit, cursor=cursor)
+
+    def count_events(self, scope: ReadScope) -> Mapping[str, int]:
+        return self._database.read(queue.count_events, scope)
+
+    def next_due(self) -> datetime | None:
+        return self._database.read(queue.next_due)
+
+    def find_report(self, scope: ReadScope, id: ReportId) -> Report | None:
+        return self._database.read(reports.find_report, scope, id)
+
+    def list_reports(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Report]:
+        return self._database.read(reports.list_reports, scope, limit=limit, cursor=cursor)
+
+    def list_cascades(self, scope: ReadScope) -> list[Cascade]:
+        return self._database.read(cascades.list_cascades, scope)
+
+    def find_cascade(self, *, memory_id: MemoryId | None = None, event_id: EventId | None = None) -> Cascade | None:
+        return self._database.read(cascades.find_cascade, memory_id=memory_id, event_id=event_id)
+
+    def list_deliveries(self, memory_id: MemoryId) -> list[Delivery]:
+        return self._database.read(cascades.list_deliveries, memory_id)
+
+    def first_change_after(self, sequence: int) -> datetime | None:
+        return self._database.read(upkeep.first_change_after, sequence)
+
+    def read_progress(self, name: str) -> int:
+        return self._database.read(upkeep.read_progress, name)
+
+    def changed_memories(self, *, after: int, limit: int) -> tuple[list[int], int]:
+        return self._database.read(upkeep.changed_memories, after=after, limit=limit)
+
+    def find_surroundings(self, scope: ReadScope, evidence: EvidenceRef, *, around: int) -> Surroundings | None:
+        return self._database.read(sources.find_surroundings, scope, evidence, around=around)
+
+    def list_settled(self, scope: ReadScope, *, limit: int) -> list[Memory]:
+        return self._database.read(upkeep.list_settled, scope, limit=limit)
+
+    def vectors_of(self, numbers: Collection[int], *, model: str) -> Mapping[int, Vector]:
+        return self._database.read(embeddings.vectors_of, numbers, model=model)
+
+    def recalled_texts(self, member_id: MemberId, *, since: datetime, limit: int) -> Sequence[str]:
+        self._flush_traces()
+        return self._database.read(recalls.recalled_texts, member_id, since=since, limit=limit)
 
     def find_receipt(self, memory_id: MemoryId) -> Receipt | None:
         return self._database.read(purge.find_receipt, memory_id)

@@ -9,19 +9,32 @@ import apsw
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
+from mycel.contracts.engine_store import Footprint, LeaseLost
 from mycel.contracts.store import Rating, Request
+from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Operation, audience_of
 from mycel.domain.embedding import Embedded, Reached
-from mycel.domain.ids import MemberId, MemoryId, SourceId
+from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory
+from mycel.domain.memory import MadeBy, Memory
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.receipt import Receipt
-from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.report import Report
+from mycel.domain.source import IngestionEvent, Source, Step
 from mycel.domain.words import IndexedText
 from mycel.errors import NotFound
 from mycel.retrieval.columns import indexed_text
-from mycel.stores.sqlite import catalogue, embeddings, memories, purge
+from mycel.stores.sqlite import (
+    cascades,
+    catalogue,
+    embeddings,
+    memories,
+    purge,
+    queue,
+    reports,
+    sources,
+    upkeep,
+)
 from mycel.stores.sqlite.deferred import DeferredWrites, Statement
 from mycel.stores.sqlite.rows import (
     HISTORY_COLUMNS,
@@ -127,7 +140,7 @@ class SqliteTransaction:
         return memories.find_by_key(self.connection, scope, like)
 
     def find_source(self, scope: ReadScope, id: SourceId) -> Source | None:
-        return catalogue.find_source(self.connection, scope, id)
+        return sources.find_source(self.connection, scope, id)
 
     def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
         for memory, words in written:
@@ -233,11 +246,93 @@ class SqliteTransaction:
     def delete_view(self, member_id: MemberId, name: str) -> bool:
         return catalogue.delete_view(self.connection, member_id, name)
 
+    def find_twin(self, like: Source) -> Source | None:
+        return sources.find_twin(self.connection, like)
+
+    def find_growing(self, report: Source) -> Source | None:
+        return sources.find_growing(self.connection, report)
+
+    def find_document(self, source: Source) -> Source | None:
+        return sources.find_document(self.connection, source)
+
     def add_source(self, source: Source) -> None:
-        catalogue.add_source(self.connection, source)
+        sources.add_source(self.connection, source)
+
+    def replace_source(self, source: Source) -> None:
+        sources.replace_source(self.connection, source)
+
+    def set_extracted(self, id: SourceId, to: int) -> None:
+        self.connection.execute("UPDATE sources SET extracted_to = ? WHERE id = ?", (to, id))
+
+    def find_made(self, scope: ReadScope, source_id: SourceId, made_by: MadeBy) -> Memory | None:
+        return upkeep.find_made(self.connection, scope, source_id, made_by)
+
+    def list_indexed(self, scope: ReadScope, source: Source) -> list[Memory]:
+        return upkeep.list_indexed(self.connection, scope, source)
 
     def add_event(self, event: IngestionEvent) -> None:
-        catalogue.add_event(self.connection, event)
+        queue.add_event(self.connection, event)
+
+    def replace_event(self, event: IngestionEvent) -> None:
+        queue.replace_event(self.connection, event)
+
+    def find_event(self, scope: ReadScope, id: EventId) -> IngestionEvent | None:
+        return queue.find_event(self.connection, scope, id)
+
+    def latest_event(self, source_id: SourceId) -> IngestionEvent | None:
+        return queue.latest_event(self.connection, source_id)
+
+    def find_waiting(self, source_id: SourceId | None, step: Step) -> IngestionEvent | None:
+        return queue.find_waiting(self.connection, source_id, step)
+
+    def claim(self, *, lease: str, until: datetime) -> IngestionEvent | None:
+        return queue.claim(self.connection, now=self.now, lease=lease, until=until)
+
+    def extend_lease(self, event: IngestionEvent, *, until: datetime) -> bool:
+        return queue.extend_lease(self.connection, event, until=until)
+
+    def require_lease(self, event: IngestionEvent) -> None:
+        if not queue.holds_lease(self.connection, event):
+            raise LeaseLost("another worker has taken this event over")
+
+    def list_links(self, scope: ReadScope, id: MemoryId) -> list[Link]:
+        return memories.list_links(self.connection, scope, id)
+
+    def add_report(self, report: Report, footprint: Footprint) -> None:
+        reports.add_report(self.connection, report, footprint)
+
+    def find_report(self, scope: ReadScope, id: ReportId) -> Report | None:
+        return reports.find_report(self.connection, scope, id)
+
+    def find_footprint(self, id: ReportId) -> Footprint:
+        return reports.find_footprint(self.connection, id)
+
+    def mark_undone(self, report: Report) -> None:
+        reports.mark_undone(self.connection, report)
+
+    def list_expired(self, scope: ReadScope, *, episodes_before: datetime | None, limit: int) -> list[Memory]:
+        return upkeep.list_expired(self.connection, scope, now=self.now, episodes_before=episodes_before, limit=limit)
+
+    def list_forgotten(self, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+        return upkeep.list_forgotten(self.connection, scope, before=before, limit=limit)
+
+    def read_progress(self, name: str) -> int:
+        return upkeep.read_progress(self.connection, name)
+
+    def set_progress(self, name: str, value: int) -> None:
+        upkeep.set_progress(self.connection, name, value)
+
+    def put_cascade(self, cascade: Cascade) -> None:
+        cascades.put_cascade(self.connection, cascade)
+
+    def find_cascade(self, *, memory_id: MemoryId | None = None, event_id: EventId | None = None) -> Cascade | None:
+        return cascades.find_cascade(self.connection, memory_id=memory_id, event_id=event_id)
+
+    def rearm_cascades(self) -> int:
+        return cascades.rearm_cascades(self.connection)
+
+    def put_delivery(self, memory_id: MemoryId, delivery: Delivery) -> None:
+        cascades.put_delivery(self.connection, memory_id, delivery)
 
     def store_embeddings(self, model: str, embedded: Sequence[Embedded], reached: Reached) -> None:
         embeddings.store_embeddings(self.connection, model, embedded, reached=reached)

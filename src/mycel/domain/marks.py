@@ -1,0 +1,45 @@
+"""Marks: what Mycel itself notes in a memory's metadata. Their names are taken; no writer can set or remove them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from mycel.errors import InvalidInput
+
+PREFIX = "mycel_"
+# Why it waits for a person.
+REVIEW = "mycel_review"
+# Another memory says otherwise, and nobody has decided yet.
+CONTESTED = "mycel_contested"
+# The authors and sources of what was merged into it.
+MERGED = "mycel_merged"
+# The team, id and version it is a copy of.
+ORIGIN = "mycel_origin"
+# The person a profile memory is about.
+ABOUT = "mycel_about"
+# The kinds of secrets that were taken out.
+MASKED = "mycel_masked"
+
+
+def refuse_marks(metadata: Mapping[str, Any], *, field: str) -> Mapping[str, Any]:
+    taken = sorted(name for name in metadata if name.startswith(PREFIX))
+    if taken:
+        raise InvalidInput(f"names that begin with {PREFIX} are Mycel's own: {', '.join(taken)}", field=field)
+    return metadata
+
+
+def with_marks(metadata: Mapping[str, Any], **marks: object) -> Mapping[str, Any]:
+    """Sets marks by their names without the prefix; None takes one away."""
+    named = {PREFIX + name: value for name, value in marks.items()}
+    merged = {name: value for name, value in {**metadata, **named}.items() if value is not None}
+    return MappingProxyType(merged)
+
+
+def without_marks(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metadata.items() if not name.startswith(PREFIX)}
+
+
+def marks_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metadata.items() if name.startswith(PREFIX)}

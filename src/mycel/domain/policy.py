@@ -1,0 +1,149 @@
+"""A team's policy: what waits for a person, what becomes true by itself, and how long things live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, cast
+
+from mycel.domain import fields
+from mycel.domain.memory import MadeBy, MemoryType
+from mycel.domain.team import Trust
+from mycel.errors import InvalidInput
+
+# What a request writes for "never" and for "every type".
+NEVER = "never"
+ALL = "all"
+NONE = "none"
+
+DEFAULT_LIVES: Mapping[MadeBy, timedelta] = MappingProxyType(
+    {
+        MadeBy.TASK_COMPLETION: timedelta(days=7),
+        MadeBy.SESSION_SUMMARY: timedelta(days=3),
+        MadeBy.FILE_INDEX: timedelta(days=30),
+    }
+)
+
+
+class Secrets(StrEnum):
+    """What happens to text that holds what looks like a secret."""
+
+    MASK = "mask"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The defaults are for people who never review: grounded candidates become active by themselves.
+
+    `least_trust`: whoever is below it writes into the inbox. `review`: candidates of these types wait for a person,
+    whatever their evidence. `promote_from`: the least confidence of what becomes active without one.
+    `consolidate_every`: None runs it only when asked. `lives`: by what made a memory; what is not in it never expires.
+    `inbox_kept`: for candidates nobody looked at. `episodes_kept`: for the ledger of what was tried. `purge_after`:
+    how long deleted and archived memories stay; None keeps them.
+    """
+
+    least_trust: Trust = Trust.NORMAL
+    review: tuple[MemoryType, ...] = ()
+    promote_from: float = 0.8
+    consolidate_every: timedelta | None = timedelta(hours=1)
+    lives: Mapping[MadeBy, timedelta] = field(default_factory=lambda: DEFAULT_LIVES)
+    inbox_kept: timedelta | None = timedelta(days=30)
+    episodes_kept: timedelta | None = timedelta(days=30)
+    purge_after: timedelta | None = None
+    secrets: Secrets = Secrets.MASK
+
+    def life_of(self, made_by: MadeBy) -> timedelta | None:
+        return self.lives.get(made_by)
+
+    def trusts(self, trust: Trust) -> bool:
+        order = list(Trust)
+        return order.index(trust) >= order.index(self.least_trust)
+
+
+def changed_policy(policy: Policy, given: Mapping[str, object]) -> Policy:
+    """The policy with what a request gave; names the field that is wrong."""
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _READERS:
+            raise InvalidInput(f"is not part of a policy; known are {', '.join(_READERS)}", field=name)
+        values[name] = _READERS[name](value, name)
+    if "lives" in values:
+        values["lives"] = _merged(policy.lives, values["lives"])
+    return replace(policy, **values)
+
+
+def policy_values(policy: Policy) -> dict[str, Any]:
+    """Plain JSON, as `changed_policy` reads it."""
+    return {
+        "least_trust": policy.least_trust.value,
+        "review": _shown_types(policy.review),
+        "promote_from": policy.promote_from,
+        "consolidate_every": _shown(policy.consolidate_every),
+        "lives": {made_by.value: _shown(policy.lives.get(made_by)) for made_by in MadeBy},
+        "inbox_kept": _shown(policy.inbox_kept),
+        "episodes_kept": _shown(policy.episodes_kept),
+        "purge_after": _shown(policy.purge_after),
+        "secrets": policy.secrets.value,
+    }
+
+
+def _merged(
+    standing: Mapping[MadeBy, timedelta], given: Mapping[MadeBy, timedelta | None]
+) -> Mapping[MadeBy, timedelta]:
+    merged = {**standing, **given}
+    return MappingProxyType({made_by: life for made_by, life in merged.items() if life is not None})
+
+
+def _read_span(value: object, name: str) -> timedelta | None:
+    return None if value is None or value == NEVER else fields.lifetime(value, field=name)
+
+
+def _read_types(value: object, name: str) -> tuple[MemoryType, ...]:
+    if value == ALL:
+        return tuple(MemoryType)
+    if value is None or value == NONE:
+        return ()
+    return fields.choices(value, MemoryType, field=name)
+
+
+def _read_lives(value: object, name: str) -> dict[MadeBy, timedelta | None]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput("must be an object of what made a memory and a time span", field=name)
+    given = cast(Mapping[object, object], value)
+    return {
+        fields.choice(made_by, MadeBy, field=name): _read_span(life, f"{name}.{made_by}")
+        for made_by, life in given.items()
+    }
+
+
+def _shown(span: timedelta | None) -> str:
+    if span is None:
+        return NEVER
+    seconds = int(span.total_seconds())
+    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
+def _shown_types(types: tuple[MemoryType, ...]) -> str | list[str]:
+    if not types:
+        return NONE
+    return ALL if set(types) == set(MemoryType) else [type.value for type in types]
+
+
+_READERS: Mapping[str, Callable[[object, str], Any]] = {
+    "least_trust": lambda value, name: fields.choice(value, Trust, field=name),
+    "review": _read_types,
+    "promote_from": lambda value, name: fields.fraction(value, field=name),
+    "consolidate_every": _read_span,
+    "lives": _read_lives,
+    "inbox_kept": _read_span,
+    "episodes_kept": _read_span,
+    "purge_after": _read_span,
+    "secrets": lambda value, name: fields.choice(value, Secrets, field=name),
+}

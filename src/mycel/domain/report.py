@@ -1,0 +1,44 @@
+"""Reports of consolidation: what was done or would be, why, and what undoes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from mycel.domain.ids import MemberId, MemoryId, ReportId
+
+
+class ActionKind(StrEnum):
+    """`merge`: another memory says the same and gives way. `supersede`: a later one says that it replaces it."""
+
+    MERGE = "merge"
+    CONTRADICT = "contradict"
+    SUPERSEDE = "supersede"
+    PROMOTE = "promote"
+    CLEAR = "clear"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """`memory_id` is what stays or becomes active; `other_id` what gives way to it or stands against it."""
+
+    kind: ActionKind
+    memory_id: MemoryId
+    other_id: MemoryId | None = None
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One run. A dry run has no id: nothing was done, so there is nothing to undo."""
+
+    id: ReportId | None
+    actions: tuple[Action, ...]
+    dry_run: bool
+    made_by: MemberId
+    made_at: datetime
+    undone_by: MemberId | None = None
+    undone_at: datetime | None = None
+    # Of an undone one: memories that somebody changed afterwards, which were left as they are.
+    left: tuple[MemoryId, ...] = ()

@@ -1,0 +1,80 @@
+"""What a team sends to others, and how far that has come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.cascade import Cascade, Delivery, Direction
+from mycel.domain.ids import EventId, MemberId, MemoryId, TeamName
+from mycel.stores.sqlite.clauses import visible
+from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
+
+_CASCADE = "c.memory_id, c.event_id, c.direction, c.started_by, c.started_at, c.withdrawn_at"
+
+
+def put_cascade(connection: apsw.Connection, cascade: Cascade) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO cascades VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            cascade.memory_id,
+            cascade.event_id,
+            cascade.direction,
+            cascade.started_by,
+            micros(cascade.started_at),
+            micros_or_none(cascade.withdrawn_at),
+        ),
+    )
+
+
+def find_cascade(
+    connection: apsw.Connection, *, memory_id: MemoryId | None = None, event_id: EventId | None = None
+) -> Cascade | None:
+    sql = f"SELECT {_CASCADE} FROM cascades c WHERE c.memory_id = ? OR c.event_id = ?"
+    row = connection.execute(sql, (memory_id, event_id)).fetchone()
+    return None if row is None else _cascade(row)
+
+
+def list_cascades(connection: apsw.Connection, scope: ReadScope) -> list[Cascade]:
+    """Those that stand, newest first."""
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT {_CASCADE} FROM cascades c JOIN memories m ON m.id = c.memory_id
+        WHERE c.withdrawn_at IS NULL AND m.deleted_at IS NULL AND {seen} ORDER BY c.started_at DESC, c.memory_id"""
+    return [_cascade(row) for row in connection.execute(sql, values)]
+
+
+def rearm_cascades(connection: apsw.Connection) -> int:
+    """Has everything looked at again: the tree of teams has changed."""
+    connection.execute(
+        """
+        UPDATE ingestion_events SET state = 'pending', due_at = 0, lease = NULL, lease_until = NULL, tries = 0
+        WHERE id IN (SELECT event_id FROM cascades)"""
+    )
+    return connection.changes()
+
+
+def list_deliveries(connection: apsw.Connection, memory_id: MemoryId) -> list[Delivery]:
+    sql = "SELECT team, version, delivered_at FROM deliveries WHERE memory_id = ? ORDER BY team"
+    rows = connection.execute(sql, (memory_id,))
+    return [Delivery(TeamName(team), version, moment(at)) for team, version, at in rows]
+
+
+def put_delivery(connection: apsw.Connection, memory_id: MemoryId, delivery: Delivery) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO deliveries VALUES (?, ?, ?, ?)",
+        (memory_id, delivery.team, delivery.version, micros(delivery.delivered_at)),
+    )
+
+
+def _cascade(row: tuple[Any, ...]) -> Cascade:
+    return Cascade(
+        memory_id=MemoryId(row[0]),
+        event_id=EventId(row[1]),
+        direction=Direction(row[2]),
+        started_by=MemberId(row[3]),
+        started_at=moment(row[4]),
+        withdrawn_at=moment_or_none(row[5]),
+    )

@@ -1,0 +1,182 @@
+"""Ingestion events as a queue: claimed under a lease, extended while worked on, settled by whoever holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.ids import EventId, MemberId, SourceId
+from mycel.domain.memory import Scope
+from mycel.domain.query import Page
+from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
+from mycel.domain.team import ENGINE
+from mycel.stores.sqlite.clauses import Clause
+from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
+from mycel.stores.sqlite.sources import in_sight
+
+COLUMNS = (
+    "id", "trigger", "source_id", "scope", "agent_id", "steps", "state", "tries", "takeovers", "outcome", "error",
+    "created_at", "updated_at", "due_at", "lease", "lease_until",
+)  # fmt: skip
+_EVENT = ", ".join(f"e.{name}" for name in COLUMNS)
+_INSERT = f"INSERT INTO ingestion_events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+_REPLACE = f"UPDATE ingestion_events SET {', '.join(f'{name} = ?' for name in COLUMNS[1:])} WHERE id = ?"
+# Two searches with an index each: an OR of both would read every event there ever was.
+_NEXT = """
+    SELECT id FROM (
+      SELECT id, due_at AS due FROM ingestion_events
+      WHERE state IN ('pending', 'failed') AND due_at <= :now
+      UNION ALL
+      SELECT id, lease_until FROM ingestion_events WHERE state = 'running' AND lease_until <= :now)
+    ORDER BY due LIMIT 1"""
+_CLAIM = f"""
+    UPDATE ingestion_events AS e SET takeovers = e.takeovers + (e.state = 'running'), state = 'running',
+      lease = :lease, lease_until = :until, updated_at = :now
+    WHERE e.id = ({_NEXT}) RETURNING {_EVENT.replace("e.", "")}"""
+
+
+def add_event(connection: apsw.Connection, event: IngestionEvent) -> None:
+    connection.execute(_INSERT, _row(event))
+
+
+def replace_event(connection: apsw.Connection, event: IngestionEvent) -> None:
+    connection.execute(_REPLACE, (*_row(event)[1:], event.id))
+
+
+def find_waiting(connection: apsw.Connection, source_id: SourceId | None, step: Step) -> IngestionEvent | None:
+    """The event of a source (or the one without any) that is still to do this step."""
+    sql = f"""
+        SELECT {_EVENT} FROM ingestion_events e
+        WHERE e.source_id IS ? AND e.state IN ('pending', 'failed', 'running')
+          AND instr(' ' || e.steps || ' ', ?) > 0 ORDER BY e.id DESC LIMIT 1"""
+    row = connection.execute(sql, (source_id, f" {step} ")).fetchone()
+    return None if row is None else _event(row)
+
+
+def latest_event(connection: apsw.Connection, source_id: SourceId) -> IngestionEvent | None:
+    sql = f"SELECT {_EVENT} FROM ingestion_events e WHERE e.source_id = ? ORDER BY e.id DESC LIMIT 1"
+    row = connection.execute(sql, (source_id,)).fetchone()
+    return None if row is None else _event(row)
+
+
+def claim(connection: apsw.Connection, *, now: datetime, lease: str, until: datetime) -> IngestionEvent | None:
+    values = {"now": micros(now), "lease": lease, "until": micros(until)}
+    row = connection.execute(_CLAIM, values).fetchone()
+    return None if row is None else _event(row)
+
+
+def extend_lease(connection: apsw.Connection, event: IngestionEvent, *, until: datetime) -> bool:
+    sql = "UPDATE ingestion_events SET lease_until = ? WHERE id = ? AND state = 'running' AND lease = ?"
+    connection.execute(sql, (micros(until), event.id, event.lease))
+    return connection.changes() > 0
+
+
+def holds_lease(connection: apsw.Connection, event: IngestionEvent) -> bool:
+    sql = "SELECT 1 FROM ingestion_events WHERE id = ? AND state = 'running' AND lease = ?"
+    return connection.execute(sql, (event.id, event.lease)).fetchone() is not None
+
+
+def next_due(connection: apsw.Connection) -> datetime | None:
+    """When the next event can be claimed, as far as is known now."""
+    row = connection.execute(
+        """
+        SELECT min(due) FROM (
+          SELECT min(due_at) AS due FROM ingestion_events WHERE state IN ('pending', 'failed')
+          UNION ALL SELECT min(lease_until) FROM ingestion_events WHERE state = 'running')"""
+    ).fetchone()
+    return moment_or_none(row[0])
+
+
+def _in_sight(scope: ReadScope) -> Clause:
+    """An event follows its source, or its author when it has none; the engine's own are for admins."""
+    seen, values = in_sight(scope)
+    return (
+        f"""CASE WHEN e.source_id IS NULL
+          THEN (e.agent_id IS :member OR (:admin AND e.agent_id = :engine) OR :everything)
+          ELSE EXISTS (SELECT 1 FROM sources s WHERE s.id = e.source_id AND {seen}) END""",
+        {
+            **values,
+            "member": scope.member_id,
+            "admin": scope.every_role,
+            "engine": ENGINE,
+            "everything": scope.everything,
+        },
+    )
+
+
+def find_event(connection: apsw.Connection, scope: ReadScope, id: EventId) -> IngestionEvent | None:
+    seen, values = _in_sight(scope)
+    sql = f"SELECT {_EVENT} FROM ingestion_events e WHERE e.id = :id AND {seen}"
+    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    return None if row is None else _event(row)
+
+
+def list_events(
+    connection: apsw.Connection,
+    scope: ReadScope,
+    *,
+    state: EventState | None = None,
+    limit: int,
+    cursor: str | None = None,
+) -> Page[IngestionEvent]:
+    """Newest first."""
+    seen, values = _in_sight(scope)
+    sql = f"""
+        SELECT {_EVENT} FROM ingestion_events e
+        WHERE {seen} AND (:state IS NULL OR e.state = :state) AND (:cursor IS NULL OR e.id < :cursor)
+        ORDER BY e.id DESC LIMIT :limit"""
+    rows = connection.execute(sql, {**values, "state": state, "cursor": cursor, "limit": limit + 1}).fetchall()
+    found = [_event(row) for row in rows[:limit]]
+    return Page(found, found[-1].id if len(rows) > limit else None)
+
+
+def count_events(connection: apsw.Connection, scope: ReadScope) -> Mapping[str, int]:
+    seen, values = _in_sight(scope)
+    sql = f"SELECT e.state, count(*) FROM ingestion_events e WHERE {seen} GROUP BY e.state ORDER BY e.state"
+    return dict(connection.execute(sql, values).fetchall())
+
+
+def _row(event: IngestionEvent) -> tuple[Any, ...]:
+    return (
+        event.id,
+        event.trigger,
+        event.source_id,
+        event.scope,
+        event.agent_id,
+        " ".join(event.steps),
+        event.state,
+        event.tries,
+        event.takeovers,
+        event.outcome,
+        event.error,
+        micros(event.created_at),
+        micros(event.updated_at),
+        micros_or_none(event.due_at),
+        event.lease,
+        micros_or_none(event.lease_until),
+    )
+
+
+def _event(row: tuple[Any, ...]) -> IngestionEvent:
+    return IngestionEvent(
+        id=EventId(row[0]),
+        trigger=Trigger(row[1]),
+        source_id=row[2],
+        scope=Scope(row[3]),
+        agent_id=MemberId(row[4]),
+        steps=tuple(Step(step) for step in row[5].split()),
+        state=EventState(row[6]),
+        tries=row[7],
+        takeovers=row[8],
+        outcome=row[9],
+        error=row[10],
+        created_at=moment(row[11]),
+        updated_at=moment(row[12]),
+        due_at=moment_or_none(row[13]),
+        lease=row[14],
+        lease_until=moment_or_none(row[15]),
+    )

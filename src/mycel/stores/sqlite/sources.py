@@ -1,0 +1,175 @@
+"""Sources: the captured material, as far as a reader may see it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.ids import SourceId
+from mycel.domain.inbox import Surroundings
+from mycel.domain.memory import EvidenceRef, SourceKind
+from mycel.domain.query import Page
+from mycel.domain.source import Source
+from mycel.domain.transcript import Turn
+from mycel.stores.sqlite.clauses import Clause, visible
+from mycel.stores.sqlite.rows import (
+    audience_from,
+    micros,
+    micros_or_none,
+    moment,
+    moment_or_none,
+    packed,
+    packed_roles,
+)
+
+COLUMNS = (
+    "id", "visibility", "agent_id", "allowed_roles", "kind", "session_id", "uri", "sha256", "created_at", "title",
+    "project_id", "repo_id", "task_id", "thread_id", "turns", "extracted_to", "text",
+)  # fmt: skip
+_SOURCE = ", ".join(f"s.{name}" for name in COLUMNS)
+_INSERT = f"INSERT INTO sources ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+_REPLACE = f"UPDATE sources SET {', '.join(f'{name} = ?' for name in COLUMNS[1:])} WHERE id = ?"
+
+
+def in_sight(scope: ReadScope) -> Clause:
+    """A source follows its own audience and the strictest memory that came from it."""
+    seen, values = visible(scope, "s")
+    memory_seen, _ = visible(scope)
+    return (
+        f"{seen} AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.source_id = s.id AND NOT {memory_seen})",
+        values,
+    )
+
+
+def find_source(connection: apsw.Connection, scope: ReadScope, id: SourceId) -> Source | None:
+    seen, values = in_sight(scope)
+    sql = f"SELECT {_SOURCE} FROM sources s WHERE s.id = :id AND {seen}"
+    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    return None if row is None else _source(row)
+
+
+def list_sources(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
+    """Newest first; ids grow with time, so the last one seen is the cursor."""
+    seen, values = in_sight(scope)
+    after = "AND s.id < :cursor" if cursor is not None else ""
+    sql = f"SELECT {_SOURCE} FROM sources s WHERE {seen} {after} ORDER BY s.id DESC LIMIT :limit"
+    rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
+    found = [_source(row) for row in rows[:limit]]
+    return Page(found, found[-1].id if len(rows) > limit else None)
+
+
+def find_surroundings(
+    connection: apsw.Connection, scope: ReadScope, evidence: EvidenceRef, *, around: int
+) -> Surroundings | None:
+    """Cut out by the database: a transcript may be megabytes long."""
+    seen, values = in_sight(scope)
+    sql = f"""
+        SELECT substr(s.text, :first + 1, :start - :first), substr(s.text, :start + 1, :end - :start),
+          substr(s.text, :end + 1, :around)
+        FROM sources s WHERE s.id = :id AND {seen}"""
+    first = max(0, evidence.start - around)
+    place = {"id": evidence.source_id, "first": first, "start": evidence.start, "end": evidence.end, "around": around}
+    row = connection.execute(sql, {**values, **place}).fetchone()
+    if row is None:
+        return None
+    before, quote, after = row
+    return Surroundings(evidence.source_id, before, quote, after, evidence.start, evidence.end)
+
+
+def find_twin(connection: apsw.Connection, like: Source) -> Source | None:
+    """Of the same author, for the same readers, with the same text in the same place."""
+    sql = f"""
+        SELECT {_SOURCE} FROM sources s
+        WHERE s.sha256 = ? AND s.agent_id = ? AND s.visibility = ? AND s.allowed_roles IS ? AND s.kind = ?
+          AND s.uri IS ? AND s.session_id IS ? AND s.project_id IS ? AND s.repo_id IS ? AND s.task_id IS ?
+          AND s.thread_id IS ?
+        ORDER BY s.id LIMIT 1"""
+    roles = packed_roles(like.allowed_roles)
+    values = (like.sha256, like.agent_id, like.visibility, roles, like.kind, like.uri, like.session_id)
+    row = connection.execute(sql, (*values, like.project_id, like.repo_id, like.task_id, like.thread_id)).fetchone()
+    return None if row is None else _source(row)
+
+
+def find_growing(connection: apsw.Connection, report: Source) -> Source | None:
+    """By the session, or by the thread where there is none."""
+    column, name = ("session_id", report.session_id) if report.session_id else ("thread_id", report.thread_id)
+    sql = (
+        f"SELECT {_SOURCE} FROM sources s WHERE s.{column} = ? AND s.agent_id = ? AND s.kind = ? ORDER BY s.id LIMIT 1"
+    )
+    row = None if name is None else connection.execute(sql, (name, report.agent_id, report.kind)).fetchone()
+    return None if row is None else _source(row)
+
+
+def find_document(connection: apsw.Connection, source: Source) -> Source | None:
+    """Which the same author or, where it is for the team, anybody wrote."""
+    sql = f"""
+        SELECT {_SOURCE} FROM sources s WHERE s.uri = ? AND s.visibility = ? AND s.allowed_roles IS ? AND s.kind = ?
+          AND (s.visibility = 'team' OR s.agent_id = ?) ORDER BY s.id DESC LIMIT 1"""
+    roles = packed_roles(source.allowed_roles)
+    row = connection.execute(sql, (source.uri, source.visibility, roles, source.kind, source.agent_id)).fetchone()
+    return None if row is None else _source(row)
+
+
+def add_source(connection: apsw.Connection, source: Source) -> None:
+    connection.execute(_INSERT, _row(source))
+
+
+def replace_source(connection: apsw.Connection, source: Source) -> None:
+    connection.execute(_REPLACE, (*_row(source)[1:], source.id))
+
+
+def _row(source: Source) -> tuple[Any, ...]:
+    return (
+        source.id,
+        source.visibility,
+        source.agent_id,
+        packed_roles(source.allowed_roles),
+        source.kind,
+        source.session_id,
+        source.uri,
+        source.sha256,
+        micros(source.created_at),
+        source.title,
+        source.project_id,
+        source.repo_id,
+        source.task_id,
+        source.thread_id,
+        packed([_packed_turn(turn) for turn in source.turns]),
+        source.extracted_to,
+        source.text,
+    )
+
+
+def _packed_turn(turn: Turn) -> list[Any]:
+    return [turn.role, turn.start, turn.end, turn.speaker, micros_or_none(turn.said_at)]
+
+
+def _source(row: tuple[Any, ...]) -> Source:
+    audience = audience_from(row[1], row[2], row[3])
+    return Source(
+        id=SourceId(row[0]),
+        visibility=audience.visibility,
+        agent_id=audience.agent_id,
+        allowed_roles=audience.allowed_roles,
+        kind=SourceKind(row[4]),
+        session_id=row[5],
+        uri=row[6],
+        sha256=row[7],
+        created_at=moment(row[8]),
+        title=row[9],
+        project_id=row[10],
+        repo_id=row[11],
+        task_id=row[12],
+        thread_id=row[13],
+        turns=_turns(row[14]),
+        extracted_to=row[15],
+        text=row[16],
+    )
+
+
+def _turns(value: str | None) -> tuple[Turn, ...]:
+    listed = json.loads(value) if value else ()
+    return tuple(Turn(role, start, end, speaker, moment_or_none(at)) for role, start, end, speaker, at in listed)
