@@ -9,10 +9,13 @@ from mycel.contracts.embedder import Background
 from mycel.errors import Misconfigured
 from mycel.providers.breaker import Breaker
 from mycel.providers.embeddings.checks import rows_of_answer
-from mycel.providers.embeddings.endpoint import Endpoint
 from mycel.providers.embeddings.estimate import cut_to_tokens, estimated_token_ends
+from mycel.providers.endpoint import Endpoint, Service
+from mycel.providers.openai_client import OPENAI_URL, connect_openai
 
 if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
     from mycel.contracts.embedder import Vectors
 
 DEFAULT_MODEL = "text-embedding-3-small"
@@ -60,7 +63,7 @@ class OpenAIEmbedder:
         self._background = background
         self._query_seconds = query_seconds
         self._documents_seconds = documents_seconds
-        self._endpoint = Endpoint(url, key=key, connect_seconds=connect_seconds)
+        self._endpoint = Endpoint(_service(), url=url or OPENAI_URL, key=key, connect_seconds=connect_seconds)
         self._breaker = breaker or Breaker(self._endpoint.name)
 
     @property
@@ -104,14 +107,29 @@ class OpenAIEmbedder:
 
     def _ask(self, texts: Sequence[str], *, seconds: float) -> Vectors:
         expected = ENVELOPE_BYTES + len(texts) * self._dimensions * BYTES_PER_NUMBER
-        body = self._endpoint.ask(self._request(texts), seconds=seconds, most_bytes=min(expected, MOST_ANSWER_BYTES))
-        return rows_of_answer(body, count=len(texts), dimensions=self._dimensions, source=self._endpoint.name)
+        request = self._request(texts)
+        reply = self._endpoint.ask(
+            [lambda client: client.embeddings.with_streaming_response.create(**request)],
+            seconds=seconds,
+            most_bytes=min(expected, MOST_ANSWER_BYTES),
+        )
+        return rows_of_answer(reply.body, count=len(texts), dimensions=self._dimensions, source=self._endpoint.name)
 
     def _request(self, texts: Sequence[str]) -> dict[str, Any]:
         # OpenAI refuses the empty text; Ollama and vLLM know no base64, the client's own choice.
         inputs = [cut_to_tokens(text, most=MAX_TOKENS) or " " for text in texts]
         request: dict[str, Any] = {"model": self._model_name, "input": inputs, "encoding_format": "float"}
         return request | ({"dimensions": self._dimensions} if _can_shorten(self._model_name) else {})
+
+
+def _service() -> Service[AsyncOpenAI]:
+    return Service(
+        name="the embedding endpoint",
+        choice="embedder = openai",
+        settings="MYCEL_EMBEDDING",
+        hint="MYCEL_EMBEDDING_URL, _MODEL and _DIMENSIONS",
+        connect=connect_openai,
+    )
 
 
 def _can_shorten(model: str) -> bool:

@@ -1,0 +1,1 @@
+"""From captured material to memories: reading, extracting, judging, summarising. Stores nothing by itself."""

@@ -1,0 +1,207 @@
+"""The plan of a consolidation: what is merged, linked, replaced and promoted, and why. Nothing is stored here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from mycel.domain.fields import MAX_TAGS
+from mycel.domain.ids import MemoryId
+from mycel.domain.link import Relation
+from mycel.domain.marks import CONTESTED, MERGED, REVIEW, with_marks
+from mycel.domain.memory import MadeBy, Memory, MemoryType, Status
+from mycel.domain.policy import Policy
+from mycel.domain.report import Action, ActionKind
+from mycel.domain.team import Trust
+from mycel.engine.comparable import may_contradict, may_merge
+
+if TYPE_CHECKING:
+    from mycel.engine.judging.pair import Judgement
+
+SAME = 0.85
+OPPOSED = 0.5
+# Two sources that agree are worth more than one, but never as much as a person's word.
+MOST_CORROBORATED = 0.95
+_TRUST_ORDER = list(Trust)
+_STANDING = frozenset({Status.ACTIVE, Status.INBOX})
+
+LinkKey = tuple[MemoryId, MemoryId, Relation]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Two memories that were compared, the one said first before the other."""
+
+    earlier: Memory
+    later: Memory
+    judgement: Judgement
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to be done: the actions in words, the memories before and after, and the new links."""
+
+    actions: list[Action] = field(default_factory=list[Action])
+    before: dict[MemoryId, Memory] = field(default_factory=dict[MemoryId, Memory])
+    after: dict[MemoryId, Memory] = field(default_factory=dict[MemoryId, Memory])
+    links: dict[LinkKey, None] = field(default_factory=dict[LinkKey, None])
+
+
+def plan_consolidation(
+    memories: Iterable[Memory],
+    judged: Sequence[Judged],
+    *,
+    policy: Policy,
+    links: Iterable[LinkKey] = (),
+    settled: Iterable[Memory] = (),
+) -> Plan:
+    """`memories` are looked at for promotion; `links` are those there are; `settled` are contested no longer."""
+    planner = _Planner(policy, links)
+    for pair in judged:
+        planner.merge(pair)
+    for pair in judged:
+        planner.oppose(pair)
+    for memory in memories:
+        planner.promote(memory)
+    for pair in judged:
+        planner.supersede(pair)
+    for memory in settled:
+        planner.clear(memory)
+    return planner.plan
+
+
+class _Planner:
+    def __init__(self, policy: Policy, links: Iterable[LinkKey]) -> None:
+        self.plan = Plan()
+        self._policy = policy
+        self._links = set(links)
+
+    def merge(self, pair: Judged) -> None:
+        first, second = self._now(pair.earlier), self._now(pair.later)
+        if not self._both_stand(first, second) or pair.judgement.likeness < SAME or not may_merge(first, second):
+            return
+        keeper, other = sorted((first, second), key=_preference)
+        self._act(ActionKind.MERGE, keeper, other, why=pair.judgement.reason or "the same statement")
+        self._change(keeper, _with_provenance(keeper, other))
+        self._change(other, replace(other, status=Status.SUPERSEDED))
+        self._link(keeper, other, Relation.SUPERSEDES)
+
+    def oppose(self, pair: Judged) -> None:
+        first, second = self._now(pair.earlier), self._now(pair.later)
+        if not self._opposed(pair, first, second) or self._replaces(pair, first, second):
+            return
+        if self._linked(first, second, Relation.CONTRADICTS):
+            return
+        self._act(ActionKind.CONTRADICT, second, first, why=pair.judgement.reason or "they say opposite things")
+        for memory in (first, second):
+            self._change(memory, replace(memory, metadata=with_marks(memory.metadata, contested=True)))
+        self._link(second, first, Relation.CONTRADICTS)
+
+    def promote(self, memory: Memory) -> None:
+        candidate = self._now(memory)
+        if self._is_grounded(candidate):
+            why = f"it has evidence and a confidence of {candidate.confidence:.2f}, and nothing contradicts it"
+            self._act(ActionKind.PROMOTE, candidate, None, why=why)
+            self._change(candidate, replace(candidate, status=Status.ACTIVE, expires_at=None))
+
+    def supersede(self, pair: Judged) -> None:
+        """What waits in the inbox replaces nothing yet; the link says that it will."""
+        first, second = self._now(pair.earlier), self._now(pair.later)
+        if not self._opposed(pair, first, second) or not self._replaces(pair, first, second):
+            return
+        if not self._linked(first, second, Relation.SUPERSEDES):
+            self._link(second, first, Relation.SUPERSEDES)
+        if second.status is Status.ACTIVE and first.status is Status.ACTIVE:
+            self._act(ActionKind.SUPERSEDE, second, first, why=pair.judgement.reason or "it says that it replaces it")
+            self._change(first, replace(first, status=Status.SUPERSEDED))
+
+    def clear(self, memory: Memory) -> None:
+        contested = self._now(memory)
+        if CONTESTED in contested.metadata and not any(
+            contested.id in key[:2] and key[2] is Relation.CONTRADICTS for key in self.plan.links
+        ):
+            self._act(ActionKind.CLEAR, contested, None, why="nothing that stands contradicts it any more")
+            self._change(contested, replace(contested, metadata=with_marks(contested.metadata, contested=None)))
+
+    def _is_grounded(self, memory: Memory) -> bool:
+        return (
+            memory.status is Status.INBOX
+            and memory.made_by is MadeBy.EXTRACTION
+            and memory.evidence_ref is not None
+            and memory.confidence >= self._policy.promote_from
+            and memory.type is not MemoryType.PROFILE
+            and memory.type not in self._policy.review
+            and REVIEW not in memory.metadata
+            and CONTESTED not in memory.metadata
+        )
+
+    def _opposed(self, pair: Judged, first: Memory, second: Memory) -> bool:
+        opposed = pair.judgement.contradiction >= OPPOSED or pair.judgement.supersedes
+        return opposed and self._both_stand(first, second) and may_contradict(first, second)
+
+    def _replaces(self, pair: Judged, first: Memory, second: Memory) -> bool:
+        """A later word of somebody trusted less does not replace an earlier one: it contradicts it."""
+        return pair.judgement.supersedes and _trust(second) >= _trust(first) and REVIEW not in second.metadata
+
+    def _both_stand(self, first: Memory, second: Memory) -> bool:
+        return first.status in _STANDING and second.status in _STANDING
+
+    def _now(self, memory: Memory) -> Memory:
+        return self.plan.after.get(memory.id, memory)
+
+    def _change(self, before: Memory, after: Memory) -> None:
+        if after != before:
+            self.plan.before.setdefault(before.id, before)
+            self.plan.after[before.id] = after
+
+    def _linked(self, first: Memory, second: Memory, relation: Relation) -> bool:
+        known = self._links | set(self.plan.links)
+        return (first.id, second.id, relation) in known or (second.id, first.id, relation) in known
+
+    def _link(self, start: Memory, end: Memory, relation: Relation) -> None:
+        if (start.id, end.id, relation) not in self._links:
+            self.plan.links[start.id, end.id, relation] = None
+
+    def _act(self, kind: ActionKind, memory: Memory, other: Memory | None, *, why: str) -> None:
+        self.plan.actions.append(
+            Action(kind=kind, memory_id=memory.id, other_id=None if other is None else other.id, why=why)
+        )
+
+
+def _trust(memory: Memory) -> int:
+    return _TRUST_ORDER.index(memory.trust)
+
+
+def _preference(memory: Memory) -> tuple[object, ...]:
+    """The best comes first: what stands already, by whom is trusted most, the surest, the oldest."""
+    return (memory.status is not Status.ACTIVE, -_trust(memory), -memory.confidence, memory.created_at, memory.id)
+
+
+def _with_provenance(keeper: Memory, other: Memory) -> Memory:
+    """Every author and source of both; two sources that agree make a candidate surer."""
+    merged: Mapping[str, Sequence[str]] = {
+        "memories": _joined(keeper, other, "memories", [other.id]),
+        "authors": _joined(keeper, other, "authors", [keeper.agent_id, other.agent_id]),
+        "sources": _joined(keeper, other, "sources", [*_source_of(keeper), *_source_of(other)]),
+    }
+    confidence = max(keeper.confidence, other.confidence)
+    if keeper.made_by is MadeBy.EXTRACTION and _source_of(other) and _source_of(keeper) != _source_of(other):
+        together = 1 - (1 - keeper.confidence) * (1 - other.confidence)
+        confidence = max(confidence, min(together, MOST_CORROBORATED))
+    return replace(
+        keeper,
+        tags=tuple(dict.fromkeys((*keeper.tags, *other.tags)))[:MAX_TAGS],
+        confidence=confidence,
+        metadata=with_marks(keeper.metadata, merged=merged),
+    )
+
+
+def _joined(keeper: Memory, other: Memory, name: str, added: Sequence[str]) -> list[str]:
+    known: list[str] = [*keeper.metadata.get(MERGED, {}).get(name, ()), *other.metadata.get(MERGED, {}).get(name, ())]
+    return list(dict.fromkeys([*known, *added]))
+
+
+def _source_of(memory: Memory) -> list[str]:
+    origin = memory.evidence_ref or memory.source_ref
+    return [origin.source_id] if origin is not None and origin.source_id is not None else []

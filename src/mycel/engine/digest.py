@@ -1,0 +1,67 @@
+"""One source digested: the candidates in it and its summary, by a language model if there is one, else by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mycel.contracts.language_model import LanguageModel
+from mycel.domain.candidate import Candidate
+from mycel.domain.source import Step
+from mycel.domain.transcript import Transcript
+from mycel.engine.by_model.extraction import extract_with_model
+from mycel.engine.by_model.summary import summarize_with_model
+from mycel.engine.workshop.workshop import Workshop
+from mycel.errors import Misconfigured, Unavailable
+
+ResultT = TypeVar("ResultT")
+
+RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """`by` says what made it: the model's name, or rules, with what went wrong when rules stood in for a model."""
+
+    candidates: tuple[Candidate, ...]
+    summary: str
+    by: str
+
+
+def digest(
+    transcript: Transcript,
+    *,
+    steps: tuple[Step, ...],
+    start: int,
+    workshop: Workshop,
+    model: LanguageModel | None,
+) -> Digest:
+    """Candidates of what stands at or after `start`; the summary is of the whole."""
+    made_by: dict[str, None] = {}
+
+    def attempt(by_model: Callable[[LanguageModel], ResultT], by_rules: Callable[[], ResultT]) -> ResultT:
+        if model is None:
+            made_by[RULES] = None
+            return by_rules()
+        try:
+            found = by_model(model)
+            made_by[model.model] = None
+        except (Unavailable, Misconfigured) as error:
+            made_by[f"{RULES}, since {model.model} failed: {error}"] = None
+            return by_rules()
+        return found
+
+    candidates: tuple[Candidate, ...] = ()
+    summary = ""
+    if Step.EXTRACT in steps:
+        candidates = attempt(
+            lambda asked: tuple(extract_with_model(asked, transcript, start=start).candidates),
+            lambda: tuple(workshop.extract(transcript, start=start)),
+        )
+    if Step.SUMMARIZE in steps:
+        summary = attempt(
+            lambda asked: summarize_with_model(asked, transcript),
+            lambda: workshop.summarize(transcript),
+        )
+    return Digest(candidates, summary, "; ".join(made_by))

@@ -1,0 +1,1 @@
+"""Drawing candidates from captured talk by rules alone, with no language model."""

@@ -1,0 +1,1 @@
+"""The rules themselves: cues that say outright what a sentence is."""

@@ -1,0 +1,119 @@
+"""Words of a text with what they are written like: names, values, quoted; cut into sentences and these into parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mycel.engine.judging.values import Value, read_value
+from mycel.engine.judging.vocabulary import function_words, phrases, plain_terms
+from mycel.engine.judging.word_sets import word_set
+
+# A memory's first sentences say what it is about; a whole document is not one statement.
+MOST_CHARS = 4000
+MOST_WORD_CHARS = 80
+
+_LEXEME = re.compile(
+    r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?![\w,])"
+    r"|[#@/~$€£]?/?\w++(?:(?:://|::|[-./:@+#'\u2019&])\w++)*+(?:\+\+|[#%]|/(?=\s|$))?"
+    r"|%|->|=>|\u2192|[.!?]+(?=[\s\"'\u201d)`]|$)|[,;:()\n\"\u201c\u201d`\u2014\u2013=]"
+)
+_SENTENCE_ENDS = frozenset(".!?;\n")
+_PART_ENDS = frozenset(",()\u2014\u2013")
+_COPULAS = frozenset((":", "=", "->", "=>", "\u2192"))
+_QUOTES = frozenset('"\u201c\u201d`')
+_CONTRASTS = frozenset(("but", "whereas", "however", "although", "though"))
+_PLAIN_COMPOUNDS = word_set("on-call stand-up sign-in log-in opt-in opt-out back-end front-end e-mail time-out")
+_COMPOUND_ENDINGS = word_set("only sensitive insensitive level side free wide safe end up in out down off time way")
+_SHAPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}|[0-9_/#@]|\w[.]\w")
+
+
+class Lexeme(NamedTuple):
+    """One word, value or mark as it is written; `word` is in small letters, and a phrase is one word with hyphens."""
+
+    word: str
+    text: str
+    is_name: bool = False
+    value: Value | None = None
+    is_copula: bool = False
+
+
+Part = tuple[Lexeme, ...]
+Sentence = tuple[Part, ...]
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """Each sentence as the parts between its commas."""
+    raws: list[str] = _LEXEME.findall(text[:MOST_CHARS].replace("\u2019", "'"))
+    # In a heading every word has a capital, so capitals say nothing there.
+    letters = [raw for raw in raws if raw[0].isalpha()]
+    is_heading = sum(raw[0].isupper() for raw in letters) > 0.6 * len(letters)
+    begin = 0
+    for at, raw in enumerate([*raws, "\n"]):
+        if raw[0] in _SENTENCE_ENDS:
+            parts = tuple(_parts(raws[begin:at], is_heading=is_heading))
+            if parts:
+                yield parts
+            begin = at + 1
+
+
+def _parts(raws: Sequence[str], *, is_heading: bool) -> Iterator[Part]:
+    part: list[Lexeme] = []
+    is_quoted = False
+    at = 0
+    while at < len(raws):
+        raw = raws[at]
+        if raw in _QUOTES:
+            is_quoted = not is_quoted
+            at += 1
+        elif raw in _PART_ENDS or (raw.casefold() in _CONTRASTS and part):
+            if part:
+                yield tuple(part)
+            part = []
+            at += 1
+        else:
+            lexeme, taken = _lexeme(raws, at, is_first=not part, is_heading=is_heading)
+            part.append(lexeme._replace(is_name=True) if is_quoted else lexeme)
+            at += taken
+    if part:
+        yield tuple(part)
+
+
+def _lexeme(raws: Sequence[str], at: int, *, is_first: bool, is_heading: bool) -> tuple[Lexeme, int]:
+    raw = raws[at]
+    if raw in _COPULAS:
+        return Lexeme(raw, raw, is_copula=True), 1
+    phrase = _phrase(raws, at)
+    if phrase is not None:
+        return phrase
+    found = read_value(raws, at)
+    if found is not None:
+        return Lexeme(raw.casefold(), " ".join(raws[at : at + found[1]]), value=found[0]), found[1]
+    if len(raw) == 1 and raw.isupper() and not is_first and raw != "I":
+        return Lexeme(raw, raw, is_name=True), 1
+    is_capital = raw[0].isupper() and not (is_first or is_heading) and raw.casefold() not in function_words()
+    is_name = is_capital or bool(_SHAPED.search(raw)) or _is_hyphenated_name(raw)
+    return Lexeme(raw[:MOST_WORD_CHARS].casefold(), raw[:MOST_WORD_CHARS], is_name=is_name), 1
+
+
+def _is_hyphenated_name(raw: str) -> bool:
+    """`acme-build-output` and `shared-types`, but not a case-sensitive or well-known one."""
+    *beginning, last = raw.split("-")
+    if not beginning or not raw.replace("-", "").isalnum():
+        return False
+    return len(beginning) > 1 or not (
+        raw.casefold() in _PLAIN_COMPOUNDS or last in _COMPOUND_ENDINGS or last.endswith(("ed", "ing", "ly"))
+    )
+
+
+def _phrase(raws: Sequence[str], at: int) -> tuple[Lexeme, int] | None:
+    first = plain_terms(raws[at])
+    if not first:
+        return None
+    for others, meant in phrases().get(first[0], ()):
+        if at + len(others) < len(raws) and all(
+            plain_terms(raws[at + 1 + place])[:1] == (stem,) for place, stem in enumerate(others)
+        ):
+            return Lexeme(meant, " ".join(raws[at : at + 1 + len(others)])), 1 + len(others)
+    return None

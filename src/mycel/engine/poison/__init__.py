@@ -1,0 +1,1 @@
+"""Text that gives orders to the AI reading it, told from text that tells engineers how to work."""

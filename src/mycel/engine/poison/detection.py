@@ -1,0 +1,233 @@
+"""Tells a text that gives orders to the AI reading it from one that tells engineers how to work."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from mycel.engine.poison.disguise import letters_stand_apart, plain, spelled_out, undisguised, without_mentions
+from mycel.engine.poison.signal import DISGUISE, Phrase
+from mycel.retrieval.analysis import words
+
+# So many points are an alarm; a phrase that gives an attack away has them alone. Of the 100 attacks and 100 conventions
+# of the benchmarks, 4.5 points would find 90 and 3, and 6 points 79 and none.
+ALARM = 5.25
+# Each passage of a long text is another chance to be wrong: with e times as many passages this much more is asked for.
+_POINTS_PER_LENGTH = 1.2
+_DISGUISE_POINTS = 2.0
+# Words count together only in so many characters, which are two or three sentences.
+PASSAGE_CHARS = 280
+_PART_CHARS = 1_200
+_OVERLAP_CHARS = 300
+_SHOWN_CHARS = 60
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_SPELLED_OUT = re.compile(r"ignore|disregard|forget|overrid|reveal|bypass|instruct|prompt|password|secret")
+
+
+class _Sign(NamedTuple):
+    weight: float
+    meaning: str
+    said: str
+
+
+_Signs = dict[int, _Sign]
+
+
+class _Patterns(NamedTuple):
+    hints: tuple[tuple[str, tuple[int, ...]], ...]
+    by_number: tuple[tuple[str, float, re.Pattern[str]], ...]
+
+
+def instruction_to_reader(text: str) -> str | None:
+    """Why a text reads like orders to the AI it is shown to, in plain words for a reviewer; None when it does not.
+
+    Takes time linear in the length of the text, whatever it holds.
+    """
+    alarm = ALARM + _POINTS_PER_LENGTH * math.log(max(1.0, len(text) / PASSAGE_CHARS))
+    for start in range(0, max(1, len(text) - _OVERLAP_CHARS), _PART_CHARS - _OVERLAP_CHARS):
+        sign = _worst(text[start : start + _PART_CHARS], alarm=alarm)
+        if sign:
+            said = " ".join(sign.said.split())
+            shown = said if len(said) <= _SHOWN_CHARS else said[: _SHOWN_CHARS - 1] + "\u2026"
+            return f"{sign.meaning}: \u201c{shown}\u201d"
+    return None
+
+
+def _worst(part: str, *, alarm: float) -> _Sign | None:
+    """The sign to show for a part of a text that is an alarm."""
+    said = plain(part)
+    found = _phrase(without_mentions(said)) or _passage(without_mentions(said), alarm=alarm)
+    if found:
+        return found
+    if letters_stand_apart(part) and _SPELLED_OUT.search(spelled_out(part)):
+        return _Sign(ALARM, DISGUISE, said)
+    for other in undisguised(part, said=said):
+        # Digits and signs stand among letters in ordinary text, too: only what they hide counts.
+        found = _phrase(other) or _passage(other, alarm=alarm - _DISGUISE_POINTS, than=said)
+        if found:
+            return _Sign(found.weight, DISGUISE, said)
+    return None
+
+
+def _phrase(said: str) -> _Sign | None:
+    """What gives an attack away alone."""
+    return next(iter(_found(_certain(), said).values()), None)
+
+
+def _passage(said: str, *, alarm: float, than: str | None = None) -> _Sign | None:
+    """The first passage with enough words of an attack, and, where given, with more than another text has."""
+    if _most_points(said) < alarm:
+        return None
+    for passage, signs in _passages(said):
+        points = _points(signs)
+        if points >= alarm and (than is None or points >= _points(_signs(than)) + _DISGUISE_POINTS):
+            meanings: dict[str, float] = {}
+            for sign in signs.values():
+                meanings[sign.meaning] = meanings.get(sign.meaning, 0.0) + sign.weight
+            return _Sign(points, max(meanings, key=lambda meaning: meanings[meaning]), passage)
+    return None
+
+
+def _passages(said: str) -> Iterator[tuple[str, _Signs]]:
+    """As many sentences in a row as are short enough, from each sentence on, with their signs together."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(said) if sentence]
+    signs = [_signs(sentence) for sentence in sentences]
+    covered = 0
+    for first in range(len(sentences)):
+        end, length = first, 0
+        while end < len(sentences) and (end == first or length + len(sentences[end]) <= PASSAGE_CHARS):
+            length += len(sentences[end])
+            end += 1
+        if end > covered:
+            covered = end
+            yield (
+                " ".join(sentences[first:end]),
+                {number: sign for one in signs[first:end] for number, sign in one.items()},
+            )
+
+
+def _most_points(said: str) -> float:
+    """At least as many as any passage has, in a tenth of the time: nearly every note ends here."""
+    single, several = _groups()
+    stems = set(chain.from_iterable(map(_stems_of, said.split())))
+    found: dict[int, float] = {}
+    for stem in stems & single.keys():
+        found.update(single[stem])
+    for stem in stems & several.keys():
+        found.update((number, weight) for group, number, weight in several[stem] if group <= stems)
+    patterns = _weighted()
+    numbers = {number for hint, numbers in patterns.hints if hint in said for number in numbers}
+    return sum(found.values()) + sum(max(0.0, patterns.by_number[number][1]) for number in numbers)
+
+
+def _points(signs: _Signs) -> float:
+    return sum(sign.weight for sign in signs.values())
+
+
+def _signs(said: str) -> _Signs:
+    return _found(_weighted(), said) | _words(said)
+
+
+def _found(patterns: _Patterns, said: str) -> _Signs:
+    """The patterns found, under negative numbers; looking for their hints first takes a tenth of the time."""
+    numbers = {number for hint, numbers in patterns.hints if hint in said for number in numbers}
+    found: _Signs = {}
+    for number in sorted(numbers):
+        meaning, weight, pattern = patterns.by_number[number]
+        if match := pattern.search(said):
+            found[-1 - number] = _Sign(weight, meaning, match[0])
+    return found
+
+
+def _words(said: str) -> _Signs:
+    """One sign for each group of words that the text has something of."""
+    lexicon = _lexicon()
+    return {number: sign for group in _word_groups(said) for number, sign in lexicon.get(group, ())}
+
+
+def _word_groups(said: str) -> Iterator[str]:
+    """Up to four words in a row from each word that begins a known group, and the pairs with one word between."""
+    analysed = list(words(said))
+    stems = [token for word in analysed for token in word.tokens]
+    yield from (part for word in analysed for part in word.parts)
+    beginnings = _beginnings()
+    for at, stem in enumerate(stems):
+        if stem in beginnings:
+            group = stem
+            yield group
+            for following in stems[at + 1 : at + 4]:
+                group = f"{group} {following}"
+                yield group
+            yield f"{stem} * {' '.join(stems[at + 2 : at + 3])}"
+
+
+@cache
+def _certain() -> _Patterns:
+    from mycel.engine.poison import languages
+    from mycel.engine.poison import phrases as plain_phrases
+
+    phrases = (*plain_phrases.PHRASES, *languages.PHRASES)
+    return _patterns(phrase for phrase in phrases if phrase.weight is None)
+
+
+@cache
+def _weighted() -> _Patterns:
+    from mycel.engine.poison.phrases import PHRASES
+
+    return _patterns(phrase for phrase in PHRASES if phrase.weight is not None)
+
+
+def _patterns(phrases: Iterable[Phrase]) -> _Patterns:
+    by_hint: dict[str, tuple[int, ...]] = {}
+    by_number: list[tuple[str, float, re.Pattern[str]]] = []
+    for number, phrase in enumerate(phrases):
+        by_number.append((phrase.meaning, phrase.weight or ALARM, re.compile(phrase.pattern)))
+        for hint in phrase.hints:
+            by_hint[hint] = (*by_hint.get(hint, ()), number)
+    return _Patterns(tuple(by_hint.items()), tuple(by_number))
+
+
+@cache
+def _lexicon() -> dict[str, tuple[tuple[int, _Sign], ...]]:
+    from mycel.engine.poison.words import WORDS
+
+    found: dict[str, tuple[tuple[int, _Sign], ...]] = {}
+    for number, (meaning, weight, phrases) in enumerate(WORDS):
+        for phrase in phrases.split("|"):
+            group = " ".join(stem for part in phrase.split() for stem in _stems(part))
+            found[group] = (*found.get(group, ()), (number, _Sign(weight, meaning, phrase)))
+    return found
+
+
+@cache
+def _groups() -> tuple[dict[str, list[tuple[int, float]]], dict[str, list[tuple[frozenset[str], int, float]]]]:
+    """What speaks for an attack: words by themselves, and groups of words under the longest of them."""
+    single: dict[str, list[tuple[int, float]]] = {}
+    several: dict[str, list[tuple[frozenset[str], int, float]]] = {}
+    for group, signs in _lexicon().items():
+        stems = frozenset(group.split()) - {"*"}
+        for number, sign in signs:
+            if sign.weight > 0 and len(stems) == 1:
+                single.setdefault(next(iter(stems)), []).append((number, sign.weight))
+            elif sign.weight > 0:
+                several.setdefault(max(stems, key=len), []).append((stems, number, sign.weight))
+    return single, several
+
+
+@lru_cache(maxsize=65_536)
+def _stems_of(word: str) -> tuple[str, ...]:
+    return tuple(stem for found in words(word) for stem in (*found.tokens, *found.parts))
+
+
+@cache
+def _beginnings() -> frozenset[str]:
+    return frozenset(group.partition(" ")[0] for group in _lexicon())
+
+
+def _stems(word: str) -> Iterable[str]:
+    return ["*"] if word == "*" else [token for found in words(word) for token in found.tokens]

@@ -1,0 +1,74 @@
+"""What a text says to a reader who is not fooled by how its letters are written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from mycel.domain.rendering import INVISIBLE
+
+# One space between words is as it should be.
+_SPACES = re.compile(r"[^\S\n ]+ *| (?:[^\S\n]+)")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
+
+# A quotation that its sentence introduces is spoken about, not said.
+_MENTIONED = re.compile(
+    r"(\b(?:texts?|phrases?|strings?|sentences?|samples?|prompts?|tests?|patterns?|payloads?|wording|inputs?|attacks?"
+    r"|injections?|filters?|classif\w+|detect\w+|says?|said|called|titled|named|flag\w*|block\w*|contain\w*|like"
+    r"|such as|e\.g\.|example|quot\w+|match\w*|case|label\w*|summari[sz]er)\b[^.\"`\n]{0,24})"
+    r"(?:\"[^\"\n]{3,200}\"|`[^`\n]{3,200}`)"
+)
+
+# Single letters with a sign between them: i g n o r e, i.g.n.o.r.e. A wider gap ends a word.
+_SPACED_OUT = re.compile(r"(?<![^\W_])(?:[^\W\d_][ ._*-]){3,}[^\W\d_](?![^\W_])")
+# The cheapest sign of it.
+_LONE_LETTERS = re.compile(r"[ ._*-]\w[ ._*-]\w[ ._*-]")
+_SPACED_LETTERS = re.compile(r"(?<![^\W_])(?:[^\W\d_][ ._*-])+[^\W\d_](?![^\W_])")
+_BETWEEN_LETTERS = re.compile(r"[ ._*-]")
+_HIDDEN_IN_WORD = re.compile("(?:[a-z][\u200b-\u200f\u2060-\u2064\u00ad\ufeff]+){3,}", re.IGNORECASE)
+# Between letters, and in no number of base 16.
+_DIGIT_FOR_LETTER = re.compile(r"\b(?=\w{0,20}[g-z])(?=\w{0,20}[a-z][013457]{1,2}[a-z])[a-z013457]{4,20}\b")
+_DIGIT_AMONG_LETTERS = re.compile(r"[a-z][013457]{1,2}[a-z]")
+# The digit 1 stands for an i as well as for an l.
+_DIGITS = tuple(str.maketrans("013457", letters) for letters in ("oieast", "oleast"))
+_MIXED_SCRIPT = re.compile(r"\w{0,20}(?:[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z])\w{0,20}")
+_LOOKALIKES = str.maketrans("\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u0456\u0455\u03bf\u03b1", "aeopcxyisoa")
+
+
+def plain(text: str) -> str:
+    """Lower case, compatibility forms resolved, nothing invisible, one space between words; lines stay lines."""
+    if text.isascii():
+        # Nearly every text: the long list of what is invisible need not be gone through.
+        return _SPACES.sub(" ", _CONTROLS.sub("", text.lower())).strip()
+    visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).translate(_QUOTES))
+    return _SPACES.sub(" ", visible.lower()).strip()
+
+
+def without_mentions(said: str) -> str:
+    """Without the quotations that a plain text only speaks about."""
+    return _MENTIONED.sub(r"\1…", said) if '"' in said or "`" in said else said
+
+
+def undisguised(text: str, *, said: str) -> Iterator[str]:
+    """What else a text says, given what it plainly says: with tricks undone that only somebody with intent uses."""
+    if letters_stand_apart(text):
+        wide = INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).lower()
+        yield _SPACES.sub(" ", _SPACED_LETTERS.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), wide))
+    if not text.isascii() and _HIDDEN_IN_WORD.search(text):
+        yield said
+    if _DIGIT_AMONG_LETTERS.search(said) and len(_DIGIT_FOR_LETTER.findall(said)) >= 2:
+        for table in _DIGITS:
+            yield _DIGIT_FOR_LETTER.sub(lambda found, table=table: found[0].translate(table), said)
+    if not said.isascii() and _MIXED_SCRIPT.search(said):
+        yield _MIXED_SCRIPT.sub(lambda found: found[0].translate(_LOOKALIKES), said)
+
+
+def letters_stand_apart(text: str) -> bool:
+    return _LONE_LETTERS.search(text) is not None and _SPACED_OUT.search(text) is not None
+
+
+def spelled_out(text: str) -> str:
+    """The letters of a text that stand apart, all joined: where no gap is wider, words run into each other."""
+    return "".join(_BETWEEN_LETTERS.sub("", run) for run in _SPACED_OUT.findall(text)).lower()

@@ -1,0 +1,1 @@
+"""Likely secrets, found and masked in whatever comes in."""

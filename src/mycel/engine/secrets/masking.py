@@ -1,0 +1,192 @@
+"""Masks likely secrets before anything is stored: well-known key formats, and what is called a password or a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import NamedTuple, cast
+
+from mycel.engine.secrets.span import Span
+
+# So much is looked through at a time: searching holds the interpreter lock, and others want to go on. Larger slices
+# are also slower, since each costs fresh pages of memory.
+SLICE_CHARS = 16_384
+# A hint that begins in a slice is seen whole.
+_OVERLAP_CHARS = 64
+
+# Finding literal bytes is twenty times faster than a pattern; a pattern is tried only where one of these stands.
+# fmt: off
+_HINTS = (
+    b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"login", b"contrase", b"auth", b"bearer", b"://", b"sig=",
+    b"-u", b"identified by", b"-----begin",
+)
+# fmt: on
+# "Password" in Chinese, Japanese and Russian, and "key" in Chinese.
+_HINTS_BEYOND_ASCII = ("密码", "パスワード", "пароль", "密钥")
+
+# Every known format has a run of so many letters, digits, `_` and `-`; ordinary words hardly ever do.
+_KEY_CHARACTER = b"a"
+_RUN = _KEY_CHARACTER * 20
+_CLASSES = bytes(
+    ord(_KEY_CHARACTER) if code < 128 and (chr(code).isalnum() or chr(code) in "_-") else ord(" ")
+    for code in range(256)
+)
+
+# What only the surroundings say of a secret; its own format says more.
+_GENERAL = frozenset({"password", "secret", "token", "key", "authorization", "bearer_token", "url_token"})
+
+_Find = Callable[[str, int], Span | None]
+
+
+class Masked(NamedTuple):
+    """A text without its likely secrets, and the kinds of those that were in it."""
+
+    text: str
+    kinds: tuple[str, ...]
+
+
+def mask_secrets(text: str) -> Masked:
+    """Each likely secret becomes `[secret:KIND]`; a text without any is returned as it is.
+
+    Takes time linear in the length of the text, whatever it holds.
+    """
+    found = [span for start in range(0, len(text), SLICE_CHARS) for span in _spans(text, start)]
+    if not found:
+        return Masked(text, ())
+    pieces: list[str] = []
+    kinds: dict[str, None] = {}
+    kept_from = 0
+    for start, end, kind in _merged(found):
+        pieces += (text[kept_from:start], f"[secret:{kind}]")
+        kinds[kind] = None
+        kept_from = end
+    return Masked("".join([*pieces, text[kept_from:]]), tuple(kinds))
+
+
+def mask_within(value: object) -> tuple[object, tuple[str, ...]]:
+    """The same for every text in nested mappings and lists; keys stay as they are, and say what a value is.
+
+    What holds no secret is returned as it is.
+    """
+    kinds: dict[str, None] = {}
+    masked = _masked(value, name=None, kinds=kinds)
+    return masked, tuple(kinds)
+
+
+def _masked(value: object, *, name: str | None, kinds: dict[str, None]) -> object:
+    if isinstance(value, str):
+        return _masked_text(value, name=name, kinds=kinds)
+    if isinstance(value, Mapping):
+        items = cast("Mapping[object, object]", value)
+        made = {
+            key: _masked(inner, name=key if isinstance(key, str) else None, kinds=kinds) for key, inner in items.items()
+        }
+        return made if any(made[key] is not inner for key, inner in items.items()) else items
+    if isinstance(value, list | tuple):
+        inners = cast("list[object] | tuple[object, ...]", value)
+        texts = [_masked(inner, name=name, kinds=kinds) for inner in inners]
+        if all(text is inner for text, inner in zip(texts, inners, strict=True)):
+            return inners
+        return texts if isinstance(value, list) else tuple(texts)
+    return value
+
+
+def _masked_text(text: str, *, name: str | None, kinds: dict[str, None]) -> str:
+    masked = mask_secrets(text)
+    kind = None if masked.kinds or name is None else _kind_under(name, text)
+    if kind is None:
+        kinds.update(dict.fromkeys(masked.kinds))
+        return masked.text
+    kinds[kind] = None
+    return f"[secret:{kind}]"
+
+
+def _kind_under(name: str, text: str) -> str | None:
+    from mycel.engine.secrets.keywords import kind_of_value
+    from mycel.engine.secrets.logins import header_at
+
+    header = header_at(f"{name}: {text}", 0)
+    return header.kind if header else kind_of_value(text, name=name)
+
+
+def _spans(text: str, start: int) -> Iterator[Span]:
+    """The secrets that begin in one slice of the text; they may end after it."""
+    part = text[start : start + SLICE_CHARS + _OVERLAP_CHARS]
+    plain = part.encode("ascii", "replace")
+    lowered = plain.lower()
+    for hint in _HINTS:
+        at = lowered.find(hint)
+        while 0 <= at < SLICE_CHARS:
+            span = _first_of(_finds()[hint], text, start + at)
+            if span:
+                yield span
+            # What is masked is not looked into again: a text full of hints would take long.
+            at = lowered.find(hint, max(at + 1, span.end - start) if span else at + 1)
+    # Each character beyond ASCII has become a question mark.
+    if b"??" in plain:
+        yield from _spans_beyond_ascii(text, part=part, start=start)
+    yield from _keys(text, plain.translate(_CLASSES), start=start)
+
+
+@cache
+def _finds() -> dict[bytes, tuple[_Find, ...]]:
+    """What to look for at a hint. The patterns are made when the first hint is met: most short texts have none."""
+    from mycel.engine.secrets import keywords, logins
+    from mycel.engine.secrets.formats import private_key_at
+
+    other: dict[bytes, tuple[_Find, ...]] = {
+        b"cred": (keywords.value_at, keywords.pair_at),
+        b"login": (keywords.pair_at,),
+        b"auth": (keywords.value_at, logins.header_at),
+        b"bearer": (logins.bearer_at,),
+        b"://": (logins.address_at,),
+        b"sig=": (logins.signature_at,),
+        b"-u": (logins.option_at,),
+        b"identified by": (logins.identified_at,),
+        b"-----begin": (private_key_at,),
+    }
+    return {hint: other.get(hint, (keywords.value_at,)) for hint in _HINTS}
+
+
+def _first_of(finds: Iterable[_Find], text: str, at: int) -> Span | None:
+    for find in finds:
+        if span := find(text, at):
+            return span
+    return None
+
+
+def _spans_beyond_ascii(text: str, *, part: str, start: int) -> Iterator[Span]:
+    finds = _finds()[b"pass"]
+    for hint in _HINTS_BEYOND_ASCII:
+        at = part.find(hint)
+        while 0 <= at < SLICE_CHARS:
+            span = _first_of(finds, text, start + at)
+            if span:
+                yield span
+            at = part.find(hint, max(at + 1, span.end - start) if span else at + 1)
+
+
+def _keys(text: str, classes: bytes, *, start: int) -> Iterator[Span]:
+    at = classes.find(_RUN)
+    while 0 <= at < SLICE_CHARS:
+        from mycel.engine.secrets.formats import keys_near
+
+        end = classes.find(b" ", at)
+        end = len(classes) if end < 0 else end
+        yield from keys_near(text, start + at, start + end)
+        at = classes.find(_RUN, end)
+
+
+def _merged(spans: Iterable[Span]) -> Iterator[Span]:
+    """In order and apart; of two that overlap, the kind that says more is kept."""
+    last: Span | None = None
+    for span in sorted(spans):
+        if last is None or span.start >= last.end:
+            if last:
+                yield last
+            last = span
+        else:
+            kind = last.kind if span.kind in _GENERAL else span.kind
+            last = Span(last.start, max(last.end, span.end), kind)
+    if last:
+        yield last

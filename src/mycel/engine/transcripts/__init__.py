@@ -1,0 +1,1 @@
+"""Captured talk in its many forms, read into one text with the place of every turn."""

@@ -1,0 +1,29 @@
+"""A session's source as it grows with each report, without bringing back what was purged from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mycel.domain.source import BLANK, Source
+from mycel.domain.transcript import Transcript
+from mycel.engine.transcripts.growth import grown
+
+
+def grown_source(known: Source, report: Transcript) -> Source:
+    """The same object when the report holds nothing new."""
+    before = Transcript(known.text, known.turns)
+    after, _ = grown(before, _blanked_alike(before, report))
+    if after.text == before.text:
+        return known
+    return replace(known, text=after.text, turns=after.turns)
+
+
+def _blanked_alike(before: Transcript, report: Transcript) -> Transcript:
+    """A report repeats what was purged since the last one: it is blanked there too."""
+    if BLANK not in before.text or len(report.text) < len(before.text):
+        return report
+    parts = [BLANK if kept == BLANK else said for kept, said in zip(before.text, report.text, strict=False)]
+    blanked = "".join(parts)
+    if blanked != before.text:
+        return report
+    return replace(report, text=blanked + report.text[len(blanked) :])

@@ -1,0 +1,64 @@
+"""The child process that does the heavy steps: a line of JSON in, a line of JSON out, until its input ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from typing import IO, Any
+
+from mycel.engine.workshop.child_messages import (
+    candidate_values,
+    judgement_values,
+    pair_from,
+    transcript_from,
+)
+from mycel.engine.workshop.workshop import InlineWorkshop
+
+# Whoever waits for an answer of the service comes first.
+NICENESS = 10
+
+
+def main() -> None:
+    """Interrupts are for the parent; when that ends, so does the input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    serve(sys.stdin, sys.stdout)
+
+
+def serve(asked: IO[str], answers: IO[str]) -> None:
+    workshop = InlineWorkshop()
+    for line in asked:
+        request = json.loads(line)
+        try:
+            answer: Mapping[str, Any] = {"result": _WORK[request["work"]](workshop, request)}
+        except Exception as error:  # noqa: BLE001 - told to the parent; its text may quote a memory
+            answer = {"error": type(error).__name__}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _extract(workshop: InlineWorkshop, request: Mapping[str, Any]) -> Any:
+    found = workshop.extract(transcript_from(request["transcript"]), start=request["start"])
+    return [candidate_values(candidate) for candidate in found]
+
+
+def _summarize(workshop: InlineWorkshop, request: Mapping[str, Any]) -> Any:
+    return workshop.summarize(transcript_from(request["transcript"]))
+
+
+def _judge(workshop: InlineWorkshop, request: Mapping[str, Any]) -> Any:
+    return [judgement_values(found) for found in workshop.judge([pair_from(pair) for pair in request["pairs"]])]
+
+
+_WORK: Mapping[str, Callable[[InlineWorkshop, Mapping[str, Any]], Any]] = {
+    "extract": _extract,
+    "summarize": _summarize,
+    "judge": _judge,
+}
+
+if __name__ == "__main__":
+    main()

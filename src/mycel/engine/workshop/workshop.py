@@ -1,0 +1,79 @@
+"""The heavy steps, which need nothing but texts: here in this process, or in a child that keeps it responsive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mycel.domain.candidate import Candidate
+from mycel.domain.transcript import Transcript
+
+if TYPE_CHECKING:
+    from mycel.engine.judging.pair import Judgement, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two statements to compare, and how near they are by meaning, if anybody knows."""
+
+    earlier: Statement
+    later: Statement
+    cosine: float | None
+
+
+class Workshop(Protocol):
+    """Safe to use from any thread. Raises `Unavailable` when the work was cut short; it can be done again."""
+
+    def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]: ...
+    def summarize(self, transcript: Transcript) -> str: ...
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]: ...
+    def close(self) -> None: ...
+
+
+class InlineWorkshop:
+    """For a program that waits for the result anyway."""
+
+    def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
+        from mycel.engine.extraction.extract import extract
+
+        return extract(transcript, start=start)
+
+    def summarize(self, transcript: Transcript) -> str:
+        from mycel.engine.summary import summarize
+
+        return summarize(transcript)
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        from mycel.engine.judging.pair import judge
+
+        return [judge(pair.earlier, pair.later, cosine=pair.cosine) for pair in pairs]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class MovableWorkshop:
+    """In this process until told to move out, for programs that others wait for."""
+
+    def __init__(self) -> None:
+        self._inside: Workshop = InlineWorkshop()
+        self._current = self._inside
+
+    def move_out(self) -> None:
+        if self._current is self._inside:
+            from mycel.engine.workshop.child_workshop import ChildWorkshop
+
+            self._current = ChildWorkshop()
+
+    def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
+        return self._current.extract(transcript, start=start)
+
+    def summarize(self, transcript: Transcript) -> str:
+        return self._current.summarize(transcript)
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        return self._current.judge(pairs)
+
+    def close(self) -> None:
+        self._current.close()

@@ -1,0 +1,1 @@
+"""Language models: OpenAI and whatever speaks its interface, and Anthropic."""
