@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mycel.contracts.clock import Clock, SystemClock
 from mycel.contracts.embedder import Embedder
+from mycel.contracts.language_model import LanguageModel
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.ranking import RankingOptions
+from mycel.domain.source import Step
 from mycel.embedded.team_memory import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
+from mycel.engine.workshop.workshop import MovableWorkshop
 from mycel.errors import MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
+from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
 from mycel.services.callers import Callers
+from mycel.services.capture import Capture
+from mycel.services.cascading import Cascading
 from mycel.services.catalogue import Catalogue
 from mycel.services.changes import Changes
+from mycel.services.consolidating import Consolidating
 from mycel.services.context import Context
+from mycel.services.digesting import Digesting
 from mycel.services.embed import Embedding
+from mycel.services.engine import Engine
 from mycel.services.explain import Explaining
+from mycel.services.files import Files, MemoryFolders
+from mycel.services.maintaining import Maintaining
 from mycel.services.organisation import Organisation
+from mycel.services.policies import Policies
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
+from mycel.services.reviewing import Reviewing
 from mycel.services.search import Searching
+from mycel.services.tasks import Tasks
+from mycel.services.teaching import Teaching
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
+from mycel.services.working import Performer, Working
 from mycel.services.write import Writing
 from mycel.settings import Settings, load_settings, write_setting
 from mycel.stores.sqlite.connection import check_sqlite_version
@@ -46,10 +63,11 @@ def open_workspace(
     disk: Disk | None = None,
     settings: Settings | None = None,
     embedder: Embedder | None = None,
+    language_model: LanguageModel | None = None,
 ) -> Workspace:
     """A workspace on the files of a data directory, made if it is not there.
 
-    Tests and embedding programs may bring an embedder of their own; otherwise the settings name one.
+    Tests and embedding programs may bring models of their own; otherwise the settings name them.
     """
     check_sqlite_version()
     chosen = settings or load_settings(data)
@@ -58,15 +76,27 @@ def open_workspace(
     stores = SqliteStores(chosen.data / "teams", clock=time, disk=files, limit=chosen.max_open_stores)
 
     embedding = Embedding(stores, embedder or make_embedder(_embedding_options(chosen)))
+    model = language_model or make_language_model(_language_model_options(chosen))
+    policies = Policies(directory)
+    workshop = MovableWorkshop()
+    performers: dict[Step, Performer] = {}
+    working = Working(stores, time, performers, lease=timedelta(seconds=chosen.lease_seconds))
+    engine = Engine(stores, time, policies, working)
 
     def close() -> None:
+        # Whoever waits for the child is told so by its end, and gives its work back.
+        working.stop()
+        workshop.close()
+        engine.close()
         embedding.close()
+        if model is not None:
+            model.close()
         stores.close()
         directory.close()
 
     searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
     member = MemberServices(
-        writing=Writing(stores, max_content=chosen.max_content_bytes),
+        writing=Writing(stores, policies, max_content=chosen.max_content_bytes),
         relating=Relating(stores),
         reading=Reading(stores, time),
         searching=searching,
@@ -74,7 +104,26 @@ def open_workspace(
         context=Context(searching, stores, time),
         catalogue=Catalogue(stores, time),
         changes=Changes(stores),
+        capture=Capture(
+            stores, time, policies, wake=engine.wake, quiet=timedelta(seconds=chosen.session_quiet_seconds)
+        ),
+        tasks=Tasks(stores, time, policies, wake=engine.wake, max_content=chosen.max_content_bytes),
+        files=Files(stores, time, directory, policies, wake=engine.wake, folders=_memory_folders(chosen)),
+        reviewing=Reviewing(stores, time, policies),
+        consolidating=Consolidating(stores, time, policies, embedding, workshop=workshop),
+        teaching=Teaching(stores, directory, policies, max_content=chosen.max_content_bytes),
+        cascading=Cascading(stores, directory, wake=engine.wake),
+        policies=policies,
     )
+    digesting = Digesting(directory, policies, workshop=workshop, model=model)
+    performers |= {
+        Step.SUMMARIZE: digesting,
+        Step.EXTRACT: digesting,
+        Step.INDEX: member.files,
+        Step.CONSOLIDATE: member.consolidating,
+        Step.MAINTAIN: Maintaining(time, policies),
+        Step.DELIVER: member.cascading,
+    }
     try:
         organisation = Organisation(directory)
         organisation.prepare()
@@ -82,7 +131,7 @@ def open_workspace(
             organisation=organisation,
             tokens=Tokens(directory),
             callers=Callers(directory, time),
-            upkeep=Upkeep(stores, directory, time, embedding),
+            upkeep=Upkeep(stores, directory, time, embedding, engine, workshop),
             member=member,
         )
         return Workspace(services, close=close)
@@ -121,6 +170,14 @@ def _embedding_options(settings: Settings) -> EmbeddingOptions:
         url=settings.embedding_url,
         key=settings.embedding_key,
     )
+
+
+def _language_model_options(settings: Settings) -> LanguageModelOptions:
+    return LanguageModelOptions(llm=settings.llm, model=settings.llm_model, url=settings.llm_url, key=settings.llm_key)
+
+
+def _memory_folders(settings: Settings) -> MemoryFolders:
+    return MemoryFolders(personal=settings.personal_memory_folder, shared=settings.shared_memory_folder)
 
 
 def _ranking_options(settings: Settings) -> RankingOptions:

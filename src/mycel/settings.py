@@ -24,6 +24,7 @@ from mycel.errors import Misconfigured
 FILE_NAME = "mycel.toml"
 PREFIX = "MYCEL_"
 OPENAI_KEY = "OPENAI_API_KEY"
+VENDOR_KEYS = {"openai": OPENAI_KEY, "anthropic": "ANTHROPIC_API_KEY"}
 # What `origin_of` says where nobody has set anything.
 DEFAULT = "default"
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -47,6 +48,14 @@ class Settings:
     embedding_dimensions: int | None = None
     embedding_url: str | None = None
     embedding_key: str | None = field(default=None, repr=False)
+    llm: str = "none"
+    llm_model: str | None = None
+    llm_url: str | None = None
+    llm_key: str | None = field(default=None, repr=False)
+    session_quiet_seconds: float = 300.0
+    lease_seconds: float = 30.0
+    personal_memory_folder: str = "/workspace/personal/memory"
+    shared_memory_folder: str = "/workspace/shared/memory"
     recency_half_life_days: float = 14.0
     access_boost_max: float = 1.5
     access_recency_hours: float = 48.0
@@ -67,7 +76,7 @@ def load_settings(data: str | Path | None = None, *, embedder: str | None = None
     if embedder is not None:
         values["embedder"] = _read("embedder", embedder, origin="embedder")
     folder = Settings(**values).data
-    return _with_openai_key(Settings(**{**_read_file(folder / FILE_NAME), **values}))
+    return _with_vendor_keys(Settings(**{**_read_file(folder / FILE_NAME), **values}))
 
 
 def origin_of(name: str, *, data: Path) -> str:
@@ -155,12 +164,14 @@ def _variable(name: str) -> str:
     return os.environ.get(name, "").strip()
 
 
-def _with_openai_key(settings: Settings) -> Settings:
-    """Only where it goes to OpenAI itself: its key must not reach another host."""
-    goes_to_openai = settings.embedder == "openai" and settings.embedding_url is None
-    if settings.embedding_key is not None or not goes_to_openai:
-        return settings
-    return replace(settings, embedding_key=_variable(OPENAI_KEY) or None)
+def _with_vendor_keys(settings: Settings) -> Settings:
+    """A vendor's own variable, only where the key goes to that vendor: it must not reach another host."""
+    found = settings
+    if settings.embedding_key is None and settings.embedder == "openai" and settings.embedding_url is None:
+        found = replace(found, embedding_key=_variable(OPENAI_KEY) or None)
+    if settings.llm_key is None and settings.llm in VENDOR_KEYS and settings.llm_url is None:
+        found = replace(found, llm_key=_variable(VENDOR_KEYS[settings.llm]) or None)
+    return found
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -226,6 +237,14 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "embedding_dimensions": _whole(1, 8192),
     "embedding_url": _text,
     "embedding_key": _text,
+    "llm": _text,
+    "llm_model": _text,
+    "llm_url": _text,
+    "llm_key": _text,
+    "session_quiet_seconds": _above_zero,
+    "lease_seconds": _above_zero,
+    "personal_memory_folder": _text,
+    "shared_memory_folder": _text,
     "recency_half_life_days": _above_zero,
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),
     "access_recency_hours": _above_zero,

@@ -7,25 +7,44 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
-from mycel.contracts.memory_api import ChangedFields, FilterFields, MemoryFields
+from mycel.contracts.memory_api import (
+    CaptureFields,
+    ChangedFields,
+    FilterFields,
+    MemoryFields,
+    Messages,
+    SurroundingFields,
+)
+from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
 from mycel.domain.explanation import Explanation
+from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Recall
 from mycel.domain.receipt import Receipt
+from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.team import Caller
+from mycel.services.capture import Capture
+from mycel.services.cascading import Cascading
 from mycel.services.catalogue import Catalogue
 from mycel.services.changes import Changes
+from mycel.services.consolidating import Consolidating
 from mycel.services.context import Context
 from mycel.services.explain import Explaining
+from mycel.services.files import Files
+from mycel.services.policies import Policies
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
+from mycel.services.reviewing import Reviewing
 from mycel.services.search import Searching
+from mycel.services.tasks import Tasks
+from mycel.services.teaching import Teaching
 from mycel.services.write import Writing
 
 
@@ -41,6 +60,14 @@ class MemberServices:
     context: Context
     catalogue: Catalogue
     changes: Changes
+    capture: Capture
+    tasks: Tasks
+    files: Files
+    reviewing: Reviewing
+    consolidating: Consolidating
+    teaching: Teaching
+    cascading: Cascading
+    policies: Policies
 
 
 class TeamMemory:
@@ -51,7 +78,7 @@ class TeamMemory:
         self._do = services
         self.projects = Projects(caller, services.catalogue)
         self.repos = Repos(caller, services.catalogue)
-        self.sources = Sources(caller, services.catalogue)
+        self.sources = Sources(caller, services.catalogue, services.capture)
         self.views = Views(caller, services.catalogue, services.searching)
 
     def __repr__(self) -> str:
@@ -148,6 +175,101 @@ class TeamMemory:
     ) -> Explanation:
         return self._do.explaining.explain(self._caller(), recall_id=recall_id, memory_id=memory_id, missing=missing)
 
+    def capture_session(
+        self, messages: Messages, *, closed: bool = True, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        return self._do.capture.session(self._caller(), messages, fields, closed=closed)
+
+    def capture_conversation(
+        self,
+        messages: Messages | None = None,
+        *,
+        source_id: str | None = None,
+        capture_mode: str = "extract",
+        **fields: Unpack[CaptureFields],
+    ) -> IngestionEvent:
+        return self._do.capture.conversation(
+            self._caller(), messages, fields, source_id=source_id, capture_mode=capture_mode
+        )
+
+    def summarize_thread(
+        self, messages: Messages | None = None, *, source_id: str | None = None, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        return self._do.capture.thread(self._caller(), messages, fields, source_id=source_id)
+
+    def index_file(
+        self, path: str, content: str, *, extract: bool = False, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        return self._do.files.index(self._caller(), path, content, fields, extract=extract)
+
+    def complete_task(self, *, task_id: str, output: str, **fields: Unpack[SurroundingFields]) -> IngestionEvent:
+        return self._do.tasks.complete(self._caller(), task_id=task_id, output=output, given=fields)
+
+    def fail_task(
+        self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[SurroundingFields]
+    ) -> IngestionEvent:
+        return self._do.tasks.fail(
+            self._caller(), task_id=task_id, output=output, what_went_wrong=what_went_wrong, given=fields
+        )
+
+    def inbox(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
+    ) -> Page[InboxItem]:
+        return self._do.reviewing.inbox(self._caller(), filters, limit=limit, cursor=cursor)
+
+    def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:
+        return self._do.reviewing.approve(self._caller(), [id], edits=edits)[0]
+
+    def approve_many(self, ids: Sequence[str]) -> list[Memory]:
+        return self._do.reviewing.approve(self._caller(), ids)
+
+    def reject(self, id: str, reason: str) -> Memory:
+        return self._do.reviewing.reject(self._caller(), [id], reason=reason)[0]
+
+    def reject_many(self, ids: Sequence[str], reason: str) -> list[Memory]:
+        return self._do.reviewing.reject(self._caller(), ids, reason=reason)
+
+    def settle(
+        self, id: str, *, over: str | Sequence[str], status: str = "contradicted", reason: str | None = None
+    ) -> Memory:
+        return self._do.reviewing.settle(self._caller(), id, over=over, status=status, reason=reason)
+
+    def consolidate(self, *, ids: Sequence[str] | None = None, dry_run: bool = False) -> Report:
+        return self._do.consolidating.consolidate(self._caller(), ids=ids, dry_run=dry_run)
+
+    def undo(self, report_id: str) -> Report:
+        return self._do.consolidating.undo(self._caller(), report_id)
+
+    def report(self, id: str) -> Report:
+        return self._do.consolidating.report(self._caller(), id)
+
+    def reports(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Report]:
+        return self._do.consolidating.reports(self._caller(), limit=limit, cursor=cursor)
+
+    def upsert_profile_fact(self, key: str, value: str, *, about: str | None = None, confirmed: bool = False) -> Memory:
+        return self._do.teaching.upsert_profile_fact(self._caller(), key, value, about=about, confirmed=confirmed)
+
+    def inject_learning(self, agent_id: str, learning: str, category: str, *, private: bool = False) -> Memory:
+        return self._do.teaching.inject(self._caller(), agent_id, learning, category, private=private)
+
+    def cascade(self, id: str) -> IngestionEvent:
+        return self._do.cascading.cascade(self._caller(), id)
+
+    def escalate(self, id: str) -> IngestionEvent:
+        return self._do.cascading.escalate(self._caller(), id)
+
+    def withdraw(self, id: str) -> IngestionEvent:
+        return self._do.cascading.withdraw(self._caller(), id)
+
+    def cascades(self) -> list[Cascade]:
+        return self._do.cascading.standing(self._caller())
+
+    def policy(self) -> Policy:
+        return self._do.policies.of(self._caller().team)
+
+    def set_policy(self, **parts: Any) -> Policy:
+        return self._do.policies.change(self._caller(), parts)
+
     def changes(
         self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None
     ) -> Iterator[Change]:
@@ -208,15 +330,22 @@ class Repos:
 
 
 class Sources:
-    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
+    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue, capture: Capture) -> None:
         self._caller = caller
         self._catalogue = catalogue
+        self._capture = capture
 
     def get(self, id: str) -> Source:
         return self._catalogue.get_source(self._caller(), id)
 
-    def events(self, *, limit: int = 50) -> list[IngestionEvent]:
-        return self._catalogue.list_events(self._caller(), limit=limit)
+    def events(self, *, state: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[IngestionEvent]:
+        return self._catalogue.list_events(self._caller(), state=state, limit=limit, cursor=cursor)
+
+    def event(self, id: str) -> IngestionEvent:
+        return self._catalogue.get_event(self._caller(), id)
+
+    def retry(self, event_id: str) -> IngestionEvent:
+        return self._capture.retry(self._caller(), event_id)
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Source]:
         return self._catalogue.list_sources(self._caller(), limit=limit, cursor=cursor)

@@ -61,7 +61,9 @@ class Workspace:
         return self._memory(self._do.callers.token(secret))
 
     def add_team(self, name: str, *, parent: str | None = None) -> Team:
-        return self._do.organisation.add_team(self._operator(), name, parent=parent)
+        team = self._do.organisation.add_team(self._operator(), name, parent=parent)
+        self._do.member.cascading.reconcile()
+        return team
 
     def teams(self) -> list[Team]:
         return self._do.organisation.list_teams()
@@ -84,7 +86,9 @@ class Workspace:
 
     def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
         """Makes the teams and members of `org/teams/*.md` true; all of them, or none on an error."""
-        return self._do.organisation.arrange(self._operator(), read_org(Path(path)))
+        arranged = self._do.organisation.arrange(self._operator(), read_org(Path(path)))
+        self._do.member.cascading.reconcile()
+        return arranged
 
     def resolve_team(self, agent_id: str) -> TeamName:
         return self._do.organisation.resolve_team(agent_id)
@@ -103,11 +107,27 @@ class Workspace:
         self._do.tokens.revoke(self._operator(), token)
 
     def run_pending(self, *, report: Report | None = None) -> int:
-        """Does the work that waits: missing vectors, and scrubbing purged text from the files; returns how much.
+        """Does the work that is due in every team: the engine's queue, missing vectors, scrubbing; returns how much.
 
         `report` is called with the team and its progress after each batch of vectors.
         """
         return self._do.upkeep.run_pending(report=report)
+
+    def scrub(self) -> int:
+        """Removes the bytes of purged memories from the files now; returns how many erasures that finished."""
+        return self._do.upkeep.scrub()
+
+    def work_beside(self) -> None:
+        """Has the engine work by itself from now on, in a thread and a child process, until the workspace is closed."""
+        self._do.upkeep.work_beside()
+
+    def maintain(self) -> int:
+        """The nightly maintenance of every team, now; returns how many pieces of work were finished."""
+        return self._do.upkeep.maintain(self._operator())
+
+    def embed_pending(self, *, report: Report | None = None) -> int:
+        """Makes the vectors that are missing, and nothing else; returns of how many memories."""
+        return self._do.upkeep.embed_pending(report=report)
 
     def embed_beside(self) -> None:
         """Works off what waits for vectors in a thread of its own; also begun by searches that find much waiting."""

@@ -10,10 +10,10 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
 from mycel.domain.asking import read_filters, read_limit
-from mycel.domain.ids import SourceId, parse_id
+from mycel.domain.ids import EventId, SourceId, parse_id
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
-from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.source import EventState, IngestionEvent, Source
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
 
@@ -104,10 +104,22 @@ class Catalogue:
         with self._stores.lease(caller.team) as store:
             return store.list_sources(read_scope(caller), limit=page, cursor=mark)
 
-    def list_events(self, caller: Caller, *, limit: object = None) -> list[IngestionEvent]:
+    def get_event(self, caller: Caller, id: object) -> IngestionEvent:
+        event_id = EventId(parse_id(id))
+        with self._stores.lease(caller.team) as store:
+            found = store.find_event(read_scope(caller), event_id)
+        if found is None:
+            raise NotFound(f"no event {event_id}")
+        return found
+
+    def list_events(
+        self, caller: Caller, *, state: object = None, limit: object = None, cursor: object = None
+    ) -> Page[IngestionEvent]:
+        wanted = None if state is None else fields.choice(state, EventState, field="state")
+        mark = None if cursor is None else parse_id(cursor, field="cursor")
         page = read_limit(limit)
         with self._stores.lease(caller.team) as store:
-            return store.list_events(read_scope(caller), limit=page)
+            return store.list_events(read_scope(caller), state=wanted, limit=page, cursor=mark)
 
 
 def _note(value: object, name: str) -> str | None:

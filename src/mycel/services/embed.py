@@ -78,6 +78,10 @@ class Embedding:
             return 0
         return sum(self._finish(team, self._embedder, report=report) for team in self._stores.teams_with_store())
 
+    def finish(self, team: TeamName) -> int:
+        """Embeds everything of one team that waits; returns how many memories that were."""
+        return 0 if self._embedder is None else self._finish(team, self._embedder, report=None)
+
     def progress(self, team: TeamName) -> EmbeddingProgress:
         if self._embedder is None:
             return EmbeddingProgress(None, 0, 0)

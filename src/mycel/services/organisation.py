@@ -10,7 +10,7 @@ from mycel.access.rules import require_operator
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
 from mycel.domain import fields
 from mycel.domain.ids import MemberId, TeamName
-from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, Kind, Member, Role, Team, Trust
+from mycel.domain.team import ENGINE, EXECUTIVE, OPERATOR, Caller, Kind, Member, Role, Team, Trust
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 
 _TEAM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -44,6 +44,8 @@ def read_team_name(value: object, *, field: str = "team") -> TeamName:
 
 
 def read_member_id(value: object, *, field: str = "member") -> MemberId:
+    if value == ENGINE:
+        raise InvalidInput(f"{ENGINE} is the name of Mycel's own hand: choose another", field=field)
     if isinstance(value, str) and _MEMBER_ID.fullmatch(value):
         return MemberId(value)
     raise InvalidInput("must be 1 to 128 letters, digits or . _ @ : + -, starting with a letter or digit", field=field)
@@ -198,6 +200,17 @@ def caller_for(directory: DirectoryReads, id: MemberId, *, team: TeamName | None
     if id == OPERATOR:
         return Caller(id, home, Role.ADMIN, Kind.HUMAN, member.trust, found.parent, is_operator=True)
     return Caller(id, home, member.role, member.kind, member.trust, found.parent)
+
+
+def descendants(directory: DirectoryReads, team: TeamName) -> list[TeamName]:
+    """Every team below, however deep."""
+    teams = directory.list_teams()
+    found: list[TeamName] = []
+    above = {team}
+    while below := [one.name for one in teams if one.parent in above and one.name not in {team, *found}]:
+        found += below
+        above = set(below)
+    return sorted(found)
 
 
 def _put_team(transaction: DirectoryTransaction, name: TeamName, parent: TeamName) -> Team:

@@ -104,7 +104,8 @@ class Reading:
     def statistics(self, caller: Caller) -> Statistics:
         filters = read_filters({"status": "any"}, now=self._clock.now())
         with self._stores.lease(caller.team) as store:
-            return store.statistics(read_scope(caller), filters)
+            counted = store.statistics(read_scope(caller), filters)
+            return replace(counted, events=store.count_events(read_scope(caller)))
 
     def receipt(self, caller: Caller, id: object) -> Receipt:
         """For whoever purged the memory, and for admins."""

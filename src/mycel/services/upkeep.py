@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 
 from mycel.access.rules import require_operator
@@ -12,27 +11,58 @@ from mycel.contracts.store import Stores
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
+from mycel.engine.workshop.workshop import MovableWorkshop
 from mycel.errors import InvalidInput
 from mycel.services.embed import Embedding, Report
-
-# Long enough to ask why an agent did what it did last month.
-RECALLS_KEPT = timedelta(days=30)
+from mycel.services.engine import Engine
+from mycel.services.maintaining import RECALLS_KEPT
 
 
 class Upkeep:
-    def __init__(self, stores: Stores, directory: Directory, clock: Clock, embedding: Embedding) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        directory: Directory,
+        clock: Clock,
+        embedding: Embedding,
+        engine: Engine,
+        workshop: MovableWorkshop,
+    ) -> None:
         self._stores = stores
         self._clock = clock
         self._directory = directory
         self._embedding = embedding
+        self._engine = engine
+        self._workshop = workshop
 
     def run_pending(self, *, report: Report | None = None) -> int:
         """Does what is waiting in every team; returns how many pieces of work were finished."""
-        finished = self._embedding.run_pending(report=report)
+        finished = self._engine.run_pending()
+        finished += self._embedding.run_pending(report=report)
+        finished += self.scrub()
         for team in self._stores.teams_with_store():
             with self._stores.lease(team) as store:
-                finished += store.scrub() + store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
+                finished += store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
         return finished
+
+    def scrub(self) -> int:
+        finished = 0
+        for team in self._stores.teams_with_store():
+            with self._stores.lease(team) as store:
+                finished += store.scrub()
+        return finished
+
+    def work_beside(self) -> None:
+        self._workshop.move_out()
+        self._engine.start()
+        self._embedding.wake()
+
+    def maintain(self, caller: Caller) -> int:
+        require_operator(caller)
+        return self._engine.maintain()
+
+    def embed_pending(self, *, report: Report | None = None) -> int:
+        return self._embedding.run_pending(report=report)
 
     def embed_beside(self) -> None:
         self._embedding.wake()

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any, cast
+from dataclasses import replace
+from typing import cast
 
+from mycel.access.review import require_reviewer
 from mycel.access.rules import require_delete, require_edit, require_purge, require_transition
 from mycel.access.scope import ReadScope, purge_scope, read_scope
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.change import Operation
-from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields, written_at
-from mycel.domain.ids import MemoryId, new_id, parse_id
+from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
+from mycel.domain.ids import parse_id
 from mycel.domain.knowledge import replaces
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Memory, Status
+from mycel.domain.policy import Policy
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
 from mycel.domain.words import IndexedText
 from mycel.errors import Conflict, InvalidInput, NotFound
-from mycel.retrieval.columns import index_texts
 from mycel.services.idempotency import Retry
 from mycel.services.ownership import change_own
+from mycel.services.policies import Policies
+from mycel.services.screening import screen
+from mycel.services.unwritten import Unwritten, unwritten
 
 MAX_VERSION = 2**53
 MAX_ITEMS = 1000
@@ -34,8 +37,9 @@ _NOT_FIELDS = frozenset({"idempotency_key", "expected_version", "reason"})
 class Writing:
     """Every write is stored with its change before the caller hears of it."""
 
-    def __init__(self, stores: Stores, *, max_content: int = MAX_CONTENT_BYTES) -> None:
+    def __init__(self, stores: Stores, policies: Policies, *, max_content: int = MAX_CONTENT_BYTES) -> None:
         self._stores = stores
+        self._policies = policies
         self._max_content = max_content
 
     def save(self, caller: Caller, content: object, given: Mapping[str, object]) -> Memory:
@@ -65,7 +69,8 @@ class Writing:
         changed = {name: value for name, value in given.items() if name not in _NOT_FIELDS}
         expected = _expected_version(given.get("expected_version"))
         reason = _reason(given.get("reason"))
-        draft = read_fields(changed, max_content=self._max_content)
+        policy = self._policies.of(caller.team)
+        draft = screen(read_fields(changed, max_content=self._max_content), policy)
         if not changed:
             raise InvalidInput("give at least one field to change", field="fields")
         request = (memory_id, expected, reason, draft.values, draft.ttl, draft.needs_review)
@@ -76,7 +81,7 @@ class Writing:
             if earlier is not None:
                 return earlier
             before = transaction.get(read_scope(caller), memory_id)
-            after = _changed(transaction, caller, before, draft, expected)
+            after = _changed(transaction, caller, before, draft, expected=expected, policy=policy)
             transaction.replace(before, after, by=caller.member_id, reason=reason)
             retry.remember(transaction, after)
             return after
@@ -120,19 +125,15 @@ class Writing:
 
         return change_own(self._stores, caller, memory_id, work)
 
-    def _read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> _New:
+    def _read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> Unwritten:
         said = {name: value for name, value in given.items() if value is not None and name != "idempotency_key"}
-        draft = read_fields({"content": content, **said}, max_content=self._max_content)
-        values = new_memory(draft, caller=caller)
-        words = index_texts(
-            title=values["title"],
-            content=values["content"],
-            summary=values.get("summary"),
-            tags=values.get("tags", ()),
-        )
-        return _New(MemoryId(new_id()), values, draft.ttl, words)
+        policy = self._policies.of(caller.team)
+        draft = screen(read_fields({"content": content, **said}, max_content=self._max_content), policy)
+        values = new_memory(draft, caller=caller, policy=policy)
+        lasts = draft.ttl is not None or "expires_at" in values
+        return unwritten(values, ttl=draft.ttl if lasts else policy.life_of(values["made_by"]))
 
-    def _read_item(self, caller: Caller, place: int, item: object) -> _New:
+    def _read_item(self, caller: Caller, place: int, item: object) -> Unwritten:
         try:
             if not isinstance(item, Mapping):
                 raise InvalidInput("must be an object with content and fields", field="item")
@@ -144,16 +145,6 @@ class Writing:
             raise InvalidInput(error.problem, field=f"items[{place}].{error.field}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _New:
-    """A checked memory that lacks only its moment; its words are ready, so the writer need not wait for them."""
-
-    id: MemoryId
-    values: Mapping[str, Any]
-    ttl: timedelta | None
-    words: IndexedText
-
-
 def _expected_version(value: object) -> int | None:
     return None if value is None else fields.whole(value, field="expected_version", least=1, most=MAX_VERSION)
 
@@ -162,11 +153,11 @@ def _reason(value: object) -> str | None:
     return None if value is None else fields.filled_text(value, field="reason", max_bytes=MAX_REASON_BYTES)
 
 
-def _store(transaction: Transaction, caller: Caller, new: Sequence[_New]) -> list[Memory]:
+def _store(transaction: Transaction, caller: Caller, new: Sequence[Unwritten]) -> list[Memory]:
     stored: list[Memory] = []
     plain: list[tuple[Memory, IndexedText]] = []
     for one in new:
-        memory = written_at(one.values, transaction.now, id=one.id, ttl=one.ttl)
+        memory = one.at(transaction.now)
         _require_source(transaction, read_scope(caller), memory)
         if memory.key is not None and memory.status is Status.ACTIVE:
             if plain:
@@ -198,12 +189,16 @@ def _store_knowledge(transaction: Transaction, caller: Caller, memory: Memory, w
     return candidate
 
 
-def _changed(transaction: Transaction, caller: Caller, before: Memory, draft: Draft, expected: int | None) -> Memory:
+def _changed(
+    transaction: Transaction, caller: Caller, before: Memory, draft: Draft, *, expected: int | None, policy: Policy
+) -> Memory:
     require_edit(caller, before)
     if expected is not None and expected != before.version:
         raise Conflict(f"the memory is at version {before.version}, not {expected}: read it again")
-    after = changed_memory(before, draft, caller=caller, now=transaction.now)
+    after = changed_memory(before, draft, caller=caller, now=transaction.now, policy=policy)
     require_transition(caller, before, after)
+    if before.status is Status.INBOX and after.status is not Status.INBOX:
+        require_reviewer(caller, before)
     _require_source(transaction, read_scope(caller), after)
     return after
 

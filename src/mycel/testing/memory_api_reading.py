@@ -293,7 +293,7 @@ class ApiReading:
     def test_sources_are_empty_before_anything_is_captured(self, cast: Cast) -> None:
         cast.author.save("a")
         assert list(cast.author.sources.list()) == []
-        assert cast.author.sources.events() == []
+        assert list(cast.author.sources.events()) == []
         outcome(lambda: cast.author.sources.list(cursor="x"), InvalidInput)
         outcome(lambda: cast.author.sources.list(limit=0), InvalidInput)
 

@@ -120,7 +120,7 @@ class StoreSurroundings:
         assert rest.next_cursor is None
         assert store.find_source(reader(), sources[0].id) == sources[0]
         assert store.find_source(reader(), SourceId(new_id())) is None
-        assert store.list_events(reader(), limit=2) == events[:2:-1]
+        assert list(store.list_events(reader(), limit=2)) == events[:2:-1]
 
     def test_a_source_follows_the_strictest_memory_made_from_it(self, store: Store) -> None:
         source, own_event, sourceless = a_source(), an_event(None), an_event(None, agent_id=TEAMMATE)
@@ -132,7 +132,7 @@ class StoreSurroundings:
         put(store, visibility=Visibility.PRIVATE, source_ref=SourceRef(source.id))
         assert store.find_source(reader(TEAMMATE), source.id) is None
         assert list(store.list_sources(reader(TEAMMATE), limit=9, cursor=None)) == []
-        assert store.list_events(reader(TEAMMATE), limit=9) == [sourceless]
+        assert list(store.list_events(reader(TEAMMATE), limit=9)) == [sourceless]
         assert store.find_source(reader(), source.id) == source
 
     def test_purging_leaves_nothing_to_find(self, store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mycel.domain.memory import Status
 from mycel.surfaces.cli.output import (
@@ -53,8 +53,7 @@ def show_memories(page: Page[Memory]) -> None:
 
 def show_page(page: Page[Memory]) -> None:
     show_memories(page)
-    if page.next_cursor is not None:
-        note(f"There are more: --cursor {page.next_cursor}")
+    show_more(page)
 
 
 def show_recall(recall: Recall, *, with_parts: bool = False) -> None:
@@ -76,7 +75,7 @@ def show_memory(
     memory: Memory, *, versions: Sequence[Version] | None = None, links: Sequence[Link] | None = None
 ) -> None:
     print_lines([line((one_line(memory.title), "bold"))])
-    print_lines(_field(name, value) for name, value in _fields(memory) if value)
+    print_lines(labelled(name, value) for name, value in _fields(memory) if value)
     print_lines([line(""), line(memory.content)])
     if memory.rationale:
         print_lines([line(""), line(("rationale", "dim")), line(memory.rationale, indent=2)])
@@ -103,15 +102,25 @@ def show_tree(tree: Tree) -> None:
 
 def show_statistics(team: str, statistics: Statistics) -> None:
     counts = [("team", team), ("memories", str(statistics.memories)), ("projects", str(statistics.projects))]
-    print_lines(_field(name, value) for name, value in counts)
-    for title, by in (("by type", statistics.by_type), ("by status", statistics.by_status)):
-        print_lines(_field(title, ", ".join(f"{name} {count}" for name, count in by.items())) for _ in [by] if by)
+    print_lines(labelled(name, value) for name, value in counts)
+    tables = (("by type", statistics.by_type), ("by status", statistics.by_status), ("events", statistics.events))
+    for title, by in tables:
+        print_lines(labelled(title, ", ".join(f"{name} {count}" for name, count in by.items())) for _ in [by] if by)
 
 
 def show_written(memory: Memory, *, done: str) -> None:
     """The id alone is the answer, so that a script can keep it; the rest is for whoever watches."""
     waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
     show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{waits}")
+
+
+def labelled(name: str, value: str) -> Line:
+    return line((f"{name:<{_LABEL_WIDTH}}", "dim"), one_line(value))
+
+
+def show_more(page: Page[Any]) -> None:
+    if page.next_cursor is not None:
+        note(f"There are more: --cursor {page.next_cursor}")
 
 
 def show_done(id: str, done: str) -> None:
@@ -200,10 +209,6 @@ def _fields(memory: Memory) -> list[tuple[str, str]]:
         ),
         ("metadata", ", ".join(f"{name}={value!r}" for name, value in memory.metadata.items())),
     ]
-
-
-def _field(name: str, value: str) -> Line:
-    return line((f"{name:<{_LABEL_WIDTH}}", "dim"), one_line(value))
 
 
 def _audience(memory: Memory) -> str:

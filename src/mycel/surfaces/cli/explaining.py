@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.output import line, note, print_lines
+from mycel.surfaces.cli.progress import progress
 
 if TYPE_CHECKING:
     from mycel.domain.embedding import EmbeddingProgress
     from mycel.domain.explanation import Explanation
     from mycel.domain.ids import TeamName
-
-Report = Callable[[str, "EmbeddingProgress"], None]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -46,8 +43,8 @@ def explain(
 def embed(context: typer.Context) -> None:
     """Make the vectors that are missing, in every team, with the embedder of the settings."""
     call = invocation(context)
-    with call.workspace() as workspace, _progress() as report:
-        done = workspace.run_pending(report=report)
+    with call.workspace() as workspace, progress("working") as report:
+        done = workspace.embed_pending(report=report)
         teams = {team.name: workspace.embedding_progress(team.name) for team in workspace.teams()}
     call.answer({"done": done, "teams": teams}, lambda: _show_progress(teams))
 
@@ -58,30 +55,9 @@ def _show(told: Explanation) -> None:
 
 
 def _show_progress(teams: Mapping[TeamName, EmbeddingProgress]) -> None:
-    for team, progress in teams.items():
-        if progress.model is None:
+    for team, made in teams.items():
+        if made.model is None:
             note("The embedder is `none`: memories are found by their words. See `mycel model list`.")
             return
-        if progress.embedded or progress.pending:
-            print_lines([line(f"{team}: {progress.embedded} embedded, {progress.pending} waiting, {progress.model}")])
-
-
-@contextmanager
-def _progress() -> Generator[Report | None]:
-    """A bar for whoever watches; standard output stays free for the answer."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as bars:
-        tasks: dict[str, int] = {}
-
-        def report(team: str, progress: EmbeddingProgress) -> None:
-            if team not in tasks:
-                tasks[team] = bars.add_task(f"embedding {team}")
-            total = progress.embedded + progress.pending
-            bars.update(tasks[team], total=total, completed=progress.embedded)  # pyright: ignore[reportArgumentType]
-
-        yield report
+        if made.embedded or made.pending:
+            print_lines([line(f"{team}: {made.embedded} embedded, {made.pending} waiting, {made.model}")])

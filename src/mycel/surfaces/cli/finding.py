@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mycel.contracts.memory_api import FilterFields
 
 SearchLimit = Annotated[int, typer.Option(metavar="N", help="At most so many.", min=1)]
-PageLimit = Annotated[int | None, typer.Option(metavar="N", help="At most so many, 50 by default.", min=1)]
 MinRelevance = Annotated[
     float | None,
     typer.Option(metavar="0..1", help="Leave out what is less relevant; 0 also lists what does not match."),
@@ -29,7 +28,6 @@ AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="As it was believ
 OrderBy = Annotated[
     str | None, typer.Option(metavar="FIELD", help=f"One of {any_of(OrderField)}; -FIELD for descending.")
 ]
-Cursor = Annotated[str | None, typer.Option(metavar="TEXT", help="The `next_cursor` of the page before.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -140,8 +138,8 @@ def list_memories(
     deleted: Annotated[bool, typer.Option("--deleted", help="Those that `restore` can bring back.")] = False,
     as_of: AsOf = None,
     order_by: OrderBy = None,
-    limit: PageLimit = None,
-    cursor: Cursor = None,
+    limit: options.PageLimit = None,
+    cursor: options.Cursor = None,
 ) -> None:
     """List memories page by page, the newest first unless ordered otherwise."""
     chosen = filters(

@@ -174,3 +174,12 @@ class Group(TyperGroup):
         if not is_terminal():
             self.rich_markup_mode = None
         super().format_help(ctx, formatter)
+
+
+class ListingGroup(Group):
+    """A group that begins with what it is mostly asked for: alone, or with options alone, it is its first command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if (not args or args[0].startswith("-")) and "--help" not in args and not ctx.resilient_parsing:
+            args = [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, args)

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from mycel.surfaces.cli import context, explaining, failure, finding, memories, models, organisation, serve
-from mycel.surfaces.cli.invocation import DataOption, Group, JsonOption, MemberOption, TeamOption
+from mycel.surfaces.cli import failure
+from mycel.surfaces.cli.invocation import SHARED_OPTIONS, DataOption, Group, JsonOption, MemberOption, TeamOption
+
+# The modules of this package in the order of the help, each with the commands and groups that it adds.
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "finding": ("search", "recent", "get", "list", "tree", "stats"),
+    "context": ("context",),
+    "memories": ("save", "update", "delete", "restore", "purge"),
+    "teaching": ("learn", "profile"),
+    "capturing": ("capture",),
+    "tasks": ("task",),
+    "reviewing": ("inbox",),
+    "consolidating": ("consolidate", "reports", "undo", "settle"),
+    "between_teams": ("cascade", "escalate", "withdraw", "cascades"),
+    "organisation": ("team", "member", "token"),
+    "policies": ("policy",),
+    "explaining": ("explain", "embed"),
+    "working": ("work", "maintain"),
+    "events": ("events",),
+    "models": ("model",),
+    "serve": ("serve",),
+}
+_FLAGS = frozenset({"--json"})
 
 
 class Root(Group):
     """Ends every run with an exit code and at most one line about what went wrong."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        order = [command for commands in MODULES.values() for command in commands]
+        return sorted(super().list_commands(ctx), key=order.index)
 
     def main(self, args: Sequence[str] | None = None, *_rest: Any, **_settings: Any) -> Any:
         given = list(sys.argv[1:] if args is None else args)
@@ -49,12 +75,27 @@ def _start(
     # The names differ from every command's own parameters: after a command both are read from one line.
 
 
-def build() -> typer.Typer:
+def build(line: Sequence[str] = ()) -> typer.Typer:
+    """Every command or, since most of a start would go into the others, only what the line asks for."""
     app = typer.Typer(cls=Root, pretty_exceptions_enable=False)
     app.callback()(_start)
-    for module in (finding, explaining, context, memories, organisation, models, serve):
-        module.add_to(app)
+    asked = _command_of(line)
+    for module in [module for module, commands in MODULES.items() if asked in commands] or MODULES:
+        importlib.import_module(f"mycel.surfaces.cli.{module}").add_to(app)
     return app
+
+
+def _command_of(line: Sequence[str]) -> str | None:
+    """The first word that is neither a shared option nor the value of one."""
+    words = iter(line)
+    for word in words:
+        if word in SHARED_OPTIONS and word not in _FLAGS:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+        elif word not in _FLAGS and "=" not in word:
+            return None
+    return None
 
 
 def main() -> None:
@@ -62,4 +103,4 @@ def main() -> None:
         # A character that the terminal's encoding lacks is shown as an escape instead of ending the command.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    build()()
+    build(sys.argv[1:])()

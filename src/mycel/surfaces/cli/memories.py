@@ -11,7 +11,8 @@ from mycel.domain.memory import Status
 from mycel.errors import InvalidInput, Unavailable
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.cli.options import any_of, given
+from mycel.surfaces.cli.material import content_of
+from mycel.surfaces.cli.options import any_of, clear_fields, given
 from mycel.surfaces.cli.output import one_line
 
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from mycel.domain.receipt import Receipt
     from mycel.embedded.team_memory import TeamMemory
     from mycel.embedded.workspace import Workspace
-
-FROM_INPUT = "-"
-# The largest content any setting allows; more would only be read to be refused.
-MAX_INPUT_BYTES = 1024 * 1024
 
 
 def add_to(app: typer.Typer) -> None:
@@ -90,7 +87,7 @@ def save(
         }
     )
     call = invocation(context)
-    text = _read_input() if content == FROM_INPUT else content
+    text = content_of(content)
     with call.memory() as memory:
         saved = memory.save(text, **cast("MemoryFields", fields))
     call.answer(saved, lambda: display.show_written(saved, done="saved"))
@@ -123,10 +120,7 @@ def update(
     needs_review: options.NeedsReview = False,
     idempotency_key: options.IdempotencyKey = None,
     status: Annotated[str | None, typer.Option(metavar="STATUS", help=f"One of {any_of(Status)}.")] = None,
-    clear: Annotated[
-        list[str] | None,
-        typer.Option("--clear", metavar="FIELD", help="Empty a field, such as key; repeat it for several."),
-    ] = None,
+    clear: options.Clear = None,
     expected_version: Annotated[
         int | None, typer.Option(metavar="N", help="Fail if the memory is no longer at this version.")
     ] = None,
@@ -135,7 +129,7 @@ def update(
     """Change fields of a memory; its history keeps the version before."""
     fields = given(
         {
-            "content": _read_input() if content == FROM_INPUT else content,
+            "content": None if content is None else content_of(content),
             "type": type,
             "title": title,
             "summary": summary,
@@ -160,11 +154,7 @@ def update(
             "reason": reason,
         }
     )
-    for name in clear or []:
-        field = _CLEARED_AS.get(name, name)
-        if field in fields:
-            raise InvalidInput("cannot be both set and cleared", field=name)
-        fields[field] = [] if field in {"tags", "allowed_roles"} else None
+    clear_fields(fields, clear or [])
     call = invocation(context)
     with call.memory() as memory:
         changed = memory.update(id, **cast("ChangedFields", fields))
@@ -204,21 +194,10 @@ def purge(
     call.answer(receipt, lambda: display.show_receipt(receipt))
 
 
-# Options are named in the singular where they can be repeated.
-_CLEARED_AS = {
-    "tag": "tags",
-    "alternative": "alternatives",
-    "role": "allowed_roles",
-    "session": "session_id",
-    "task": "task_id",
-    "ttl": "expires_at",
-}
-
-
 def _purge(workspace: Workspace, memory: TeamMemory, id: str) -> Receipt:
     receipt = memory.purge(id)
     try:
-        workspace.run_pending()
+        workspace.scrub()
     except Unavailable:
         # The memory is out of reach already; its bytes follow when the files are free.
         return receipt
@@ -230,14 +209,3 @@ def _require_yes(question: str) -> None:
     typer.echo(f"{question} [y/N] ", nl=False, err=True)
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise typer.Abort
-
-
-def _read_input() -> str:
-    found = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
-    if len(found) > MAX_INPUT_BYTES:
-        raise InvalidInput(f"is longer than {MAX_INPUT_BYTES:,} bytes", field="content")
-    try:
-        text = found.decode()
-    except UnicodeDecodeError:
-        raise InvalidInput("is not UTF-8 text", field="content") from None
-    return text.removesuffix("\n").removesuffix("\r")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from mycel.domain.memory import MemoryType, Status, Visibility
 from mycel.domain.team import Role
+from mycel.errors import InvalidInput
 
 
 def any_of(options: type[StrEnum]) -> str:
@@ -18,7 +20,39 @@ def any_of(options: type[StrEnum]) -> str:
 
 def given(values: Mapping[str, object]) -> dict[str, Any]:
     """What the line named; an option that was left out is left out of the request too."""
-    return {name: value for name, value in values.items() if value not in (None, False, [])}
+    return {name: value for name, value in values.items() if value is not None and value is not False and value != []}
+
+
+def clear_fields(fields: dict[str, Any], names: Sequence[str]) -> None:
+    """Has the request empty what `--clear` names."""
+    for name in names:
+        field = _CLEARED_AS.get(name, name)
+        if field in fields:
+            raise InvalidInput("cannot be both set and cleared", field=name)
+        fields[field] = [] if field in {"tags", "allowed_roles"} else None
+
+
+@contextmanager
+def naming(**options: str) -> Generator[None]:
+    """Errors about fields of the request, told by the names of the options that set them."""
+    try:
+        yield
+    except InvalidInput as error:
+        option = options.get(error.field.partition(".")[0])
+        if option is None:
+            raise
+        raise InvalidInput(error.problem, field=option) from None
+
+
+# Options are named in the singular where they can be repeated.
+_CLEARED_AS = {
+    "tag": "tags",
+    "alternative": "alternatives",
+    "role": "allowed_roles",
+    "session": "session_id",
+    "task": "task_id",
+    "ttl": "expires_at",
+}
 
 
 _ABOUT = "What it says"
@@ -108,6 +142,17 @@ IdempotencyKey = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help="The same call with the same key is done once.", rich_help_panel=_WRITING),
 ]
+Clear = Annotated[
+    list[str] | None,
+    typer.Option("--clear", metavar="FIELD", help="Empty a field, such as key; repeat it for several."),
+]
+
+SessionId = Annotated[
+    str | None,
+    typer.Option(
+        "--session-id", "--session", metavar="ID", help="The agent session it belongs to.", rich_help_panel=_PLACE
+    ),
+]
 
 TypeFilter = Annotated[
     list[str] | None,
@@ -154,6 +199,8 @@ Until = Annotated[
     str | None,
     typer.Option(metavar="TIME", help="Not newer, such as 2026-11-15T09:00:00Z.", rich_help_panel=_FILTERS),
 ]
+PageLimit = Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many, 50 by default.", min=1)]
+Cursor = Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="The `next_cursor` of the page before.")]
 
 
 def filters(

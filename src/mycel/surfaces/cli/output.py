@@ -41,11 +41,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`below` puts the cell under the first one on a terminal, where an id would leave no room beside it."""
+    """`below` puts the cell under the first one on a terminal, where an id would leave no room beside it.
+
+    Cells below share a line, but for one that is `apart`.
+    """
 
     name: str
     style: str = ""
     below: bool = False
+    apart: bool = False
 
 
 def line(*pieces: str | tuple[str, str], indent: int = 0, cut: bool = False) -> Line:
@@ -124,27 +128,38 @@ def _print_rich_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) 
     from rich.text import Text
 
     first, *others = [place for place, column in enumerate(columns) if not column.below]
-    below = [place for place, column in enumerate(columns) if column.below]
+    lines = _lines_below(columns)
     widths = {
         place: max(cell_len(text) for text in (column.name, *(row[place] for row in rows)))
         for place, column in enumerate(columns)
     }
-    least = widths[below[0]] if below else min(widths[first], _KEPT_WIDTH)
+    has_id = bool(lines) and not columns[lines[0][0]].apart
+    least = widths[lines[0][0]] if has_id else min(widths[first], _KEPT_WIDTH)
     console = _console()
     room = console.width
     while others and least + sum(_GAP + widths[place] for place in others) > room:
         others.pop()
     rest = room - sum(_GAP + widths[place] for place in others)
-    under = sum(_GAP + widths[place] for place in below)
+    under = max((sum(_GAP + widths[place] for place in below) for below in lines), default=0)
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for place in (first, *others):
         width = max(least, min(rest, max(widths[first], under))) if place == first else widths[place]
         table.add_column(columns[place].name, no_wrap=True, overflow="ellipsis", width=width)
     for row in rows:
         texts = [Text(cell, style=column.style) for cell, column in zip(row, columns, strict=True)]
-        stacked = [texts[first], Text("  ").join(texts[place] for place in below)] if below else [texts[first]]
-        table.add_row(Text("\n").join(stacked), *(texts[place] for place in others))
+        stacked = [texts[first], *(Text("  ").join(texts[place] for place in below) for below in lines)]
+        table.add_row(Text("\n").join(filter(None, stacked)), *(texts[place] for place in others))
     console.print(table)
+
+
+def _lines_below(columns: Sequence[Column]) -> list[list[int]]:
+    lines: list[list[int]] = []
+    for place, column in enumerate(columns):
+        if column.below and (column.apart or not lines):
+            lines.append([place])
+        elif column.below:
+            lines[-1].append(place)
+    return lines
 
 
 def _rich_text(one: Line) -> Text:

@@ -1,0 +1,248 @@
+"""Capturing material: one short transaction stores it with the work to be done, and the caller goes on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from mycel.access.scope import read_scope
+from mycel.contracts.clock import Clock
+from mycel.contracts.store import Stores, Transaction
+from mycel.domain import fields
+from mycel.domain.capturing import CaptureMode, read_surroundings
+from mycel.domain.draft import default_scope
+from mycel.domain.ids import EventId, SourceId, TeamName, new_id, parse_id
+from mycel.domain.memory import SourceKind
+from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
+from mycel.domain.team import Caller
+from mycel.domain.transcript import Transcript
+from mycel.errors import InvalidInput, NotFound
+from mycel.services.policies import Policies
+from mycel.services.screening import screen_surroundings, screen_transcript
+
+# A session that has not reported for so long is taken for finished.
+QUIET = timedelta(minutes=5)
+SESSION_STEPS = (Step.SUMMARIZE, Step.EXTRACT)
+
+
+class Capture:
+    """`wake` tells the engine of a team that has new work."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Clock,
+        policies: Policies,
+        *,
+        wake: Callable[[TeamName], None],
+        quiet: timedelta = QUIET,
+    ) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._policies = policies
+        self._wake = wake
+        self._quiet = quiet
+
+    def session(
+        self, caller: Caller, material: object, given: Mapping[str, object], *, closed: object = True
+    ) -> IngestionEvent:
+        """A session that reports again grows its source; extraction waits until it is closed or quiet."""
+        is_closed = fields.flag(closed, field="closed")
+        source = self._read(caller, material, given, kind=SourceKind.RUN)
+
+        def work(transaction: Transaction) -> IngestionEvent:
+            due_at = transaction.now if is_closed else transaction.now + self._quiet
+            known = transaction.find_growing(source)
+            if known is not None:
+                return _grow(transaction, known, source, given=given, due_at=due_at)
+            event = new_event(transaction, source, Trigger.SESSION_CLOSE, SESSION_STEPS)
+            return store_once(transaction, source, replace(event, due_at=due_at))
+
+        return self._captured(caller, work)
+
+    def conversation(
+        self,
+        caller: Caller,
+        material: object,
+        given: Mapping[str, object],
+        *,
+        source_id: object = None,
+        capture_mode: object = CaptureMode.EXTRACT,
+    ) -> IngestionEvent:
+        """New material, or a source stored earlier. Only stored, it stays raw until it is captured for extraction."""
+        mode = fields.choice(capture_mode, CaptureMode, field="capture_mode")
+        steps = (Step.EXTRACT,) if mode is CaptureMode.EXTRACT else ()
+        return self._talk(caller, material, given, source_id=source_id, steps=steps)
+
+    def thread(
+        self, caller: Caller, material: object, given: Mapping[str, object], *, source_id: object = None
+    ) -> IngestionEvent:
+        """A merged or archived thread: its summary, and what can be drawn from it; one that went on grows."""
+        return self._talk(caller, material, given, source_id=source_id, steps=SESSION_STEPS)
+
+    def retry(self, caller: Caller, id: object) -> IngestionEvent:
+        """Has an event that failed or was given up done again, now. Whoever sees it may ask."""
+        event_id = EventId(parse_id(id))
+
+        def work(transaction: Transaction) -> IngestionEvent:
+            event = transaction.find_event(read_scope(caller), event_id)
+            if event is None:
+                raise NotFound(f"no event {event_id}")
+            if event.state not in (EventState.FAILED, EventState.DEAD):
+                return event
+            again = replace(
+                event,
+                state=EventState.PENDING,
+                tries=0,
+                takeovers=0,
+                due_at=transaction.now,
+                updated_at=transaction.now,
+            )
+            transaction.replace_event(again)
+            return again
+
+        return self._captured(caller, work)
+
+    def _talk(
+        self,
+        caller: Caller,
+        material: object,
+        given: Mapping[str, object],
+        *,
+        source_id: object,
+        steps: tuple[Step, ...],
+    ) -> IngestionEvent:
+        if (material is None) == (source_id is None):
+            raise InvalidInput("give either the material or the id of a stored source", field="messages")
+        if source_id is not None:
+            return self._again(caller, SourceId(parse_id(source_id, field="source_id")), given, steps)
+        source = self._read(caller, material, given, kind=SourceKind.CONVERSATION)
+
+        def work(transaction: Transaction) -> IngestionEvent:
+            known = transaction.find_growing(source) if Step.SUMMARIZE in steps else None
+            if known is not None:
+                return _grow(transaction, known, source, given=given, due_at=transaction.now)
+            event = new_event(transaction, source, Trigger.CONVERSATION_CAPTURE, steps)
+            return store_once(transaction, source, event)
+
+        return self._captured(caller, work)
+
+    def _again(
+        self, caller: Caller, id: SourceId, given: Mapping[str, object], steps: tuple[Step, ...]
+    ) -> IngestionEvent:
+        if any(value is not None for value in given.values()):
+            raise InvalidInput("of a stored source cannot be changed", field=next(iter(given)))
+
+        def work(transaction: Transaction) -> IngestionEvent:
+            source = transaction.find_source(read_scope(caller), id)
+            if source is None:
+                raise NotFound(f"no source {id}")
+            return ask_for(transaction, source, new_event(transaction, source, Trigger.CONVERSATION_CAPTURE, steps))
+
+        return self._captured(caller, work)
+
+    def _read(self, caller: Caller, material: object, given: Mapping[str, object], *, kind: SourceKind) -> Source:
+        from mycel.engine.transcripts.reading import read_transcript
+
+        policy = self._policies.of(caller.team)
+        transcript = screen_transcript(read_transcript(material, field="messages"), policy, field="messages")
+        if not transcript.text.strip():
+            raise InvalidInput("must not be empty", field="messages")
+        surroundings = screen_surroundings(read_surroundings(given), policy)
+        return new_source(caller, transcript, kind=kind, surroundings=surroundings, now=self._clock.now())
+
+    def _captured(self, caller: Caller, work: Callable[[Transaction], IngestionEvent]) -> IngestionEvent:
+        with self._stores.lease(caller.team) as store:
+            event = store.transact(work)
+        if event.state is EventState.PENDING:
+            self._wake(caller.team)
+        return event
+
+
+def new_source(
+    caller: Caller, transcript: Transcript, *, kind: SourceKind, surroundings: Mapping[str, Any], now: datetime
+) -> Source:
+    return Source(
+        id=SourceId(new_id()),
+        kind=kind,
+        agent_id=caller.member_id,
+        text=transcript.text,
+        turns=transcript.turns,
+        sha256=hash_of(transcript.text),
+        created_at=now,
+        **surroundings,
+    )
+
+
+def hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def new_event(transaction: Transaction, source: Source, trigger: Trigger, steps: tuple[Step, ...]) -> IngestionEvent:
+    """Due now. Without anything to do it is done: the log says that the material came in."""
+    return IngestionEvent(
+        id=EventId(new_id()),
+        trigger=trigger,
+        source_id=source.id,
+        scope=default_scope(source.project_id, source.repo_id),
+        agent_id=source.agent_id,
+        steps=steps,
+        state=EventState.PENDING if steps else EventState.DONE,
+        outcome=None if steps else "stored",
+        created_at=transaction.now,
+        updated_at=transaction.now,
+        due_at=transaction.now if steps else None,
+    )
+
+
+def store_once(transaction: Transaction, source: Source, event: IngestionEvent) -> IngestionEvent:
+    """The same material twice is one source; what was asked for the first time is not done again."""
+    twin = transaction.find_twin(source)
+    if twin is not None:
+        return ask_for(transaction, twin, replace(event, source_id=twin.id))
+    transaction.add_source(source)
+    transaction.add_event(event)
+    return event
+
+
+def ask_for(transaction: Transaction, source: Source, event: IngestionEvent) -> IngestionEvent:
+    """Of a source that is there: only what nobody has asked for yet."""
+    latest = transaction.latest_event(source.id)
+    if latest is not None and set(event.steps) <= set(latest.steps):
+        return latest
+    transaction.add_event(event)
+    return event
+
+
+def _grow(
+    transaction: Transaction, known: Source, report: Source, *, given: Mapping[str, object], due_at: datetime
+) -> IngestionEvent:
+    from mycel.engine.transcripts.session_growth import grown_source
+
+    _require_same_readers(known, report, given)
+    renewed = grown_source(known, Transcript(report.text, report.turns))
+    waiting = transaction.find_waiting(known.id, Step.EXTRACT)
+    if renewed is not known:
+        transaction.replace_source(replace(renewed, sha256=hash_of(renewed.text)))
+    elif waiting is None:
+        latest = transaction.latest_event(known.id)
+        if latest is not None:
+            return latest
+    if waiting is None or waiting.state is EventState.RUNNING:
+        # Whoever is at work has read the shorter text; the rest is for another event.
+        trigger = Trigger.SESSION_CLOSE if known.kind is SourceKind.RUN else Trigger.CONVERSATION_CAPTURE
+        event = replace(new_event(transaction, known, trigger, SESSION_STEPS), due_at=due_at)
+        transaction.add_event(event)
+        return event
+    later = replace(waiting, due_at=due_at, updated_at=transaction.now)
+    transaction.replace_event(later)
+    return later
+
+
+def _require_same_readers(known: Source, report: Source, given: Mapping[str, object]) -> None:
+    for name in ("visibility", "allowed_roles"):
+        if given.get(name) is not None and getattr(report, name) != getattr(known, name):
+            raise InvalidInput("of a session is what its first report said", field=name)

@@ -1,0 +1,77 @@
+"""Carrying out the plan of a consolidation in one transaction, and taking it back in another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.engine_store import Footprint
+from mycel.contracts.store import Transaction
+from mycel.domain.ids import MemberId, MemoryId, ReportId, new_id
+from mycel.domain.link import Link
+from mycel.domain.memory import Memory
+from mycel.domain.report import Report
+from mycel.domain.team import ENGINE
+from mycel.engine.consolidation import Plan
+from mycel.errors import Conflict
+
+
+def carry_out(transaction: Transaction, scope: ReadScope, plan: Plan, *, by: MemberId) -> Report:
+    """All of it, or `Conflict` when a memory has moved on since it was planned."""
+    reasons = _reasons(plan)
+    changed: list[tuple[MemoryId, int, int]] = []
+    for id, before in plan.before.items():
+        _require_unchanged(transaction, scope, before)
+        after = replace(plan.after[id], version=before.version + 1, updated_at=transaction.now)
+        transaction.replace(before, after, by=by, reason=reasons.get(id))
+        changed.append((id, before.version, after.version))
+    for start, end, relation in plan.links:
+        link = Link(start, end, relation, by, transaction.now)
+        transaction.link(link, origin=transaction.get(scope, start))
+    report = Report(
+        id=ReportId(new_id()), actions=tuple(plan.actions), dry_run=False, made_by=by, made_at=transaction.now
+    )
+    # The engine runs every hour, mostly for nothing; whoever asked for a run can also undo one that did nothing.
+    if plan.actions or plan.links or by != ENGINE:
+        transaction.add_report(report, Footprint(tuple(changed), tuple(plan.links)))
+    return report
+
+
+def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id: ReportId, by: MemberId) -> Report:
+    """Each memory as it was, unless somebody has changed it since: those are left and named."""
+    footprint = transaction.find_footprint(id)
+    left: list[MemoryId] = []
+    for memory_id, before_version, after_version in footprint.changed:
+        current = transaction.find(scope, memory_id, deleted=True)
+        before = transaction.find_version(scope, memory_id, before_version)
+        if current is None or before is None:
+            continue
+        if current.version != after_version:
+            left.append(memory_id)
+            continue
+        restored = replace(before, version=current.version + 1)
+        transaction.replace(current, restored, by=by, reason=f"undone: report {id}")
+    for start, end, relation in footprint.linked:
+        origin = transaction.find(scope, start, deleted=True)
+        if origin is not None:
+            transaction.unlink(Link(start, end, relation, by, transaction.now), origin=origin)
+    undone = replace(report, undone_by=by, undone_at=transaction.now, left=tuple(left))
+    transaction.mark_undone(undone)
+    return undone
+
+
+def _require_unchanged(transaction: Transaction, scope: ReadScope, before: Memory) -> None:
+    current = transaction.find(scope, before.id)
+    if current is None or current.version != before.version:
+        raise Conflict("a memory changed while it was being consolidated: try again")
+
+
+def _reasons(plan: Plan) -> dict[MemoryId, str]:
+    """What stands in the history of each memory: the last thing that was done with it."""
+    reasons: dict[MemoryId, str] = {}
+    for action in plan.actions:
+        for id in (action.memory_id, action.other_id):
+            if id is not None:
+                # Not the words of the action: they may quote a memory, and outlive it in the history of the other.
+                reasons[id] = f"consolidation: {action.kind}"
+    return reasons

@@ -1,0 +1,197 @@
+"""The engine: notices what is due in which team, without asking each one again and again, and has it done."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from datetime import datetime, timedelta
+
+from mycel.contracts.clock import Clock
+from mycel.contracts.store import Store, Stores, Transaction
+from mycel.domain.ids import TeamName
+from mycel.domain.source import Step
+from mycel.errors import MycelError
+from mycel.services.consolidating import CONSOLIDATED_AT, CONSOLIDATED_TO, team_event
+from mycel.services.maintaining import MAINTAINED_AT, is_due, moment_of, next_night
+from mycel.services.policies import Policies
+from mycel.services.working import Working
+
+# How soon a write of another process is noticed; looking at the times of the files costs microseconds.
+LOOK_SECONDS = 2.0
+# A team is looked at this often even if nobody writes, for what the clock makes due.
+IDLE = timedelta(hours=1)
+CLOSING_SECONDS = 5.0
+# More than this between two looks at both clocks, and somebody has set one of them.
+JUMP = timedelta(days=1)
+# No machine is switched off for so long: rather its clock is wrong.
+LONGEST_GAP = timedelta(days=366)
+RETRY_SECONDS = 30.0
+LEAST_PAUSE_SECONDS = 0.05
+FOREVER = float("inf")
+
+_log = logging.getLogger("mycel.engine")
+
+
+class Engine:
+    """`run_pending` works here and now; `start` works beside, in a thread of its own, until it is closed."""
+
+    def __init__(self, stores: Stores, clock: Clock, policies: Policies, working: Working) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._policies = policies
+        self._working = working
+        self._jumps = _Jumps(clock)
+        self._due: dict[TeamName, float] = {}
+        self._seen: dict[TeamName, int] = {}
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+
+    def run_pending(self) -> int:
+        """Does what is due in every team, and what that makes due; returns how many events were finished."""
+        finished = 0
+        while done := sum(self._run(team) for team in self._stores.teams_with_store()):
+            finished += done
+        return finished
+
+    def maintain(self) -> int:
+        """The nightly work now, whatever the clock says; returns how many events were finished."""
+        self._jumps.forgive()
+        for team in self._stores.teams_with_store():
+            with self._stores.lease(team) as store:
+                store.transact(lambda transaction: _ask_for(transaction, [Step.MAINTAIN]))
+        return self.run_pending()
+
+    def start(self) -> None:
+        with self._changed:
+            if self._thread is None and not self._closing:
+                self._thread = threading.Thread(target=self._serve, name="mycel-engine", daemon=True)
+                self._thread.start()
+
+    def wake(self, team: TeamName) -> None:
+        """A team has new work; nothing happens where the engine does not run beside."""
+        with self._changed:
+            if self._thread is not None:
+                self._due[team] = time.monotonic()
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._working.stop()
+        if self._thread is not None:
+            self._thread.join(CLOSING_SECONDS)
+
+    def _serve(self) -> None:
+        while (team := self._next_team()) is not None:
+            try:
+                self._run(team)
+                wait = self._until_next(team)
+            except MycelError as error:
+                if not self._closing:
+                    _log.warning("team %s: %s", team, error)
+                wait = RETRY_SECONDS
+            except Exception:  # noqa: BLE001 - the other teams must not wait for this one
+                _log.error("team %s: the engine failed", team)
+                wait = RETRY_SECONDS
+            with self._changed:
+                self._due[team] = min(self._due.get(team, FOREVER), time.monotonic() + wait)
+
+    def _next_team(self) -> TeamName | None:
+        while True:
+            self._notice_writes()
+            with self._changed:
+                if self._closing:
+                    return None
+                now = time.monotonic()
+                due = min(self._due.items(), key=lambda item: item[1], default=None)
+                if due is not None and due[1] <= now:
+                    del self._due[due[0]]
+                    return due[0]
+                self._changed.wait(LOOK_SECONDS if due is None else min(LOOK_SECONDS, due[1] - now))
+
+    def _notice_writes(self) -> None:
+        """Whichever process wrote: the time of a team's files tells."""
+        written = self._stores.written()
+        with self._changed:
+            for team, stamp in written.items():
+                if self._seen.get(team) != stamp:
+                    self._due[team] = min(self._due.get(team, FOREVER), time.monotonic())
+            self._seen = dict(written)
+
+    def _run(self, team: TeamName) -> int:
+        with self._stores.lease(team) as store:
+            steps = self._due_steps(store)
+            if steps:
+                store.transact(lambda transaction: _ask_for(transaction, steps))
+        return self._working.run_due(team)
+
+    def _due_steps(self, store: Store) -> list[Step]:
+        now = self._clock.now()
+        steps: list[Step] = []
+        consolidation = self._consolidation_at(store)
+        if consolidation is not None and consolidation <= now:
+            steps.append(Step.CONSOLIDATE)
+        if not self._jumps.happened() and _needs_maintenance(store, now):
+            steps.append(Step.MAINTAIN)
+        return steps
+
+    def _consolidation_at(self, store: Store) -> datetime | None:
+        """So long after the last run or, if later, after the first change that it has not seen."""
+        every = self._policies.of(store.team).consolidate_every
+        first = store.first_change_after(store.read_progress(CONSOLIDATED_TO))
+        if every is None or first is None:
+            return None
+        return max(first, moment_of(store.read_progress(CONSOLIDATED_AT))) + every
+
+    def _until_next(self, team: TeamName) -> float:
+        now = self._clock.now()
+        with self._stores.lease(team) as store:
+            moments = [store.next_due(), self._consolidation_at(store), next_night(now), now + IDLE]
+        nearest = min(moment for moment in moments if moment is not None)
+        return max(LEAST_PAUSE_SECONDS, (nearest - now).total_seconds())
+
+
+class _Jumps:
+    """A clock that has moved by more than a day against the time that passed makes nothing expire by itself."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._happened = False
+        self._last = (clock.now(), _passed())
+
+    def happened(self) -> bool:
+        before, then = self._last
+        self._last = now, passed = self._clock.now(), _passed()
+        if abs((now - before) - timedelta(seconds=passed - then)) > JUMP and not self._happened:
+            self._happened = True
+            _log.warning("the clock jumped by more than a day: nothing expires until maintenance is asked for")
+        return self._happened
+
+    def forgive(self) -> None:
+        self._happened = False
+        self._last = (self._clock.now(), _passed())
+
+
+def _passed() -> float:
+    """Seconds that go on while the machine sleeps, where it tells them."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+def _needs_maintenance(store: Store, now: datetime) -> bool:
+    maintained_at = store.read_progress(MAINTAINED_AT)
+    if maintained_at:
+        return is_due(moment_of(maintained_at), now) and now - moment_of(maintained_at) < LONGEST_GAP
+    first = store.first_change_after(0)
+    return first is not None and is_due(first, now)
+
+
+def _ask_for(transaction: Transaction, steps: list[Step]) -> None:
+    for step in steps:
+        if transaction.find_waiting(None, step) is None:
+            transaction.add_event(team_event(transaction, step))

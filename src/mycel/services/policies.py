@@ -1,0 +1,44 @@
+"""Team policies: read often, changed by leads and admins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from mycel.access.rules import may_curate
+from mycel.contracts.directory import Directory, DirectoryTransaction
+from mycel.domain.ids import TeamName
+from mycel.domain.policy import Policy, changed_policy
+from mycel.domain.team import Caller
+from mycel.errors import AccessDenied, InvalidInput
+
+# A changed policy takes effect within this time, in every process.
+FRESH_SECONDS = 0.5
+
+
+class Policies:
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self._known: dict[TeamName, tuple[float, Policy]] = {}
+
+    def of(self, team: TeamName) -> Policy:
+        known = self._known.get(team)
+        now = time.monotonic()
+        if known is None or now >= known[0]:
+            known = self._known[team] = (now + FRESH_SECONDS, self._directory.find_policy(team))
+        return known[1]
+
+    def change(self, caller: Caller, given: Mapping[str, object]) -> Policy:
+        if not may_curate(caller):
+            raise AccessDenied("a lead or admin of the team decides on its policy")
+        if not given:
+            raise InvalidInput("give at least one part to change", field="policy")
+
+        def work(transaction: DirectoryTransaction) -> Policy:
+            policy = changed_policy(transaction.find_policy(caller.team), given)
+            transaction.put_policy(caller.team, policy)
+            return policy
+
+        policy = self._directory.transact(work)
+        self._known.pop(caller.team, None)
+        return policy

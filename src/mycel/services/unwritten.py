@@ -1,0 +1,35 @@
+"""A checked memory that lacks only its moment; its words are ready, so that the writer need not wait for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from mycel.domain.draft import written_at
+from mycel.domain.ids import MemoryId, new_id
+from mycel.domain.memory import Memory
+from mycel.domain.words import IndexedText
+from mycel.retrieval.columns import index_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    id: MemoryId
+    values: Mapping[str, Any]
+    ttl: timedelta | None
+    words: IndexedText
+
+    def at(self, now: datetime) -> Memory:
+        return written_at(self.values, now, id=self.id, ttl=self.ttl)
+
+
+def unwritten(values: Mapping[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> Unwritten:
+    words = index_texts(
+        title=values["title"],
+        content=values["content"],
+        summary=values.get("summary"),
+        tags=values.get("tags", ()),
+    )
+    return Unwritten(id or MemoryId(new_id()), values, ttl, words)

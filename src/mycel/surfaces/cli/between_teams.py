@@ -1,0 +1,80 @@
+"""The commands between teams: sending a memory down or up the tree, and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from mycel.surfaces.cli import options
+from mycel.surfaces.cli.display import when
+from mycel.surfaces.cli.event_display import show_event_done
+from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.json_shapes import shape_list
+from mycel.surfaces.cli.output import Column, note, print_table
+from mycel.surfaces.cli.titles import titles_of
+
+if TYPE_CHECKING:
+    from mycel.domain.cascade import Cascade
+
+
+def add_to(app: typer.Typer) -> None:
+    for name, command in (
+        ("cascade", cascade),
+        ("escalate", escalate),
+        ("withdraw", withdraw),
+        ("cascades", list_cascades),
+    ):
+        app.command(name, cls=Command, rich_help_panel="Between teams")(command)
+
+
+def cascade(context: typer.Context, id: options.Id) -> None:
+    """Send a memory to every team below; its later versions follow. For leads and admins."""
+    call = invocation(context)
+    with call.memory() as memory:
+        event = memory.cascade(id)
+    call.answer(event, lambda: show_event_done(event, done="sent to the teams below"))
+
+
+def escalate(context: typer.Context, id: options.Id) -> None:
+    """Send a memory to the parent team; its later versions follow. For leads and admins."""
+    call = invocation(context)
+    with call.memory() as memory:
+        event = memory.escalate(id)
+    call.answer(event, lambda: show_event_done(event, done="sent to the parent team"))
+
+
+def withdraw(context: typer.Context, id: options.Id) -> None:
+    """Take back every copy of a memory that was sent to other teams; the memory itself stays."""
+    call = invocation(context)
+    with call.memory() as memory:
+        event = memory.withdraw(id)
+    call.answer(event, lambda: show_event_done(event, done="withdrawn"))
+
+
+def list_cascades(context: typer.Context) -> None:
+    """List the memories that were sent to other teams."""
+    call = invocation(context)
+    with call.memory() as memory:
+        sent = memory.cascades()
+        titles = {} if call.as_json else titles_of(memory, [one.memory_id for one in sent])
+    call.answer(shape_list(sent), lambda: _show(sent, titles=titles))
+
+
+def _show(sent: Sequence[Cascade], *, titles: Mapping[str, str]) -> None:
+    columns = (Column("memory", "bold"), Column("sent"), Column("by"), Column("started", "dim"))
+    rows = [
+        (
+            titles[one.memory_id],
+            one.direction,
+            one.started_by,
+            when(one.started_at),
+            one.memory_id,
+        )
+        for one in sent
+    ]
+    if rows:
+        print_table((*columns, Column("id", "dim", below=True)), rows)
+    else:
+        note("No memory of this team is shared with others.")

@@ -1,0 +1,117 @@
+"""The commands that have the engine work: now and once, until stopped, or its nightly maintenance."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from mycel.domain.source import EventState
+from mycel.surfaces.cli.event_display import show_finished
+from mycel.surfaces.cli.invocation import Command, Invocation, invocation
+from mycel.surfaces.cli.json_shapes import shape
+from mycel.surfaces.cli.output import line, note, print_lines
+from mycel.surfaces.cli.progress import progress
+from mycel.surfaces.cli.watching import Watch
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from mycel.domain.ids import TeamName
+    from mycel.domain.source import IngestionEvent
+    from mycel.embedded.workspace import Workspace
+
+LOOK_SECONDS = 1.0
+
+Finished = tuple["TeamName", "IngestionEvent"]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("work", cls=Command, rich_help_panel="Run")(work)
+    app.command("maintain", cls=Command, rich_help_panel="Run")(maintain)
+
+
+def work(
+    context: typer.Context,
+    *,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due now, and end.")] = False,
+) -> None:
+    """Do the engine's work in every team until Ctrl-C: drawing memories from what was captured, consolidating, vectors.
+
+    A line tells of each piece of work that is finished; with --json each is a JSON value.
+    """
+    call = invocation(context)
+    with call.workspace() as workspace:
+        watch = Watch(workspace)
+        if once:
+            with progress("working") as report:
+                done = workspace.run_pending(report=report)
+            finished = list(watch.look())
+            call.answer(_summary(done, finished), lambda: _show_summary(done, finished))
+        else:
+            _work_on(call, workspace, watch)
+
+
+def maintain(context: typer.Context) -> None:
+    """Do the nightly maintenance of every team now: archive what has expired, purge what policies want gone."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        watch = Watch(workspace)
+        with progress("maintaining"):
+            done = workspace.maintain()
+        finished = list(watch.look())
+    call.answer(_summary(done, finished), lambda: _show_summary(done, finished))
+
+
+def _work_on(call: Invocation, workspace: Workspace, watch: Watch) -> None:
+    with _stopped_by_signal() as stopped:
+        workspace.work_beside()
+        note("The engine works; Ctrl-C ends it.")
+        while not stopped.wait(LOOK_SECONDS):
+            for finished in watch.look():
+                call.answer(_item(finished), lambda finished=finished: _show(finished))
+
+
+@contextmanager
+def _stopped_by_signal() -> Generator[threading.Event]:
+    """What a service manager sends ends the work well; an interrupt goes its usual way."""
+    stopped = threading.Event()
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield stopped
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _summary(done: int, finished: list[Finished]) -> dict[str, object]:
+    return {"done": done, "failed": len(_failures(finished)), "events": [_item(one) for one in finished]}
+
+
+def _item(finished: Finished) -> dict[str, object]:
+    team, event = finished
+    return {"team": team, **cast(dict[str, object], shape(event))}
+
+
+def _failures(finished: list[Finished]) -> list[IngestionEvent]:
+    return [event for _, event in finished if event.state is not EventState.DONE]
+
+
+def _show_summary(done: int, finished: list[Finished]) -> None:
+    for one in finished:
+        _show(one)
+    print_lines([line(f"{done} piece{'' if done == 1 else 's'} of work done")])
+    if failures := _failures(finished):
+        note(f"{len(failures)} failed: `mycel events show ID` says more, `mycel events retry ID` tries again")
+
+
+def _show(finished: Finished) -> None:
+    team, event = finished
+    show_finished(event, team=team)
