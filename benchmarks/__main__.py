@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 import mycel
-from benchmarks import embedding, finding, gets, saves, teams, words
+from benchmarks import capture, embedding, extraction, finding, gets, judging, saves, teams, words
 
 SUITES = {
     "saves": saves.run,
@@ -21,10 +21,14 @@ SUITES = {
     "teams": teams.run,
     "embedding": embedding.run,
     "finding": finding.run,
+    "capture": capture.run,
+    "extraction": extraction.run,
+    "judging": judging.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {
     "words": ("bench_data",),
+    "judging": ("bench_data",),
     "embedding": ("model",),
     "finding": ("large", "only", "bench_data", "model", "cache"),
 }
