@@ -25,7 +25,7 @@ from mycel.domain.recall import Recall
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
-from mycel.stores.sqlite import catalogue, changes, memories, words
+from mycel.stores.sqlite import catalogue, changes, memories, reports, sources, words
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
@@ -43,6 +43,7 @@ class World:
     clock: ManualClock
     subject: str = ABSENT
     subject_source: str = ABSENT
+    subject_event: str = ABSENT
     names: dict[str, str] = field(default_factory=dict)
 
     def member(self, name: str) -> TeamMemory:
@@ -68,7 +69,8 @@ class Scenario:
 
 INSIDERS = ("author", "teammate", "human", "lead", "admin", "child_lead")
 # Sources stay when what was made from them is deleted, and lose only their text when it is purged.
-OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "save", "save_many"})
+OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "sources.event", "save", "save_many"})
+OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats"}
 SAW_IT_DELETED = OF_THE_SOURCE | {"changes", "list of deleted", "restore", "purge"}
 SAW_IT_PURGED = OF_THE_SOURCE | {"changes", "receipt"}
 LOST_SIGHT_OF_IT = frozenset({"changes", "purge", "receipt"})
@@ -126,7 +128,7 @@ def hide_step(world: World, scenario: Scenario, first: str, folder: Path) -> Non
     """One of six steps in the life of the hidden memory: the step follows from how far it has come."""
     author = world.member("author")
     if world.subject == ABSENT:
-        source = add_source(folder / "teams" / "squad" / "memory.sqlite", world.clock)
+        source, world.subject_event = add_source(folder / "teams" / "squad" / "memory.sqlite", world.clock)
         world.subject_source = source
         memory = author.save(
             "beta heron with a secretword",
@@ -177,14 +179,15 @@ def after_steps(world: World) -> list[Callable[[], object]]:
     ]
 
 
-def add_source(path: Path, clock: ManualClock) -> str:
+def add_source(path: Path, clock: ManualClock) -> tuple[str, str]:
     """For the whole team by itself; what is made from it is what hides it."""
     store = SqliteStore(path, root=path.parent, team=TeamName("squad"), clock=clock, disk=Disk(synchronous="OFF"))
     source = a_source("they said secretword", uri="https://example.org/hidden")
     store.transact(lambda transaction: transaction.add_source(source))
-    store.transact(lambda transaction: transaction.add_event(an_event(source)))
+    event = an_event(source)
+    store.transact(lambda transaction: transaction.add_event(event))
     store.close()
-    return source.id
+    return source.id, event.id
 
 
 def is_there(member: TeamMemory, id: str) -> bool:
@@ -241,7 +244,7 @@ CASES: dict[str, Case] = {
         *(lambda path=path: api.tree(path) for path in ("/", "/hidden", "/hidden/place", "/birds")),
         lambda: api.tree("/", team="squad"),
     ],
-    "recent": lambda api, w: [lambda: api.recent(), lambda: api.recent(2)],
+    "recent": lambda api, w: [lambda: api.recent(), lambda: api.recent(2), lambda: api.recent(1000)],
     "stats": lambda api, w: [lambda: api.stats()],
     "search": lambda api, w: [
         *(lambda q=q: api.search(q, limit=100) for q in ("heron", "secretword", "beta", '"beta heron"', "hush", None)),
@@ -283,6 +286,22 @@ CASES: dict[str, Case] = {
     "sources.get": lambda api, w: [lambda: api.sources.get(w.subject_source)],
     "sources.list": lambda api, w: [lambda: api.sources.list()],
     "sources.events": lambda api, w: [lambda: api.sources.events()],
+    "sources.event": lambda api, w: [lambda: api.sources.event(w.subject_event)],
+    "sources.retry": lambda api, w: [lambda: api.sources.retry(w.subject_event)],
+    "inbox": lambda api, w: [
+        lambda: api.inbox(),
+        lambda: api.inbox(project="only-hidden"),
+        lambda: api.inbox(type="lesson"),
+    ],
+    "reports": lambda api, w: [lambda: api.reports()],
+    "report": lambda api, w: [lambda: api.report(w.subject)],
+    "cascades": lambda api, w: [lambda: api.cascades()],
+    "policy": lambda api, w: [lambda: api.policy()],
+    "consolidate": lambda api, w: [
+        lambda: api.consolidate(dry_run=True),
+        lambda: api.consolidate(ids=[w.subject], dry_run=True),
+        lambda: api.consolidate(ids=[w.subject]),
+    ],
     "views.list": lambda api, w: [lambda: api.views.list()],
     "views.run": lambda api, w: [lambda: api.views.run("kept", limit=100)],
     "views.save": lambda api, w: [lambda: api.views.save("lessons", type="lesson")],
@@ -306,6 +325,34 @@ CASES: dict[str, Case] = {
         lambda: api.unlink(w.subject, "project:p1", "applies_to"),
         *(lambda id=id: api.unlink(id, w.subject, "contradicts") for id in w.names),
     ],
+    "approve": lambda api, w: [lambda: api.approve(w.subject), lambda: api.approve(w.subject, edits={"title": "x"})],
+    "approve_many": lambda api, w: [lambda: api.approve_many([w.subject])],
+    "reject": lambda api, w: [lambda: api.reject(w.subject, "no")],
+    "reject_many": lambda api, w: [lambda: api.reject_many([w.subject], "no")],
+    "settle": lambda api, w: [
+        lambda: api.settle(w.subject, over=next(iter(w.names))),
+        *(lambda id=id: api.settle(id, over=w.subject) for id in w.names),
+    ],
+    "undo": lambda api, w: [lambda: api.undo(w.subject)],
+    "cascade": lambda api, w: [lambda: api.cascade(w.subject)],
+    "escalate": lambda api, w: [lambda: api.escalate(w.subject)],
+    "withdraw": lambda api, w: [lambda: api.withdraw(w.subject)],
+    "capture_conversation": lambda api, w: [lambda: api.capture_conversation(source_id=w.subject_source)],
+    "summarize_thread": lambda api, w: [lambda: api.summarize_thread(source_id=w.subject_source)],
+    # What these make is the caller's own, whatever else there is.
+    "capture_session": lambda api, w: [lambda: api.capture_session("nothing new", visibility="private")],
+    "complete_task": lambda api, w: [
+        lambda: api.complete_task(task_id="t-hidden", output="nothing new", visibility="private")
+    ],
+    "fail_task": lambda api, w: [
+        lambda: api.fail_task(task_id="t-hidden", what_went_wrong="nothing", visibility="private")
+    ],
+    "index_file": lambda api, w: [
+        lambda: api.index_file("https://example.org/hidden", "nothing new", visibility="private")
+    ],
+    "inject_learning": lambda api, w: [lambda: api.inject_learning("nobody", "x", "secret")],
+    "upsert_profile_fact": lambda api, w: [lambda: api.upsert_profile_fact("hk", "x", about="nobody")],
+    "set_policy": lambda api, w: [lambda: api.set_policy(promote_from=0.8)],
     "save": lambda api, w: [lambda: undone(api, [api.save("x", source={"source_id": w.subject_source})])],
     "save_many": lambda api, w: [
         lambda: undone(api, api.save_many([{"content": "x", "source": {"source_id": w.subject_source}}]))
@@ -346,7 +393,8 @@ def rendered(world: World, found: object) -> str:
     text = re.sub(r"\b(sequence|score|relevance)=[-\d.e]+", r"\1=…", repr(found))
     text = re.sub(r"breakdown=\{[^}]*\}", "breakdown=…", text)
     text = re.sub(r"next_cursor='[^']*'", "next_cursor=…", text)
-    names = {**world.names, world.subject: "<subject>", world.subject_source: "<subject>"}
+    subjects = dict.fromkeys((world.subject, world.subject_source, world.subject_event), "<subject>")
+    names = {**world.names, **subjects}
     return UUID.sub(lambda match: names.get(match[0], "<id>"), text)
 
 
@@ -451,7 +499,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     """Makes one module of the store see everything; statements it keeps are put together anew."""
 
     def clear() -> None:
-        for module in (catalogue, changes, memories, words):
+        for module in (catalogue, changes, memories, reports, sources, words):
             for kept in vars(module).values():
                 if hasattr(kept, "cache_clear"):
                     kept.cache_clear()
@@ -470,7 +518,8 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     [
         ("words", {"search"}),
         ("memories", {"get", "history", "links", "usage", "list", "tree", "recent", "stats"}),
-        ("catalogue", {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events"}),
+        ("catalogue", {"projects.list", "repos.list"}),
+        ("sources", {"sources.get", "sources.list", "sources.events", "sources.event", "capture_conversation"}),
     ],
 )
 def test_an_arm_that_forgets_the_scope_is_noticed(
@@ -479,6 +528,7 @@ def test_an_arm_that_forgets_the_scope_is_noticed(
     present, absent = worlds("private")
     forget_scope(arm)
     writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many"}
+    writes |= {"approve", "approve_many", "reject", "reject_many", "settle", "summarize_thread"}
     assert expected <= set(leaks(present, absent, "teammate", frozenset(writes)))
 
 

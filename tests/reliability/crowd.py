@@ -14,8 +14,10 @@ from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Filters, Order
 from mycel.domain.team import Caller, Role
+from mycel.services.policies import Policies
 from mycel.services.write import Writing
 from mycel.stores.sqlite.database import Disk
+from mycel.stores.sqlite.directory import SqliteDirectory
 from mycel.stores.sqlite.pool import SqliteStores
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.stores.sqlite.transaction import SqliteTransaction
@@ -27,11 +29,15 @@ class Crowd:
     def __init__(self, folder: Path, *, disk: Disk | None = None, clock: Clock | None = None) -> None:
         self.caller = Caller(MemberId("ada"), TeamName("builders"), Role.ADMIN)
         self.file = folder / self.caller.team / "memory.sqlite"
-        self._stores = SqliteStores(folder, clock=clock or SystemClock(), disk=disk or Disk())
-        self.writing = Writing(self._stores)
+        time, files = clock or SystemClock(), disk or Disk()
+        self._stores = SqliteStores(folder, clock=time, disk=files)
+        # Never written to: every team has the policy that nobody has changed.
+        self._directory = SqliteDirectory(folder / "workspace.sqlite", clock=time, disk=files)
+        self.writing = Writing(self._stores, Policies(self._directory))
 
     def close(self) -> None:
         self._stores.close()
+        self._directory.close()
 
     @property
     def store(self) -> SqliteStore:

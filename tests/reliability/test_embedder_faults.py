@@ -12,8 +12,8 @@ import pytest
 
 from mycel.contracts.embedder import Background
 from mycel.errors import Unavailable
+from mycel.providers import endpoint
 from mycel.providers.breaker import Breaker
-from mycel.providers.embeddings import endpoint
 from mycel.providers.embeddings.openai import OpenAIEmbedder
 from mycel.testing.embedder import WordEmbedder
 from tests.reliability import embedding_server as scripts

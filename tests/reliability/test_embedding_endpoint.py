@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from mycel.errors import Misconfigured, MycelError, Unavailable
+from mycel.providers import endpoint
 from mycel.providers.breaker import Breaker
-from mycel.providers.embeddings import endpoint
 from mycel.providers.embeddings.openai import OpenAIEmbedder
 from tests.reliability import embedding_server as scripts
 from tests.reliability.embedding_server import EmbeddingServer, Exchange, Script, packed, rows, saying

@@ -42,6 +42,12 @@ def mycel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
 
 
 @pytest.fixture
+def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No embedder: what is tested here needs no vectors, and each command would load a model for them."""
+    monkeypatch.setenv("MYCEL_EMBEDDER", "none")
+
+
+@pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Makes the output look like a terminal without colours to the commands that follow."""
 

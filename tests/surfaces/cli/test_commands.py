@@ -10,13 +10,17 @@ from typer.testing import CliRunner
 
 from mycel import __version__
 from mycel.errors import Unavailable
-from mycel.surfaces.cli.main import build
+from mycel.surfaces.cli.main import MODULES, build
 
 PROMISED = {
     "save", "search", "context", "recent", "get", "list", "tree", "update", "delete", "restore", "purge", "stats",
     "serve", "explain", "embed",
     "team add", "team list", "team load", "member add", "member list", "member remove", "member resolve",
     "token issue", "token list", "token revoke", "model list", "model check", "model use",
+    "capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail",
+    "inbox list", "inbox show", "inbox approve", "inbox edit", "inbox reject",
+    "consolidate", "reports", "undo", "settle", "events list", "events show", "events retry", "work", "maintain",
+    "policy show", "policy set", "cascade", "escalate", "withdraw", "cascades", "learn", "profile set",
 }  # fmt: skip
 
 
@@ -57,11 +61,30 @@ def test_no_parameter_is_mistaken_for_a_shared_one(name: str) -> None:
     assert not shared & {param.name for param in ALL[name].params}
 
 
-@pytest.mark.parametrize("args", [[], ["team"], ["member"], ["token"], ["model"]])
+@pytest.mark.parametrize("args", [[], ["team"], ["member"], ["token"], ["model"], ["capture"], ["task"], ["profile"]])
 def test_a_group_without_a_command_shows_its_help(args: list[str]) -> None:
     result = CliRunner().invoke(build(), args)
     assert result.exit_code == 2
     assert "Commands:" in result.stdout or "Usage:" in result.stdout
+
+
+@pytest.mark.parametrize("group", ["inbox", "events", "policy"])
+def test_a_group_that_mostly_lists_does_so_alone(mycel, group: str) -> None:
+    first = next(name for name in ALL if name.startswith(f"{group} "))
+    assert mycel.ok(group, "--json") == mycel.ok(*first.split(), "--json")
+    assert "Commands:" in mycel.ok(group, "--help")
+
+
+@pytest.mark.parametrize(("module", "added"), MODULES.items())
+def test_a_line_has_only_the_module_of_its_command_loaded(module: str, added: tuple[str, ...]) -> None:
+    for command in added:
+        for line in ([command, "x"], ["--data", "save", "--json", command], ["--as=swe-1", command]):
+            assert set(get_command(build(line)).commands) == set(added), (module, line)
+
+
+@pytest.mark.parametrize("line", [[], ["--help"], ["--help", "save"], ["--version"], ["nonsense", "save"], ["--jsn"]])
+def test_a_line_without_a_known_command_has_them_all(line: list[str]) -> None:
+    assert set(get_command(build(line)).commands) == {name for added in MODULES.values() for name in added}
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,10 @@ def test_every_option_of_save_reaches_its_field(mycel) -> None:
     assert saved["created_at"].endswith("+00:00")
 
 
+def test_a_confidence_of_zero_is_a_confidence(mycel) -> None:
+    assert mycel.json("save", "Perhaps.", "--confidence", "0")["confidence"] == 0
+
+
 def test_a_dash_reads_the_content_from_standard_input(mycel) -> None:
     assert mycel.json("save", "-", input="two\nlines — ✓\n")["content"] == "two\nlines — ✓"
 

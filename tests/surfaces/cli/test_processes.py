@@ -51,7 +51,7 @@ run("search", "anything")
 print("search where nothing is saved", heavy())
 id = run("save", "Deploys go out on Tuesdays.").strip()
 assert "Deploys" in run("get", id)
-for command in ("list", "recent", "tree", "stats", "context", "model list"):
+for command in ("list", "recent", "tree", "stats", "context", "model list", "policy"):
     assert run(*command.split()), command
 print("the others", heavy())
 run("search", "when do we ship")

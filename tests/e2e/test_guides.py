@@ -1,0 +1,34 @@
+"""What the guides show is what their examples print."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GUIDES = Path(__file__).parents[2] / "docs" / "guides"
+# Each is one program from top to bottom; what a block prints stands right below it.
+PAGES = ("capturing", "reviewing", "between-teams")
+BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_guide_prints_what_it_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    blocks = BLOCK.findall((GUIDES / f"{page}.md").read_text("utf-8"))
+    assert blocks
+    try:
+        for code, shown in blocks:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, page, "exec"), names)
+            assert printed.getvalue() == shown, code
+    finally:
+        for value in list(names.values()):
+            if type(value).__name__ == "Workspace":
+                value.close()

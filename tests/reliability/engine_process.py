@@ -1,0 +1,70 @@
+"""A process that does the engine's work and kills itself at a given moment of a given step."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mycel.engine.digest as digesting
+import mycel.services.consolidating as consolidating
+from mycel.app import open_workspace
+from mycel.settings import Settings
+from mycel.stores.sqlite import embeddings
+from mycel.stores.sqlite.transaction import SqliteTransaction
+from mycel.testing.embedder import WordEmbedder
+
+LEASE_SECONDS = 0.3
+
+
+def settings(data: Path) -> Settings:
+    return Settings(data=data, embedder="none", lease_seconds=LEASE_SECONDS)
+
+
+def embedder() -> WordEmbedder:
+    return WordEmbedder(dimensions=256)
+
+
+def dying(call: Callable[..., Any], *, countdown: int, after: bool = False) -> Callable[..., Any]:
+    """The call, but the given one kills the process, right before it or right after it."""
+    left = [countdown]
+
+    def die(*given: Any, **named: Any) -> Any:
+        left[0] -= 1
+        if left[0] == 0 and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        found = call(*given, **named)
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+
+    return die
+
+
+def arm(moment: str, countdown: int) -> None:
+    """`extract` and `embed` die while computing, the others in the middle of the transaction or right after it."""
+    if moment == "extract":
+        digesting.digest = dying(digesting.digest, countdown=countdown, after=True)  # type: ignore[assignment]
+    elif moment == "extracted":
+        SqliteTransaction.set_extracted = dying(SqliteTransaction.set_extracted, countdown=countdown, after=True)  # type: ignore[method-assign]
+    elif moment == "settled":
+        SqliteTransaction.replace_event = dying(SqliteTransaction.replace_event, countdown=countdown, after=True)  # type: ignore[method-assign]
+    elif moment == "embed":
+        WordEmbedder.embed_documents = dying(WordEmbedder.embed_documents, countdown=countdown, after=True)  # type: ignore[method-assign]
+    elif moment == "embedded":
+        embeddings.store_embeddings = dying(embeddings.store_embeddings, countdown=countdown, after=True)  # type: ignore[assignment]
+    elif moment == "consolidate":
+        consolidating.plan_consolidation = dying(consolidating.plan_consolidation, countdown=countdown, after=True)  # type: ignore[assignment]
+    elif moment == "consolidated":
+        consolidating.carry_out = dying(consolidating.carry_out, countdown=countdown, after=True)  # type: ignore[assignment]
+
+
+def main(data: str, moment: str, countdown: str) -> None:
+    arm(moment, int(countdown))
+    with open_workspace(settings=settings(Path(data)), embedder=embedder()) as workspace:
+        workspace.run_pending()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

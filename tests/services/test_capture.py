@@ -1,0 +1,306 @@
+"""Capturing: material is stored at once, worked on later, and never twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mycel.domain.memory import MadeBy, MemoryType, Status
+from mycel.domain.source import EventState, Step
+from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, NotFound
+from tests.squad import Squad, open_squad
+
+DECISION = "We decided to use PostgreSQL instead of MySQL for the billing service because of better JSON support."
+TALK = [
+    {"role": "user", "content": "Which database should the billing service use?"},
+    {"role": "assistant", "content": DECISION},
+]
+
+
+@pytest.fixture
+def squad(tmp_path: Path) -> Iterator[Squad]:
+    squad = open_squad(tmp_path)
+    with squad.workspace:
+        yield squad
+
+
+def test_a_closed_session_becomes_a_summary_and_candidates_with_evidence(squad: Squad) -> None:
+    event = squad.author.capture_session(TALK, project="billing", session_id="s-1")
+    assert event.state is EventState.PENDING
+    assert list(squad.author.list(status="any")) == []
+    squad.workspace.run_pending()
+
+    done = squad.author.sources.event(event.id)
+    assert (done.state, done.tries) == (EventState.DONE, 0)
+    (summary,) = squad.author.list(type="episode")
+    assert summary.made_by is MadeBy.SESSION_SUMMARY
+    assert summary.expires_at is not None
+    (candidate,) = squad.author.list(status="inbox")
+    assert (candidate.type, candidate.project_id, candidate.session_id) == (MemoryType.DECISION, "billing", "s-1")
+    assert candidate.rationale is not None
+    source = squad.author.sources.get(str(event.source_id))
+    assert candidate.evidence_ref is not None
+    assert source.text[candidate.evidence_ref.start : candidate.evidence_ref.end] in DECISION
+
+
+def test_the_same_material_twice_is_one_source_and_one_event(squad: Squad) -> None:
+    first = squad.author.capture_conversation(TALK, project="billing")
+    again = squad.author.capture_conversation(TALK, project="billing")
+    assert again.id == first.id
+    squad.workspace.run_pending()
+    assert squad.author.capture_conversation(TALK, project="billing").state is EventState.DONE
+    squad.workspace.run_pending()
+    assert len(squad.author.sources.list()) == 1
+    assert len(squad.author.list(status="inbox")) == 1
+    elsewhere = squad.author.capture_conversation(TALK, project="other")
+    assert elsewhere.source_id != first.source_id
+
+
+def test_a_session_that_reports_again_grows_one_source_and_waits_until_it_is_quiet(squad: Squad) -> None:
+    more = [*TALK, {"role": "assistant", "content": "TODO: write the migration guide for the billing database."}]
+    first = squad.author.capture_session(TALK, session_id="s-1", closed=False)
+    squad.workspace.run_pending()
+    assert list(squad.author.list(status="any")) == []
+    squad.pass_time(minutes=4)
+    second = squad.author.capture_session(more, session_id="s-1", closed=False)
+    assert (second.id, second.source_id) == (first.id, first.source_id)
+    squad.pass_time(minutes=4)
+    squad.workspace.run_pending()
+    assert list(squad.author.list(status="any")) == []
+    squad.pass_time(minutes=2)
+    squad.workspace.run_pending()
+    assert {memory.type.value for memory in squad.author.list(status="inbox")} == {"decision", "task_hint"}
+
+
+def test_what_a_session_adds_after_extraction_is_extracted_alone(squad: Squad) -> None:
+    more = [*TALK, {"role": "assistant", "content": "TODO: write the migration guide for the billing database."}]
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    event = squad.author.capture_session(more, session_id="s-1")
+    squad.workspace.run_pending()
+    assert len(squad.author.sources.list()) == 1
+    assert sorted(memory.type.value for memory in squad.author.list(status="inbox")) == ["decision", "task_hint"]
+    (summary,) = squad.author.list(type="episode")
+    assert summary.version == 2
+    assert squad.author.capture_session(more, session_id="s-1").id == event.id
+
+
+def test_a_report_does_not_bring_back_what_was_purged_from_the_session(squad: Squad) -> None:
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    for memory in squad.author.list(status="any"):
+        squad.author.purge(memory.id)
+    more = [*TALK, {"role": "user", "content": "Thank you, that is all."}]
+    event = squad.author.capture_session(more, session_id="s-1")
+    squad.workspace.run_pending()
+    assert "PostgreSQL" not in squad.author.sources.get(str(event.source_id)).text
+    assert all("PostgreSQL" not in memory.content for memory in squad.author.list(status="any"))
+
+
+def test_a_stored_conversation_stays_raw_until_it_is_captured(squad: Squad) -> None:
+    stored = squad.author.capture_conversation(TALK, capture_mode="store")
+    assert (stored.state, stored.outcome) == (EventState.DONE, "stored")
+    squad.workspace.run_pending()
+    assert list(squad.author.list(status="any")) == []
+    captured = squad.author.capture_conversation(source_id=str(stored.source_id))
+    assert captured.id != stored.id
+    squad.workspace.run_pending()
+    assert len(squad.author.list(status="inbox")) == 1
+
+
+def test_a_merged_thread_gets_a_summary_that_stays(squad: Squad) -> None:
+    squad.author.summarize_thread(TALK, thread_id="t-9", title="Billing database")
+    squad.workspace.run_pending()
+    (summary,) = squad.author.list(type="thread_summary")
+    assert summary.title == "Thread: Billing database"
+    assert summary.expires_at is None
+    assert summary.source_ref is not None
+    assert summary.source_ref.thread_id == "t-9"
+
+
+def test_a_finished_task_is_an_episode_at_once_and_a_failed_one_says_what_went_wrong(squad: Squad) -> None:
+    squad.author.complete_task(task_id="T-1", output="The build is green.", project="billing")
+    squad.author.fail_task(task_id="T-1", what_went_wrong="The cache key ignores the lock file.", project="billing")
+    failed, done = squad.author.list(type="episode")
+    assert (done.task_id, done.metadata["outcome"], done.content) == ("T-1", "completed", "The build is green.")
+    assert failed.metadata["outcome"] == "failed"
+    assert "The cache key ignores the lock file." in failed.content
+    assert done.expires_at is not None
+    assert (done.expires_at - done.created_at).days == 7
+    bundle = squad.author.context_for(task="T-1", project="billing").to_markdown()
+    assert "ignores the lock file" in bundle
+
+
+def test_a_task_told_twice_is_one_episode(squad: Squad) -> None:
+    first = squad.author.complete_task(task_id="T-1", output="The build is green.")
+    assert squad.author.complete_task(task_id="T-1", output="The build is green.").id == first.id
+    assert len(squad.author.list(type="episode")) == 1
+
+
+def test_an_output_too_long_for_a_memory_is_kept_whole_in_its_source(squad: Squad) -> None:
+    event = squad.author.complete_task(task_id="T-1", output="line of output\n" * 10_000)
+    (episode,) = squad.author.list(type="episode")
+    assert len(episode.content.encode()) <= 64 * 1024
+    assert episode.content.endswith("(The rest of the output is in the source.)")
+    assert len(squad.author.sources.get(str(event.source_id)).text) == 150_000
+
+
+def test_files_are_indexed_at_once_and_renewed_when_they_change(squad: Squad) -> None:
+    text = "# Setup\n\n" + "Install the tools. " * 400 + "\n\n# Release\n\n" + "Tag the commit. " * 400
+    event = squad.author.index_file("/workspace/shared/memory/guide.md", text)
+    assert (event.state, event.outcome) == (EventState.DONE, "2 documents")
+    release, setup = squad.teammate.list(type="document")
+    assert (setup.title, release.title) == ("guide.md \u203a Setup", "guide.md \u203a Release")
+    assert [link.relation.value for link in squad.author.links(release.id)] == ["related_to"]
+    assert squad.author.index_file("/workspace/shared/memory/guide.md", text).id == event.id
+    squad.teammate.index_file("/workspace/shared/memory/guide.md", "# Setup\n\nUse the container.")
+    (only,) = squad.author.list(type="document")
+    assert (only.id, only.version) == (setup.id, 2)
+    assert squad.author.get(release.id).status is Status.ARCHIVED
+
+
+def test_files_of_the_personal_folder_are_private(squad: Squad) -> None:
+    squad.author.index_file("/workspace/personal/memory/own.md", "The header needs the Bearer prefix.")
+    squad.author.index_file("/workspace/personal/memory-shared/not.md", "Beside, not below.")
+    assert [memory.title for memory in squad.teammate.list(type="document")] == ["not.md"]
+    assert len(squad.author.list(type="document")) == 2
+
+
+def test_a_large_document_is_split_beside(squad: Squad) -> None:
+    text = "".join(f"# Chapter {number}\n\n{'Words of the chapter. ' * 300}\n\n" for number in range(50))
+    event = squad.author.index_file("handbook.md", text)
+    assert (event.state, event.steps) == (EventState.PENDING, (Step.INDEX,))
+    squad.workspace.run_pending()
+    assert squad.author.sources.event(event.id).outcome == "50 documents"
+
+
+def test_a_private_capture_yields_private_candidates(squad: Squad) -> None:
+    event = squad.author.capture_session(TALK, visibility="private")
+    squad.workspace.run_pending()
+    assert len(squad.author.list(status="inbox")) == 1
+    assert list(squad.teammate.list(status="any")) == []
+    for look in (squad.teammate.sources.event, squad.teammate.sources.retry):
+        with pytest.raises(NotFound):
+            look(event.id)
+    with pytest.raises(NotFound):
+        squad.admin.sources.get(str(event.source_id))
+
+
+def test_secrets_never_reach_the_source(squad: Squad) -> None:
+    key = "AKIA" + "Q3EGJ7XNZ5TYHPLM"
+    event = squad.author.capture_session([{"role": "user", "content": f"use {key} for the bucket"}])
+    source = squad.author.sources.get(str(event.source_id))
+    assert key not in source.text
+    assert [source.text[turn.start : turn.end] for turn in source.turns] == [
+        "use [secret:aws_access_key] for the bucket"
+    ]
+
+
+def test_what_the_session_was_told_by_mycel_is_not_stored_again(squad: Squad) -> None:
+    squad.teammate.save("The billing service uses PostgreSQL because of its JSON support.", project="billing")
+    assert squad.author.search("billing database PostgreSQL").hits
+    squad.pass_time(minutes=1)
+    said = "I learned that the billing service uses PostgreSQL because of its JSON support."
+    event = squad.author.capture_session([{"role": "assistant", "content": said}], project="billing")
+    squad.workspace.run_pending()
+    assert list(squad.author.list(status="inbox")) == []
+    assert squad.author.sources.event(event.id).state is EventState.DONE
+
+
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("messages", lambda memory: memory.capture_session([])),
+        ("messages", lambda memory: memory.capture_session("  ")),
+        ("messages", lambda memory: memory.capture_session(7)),
+        ("messages[0].content", lambda memory: memory.capture_session([{"role": "user", "content": 7}])),
+        ("messages", lambda memory: memory.capture_conversation()),
+        ("capture_mode", lambda memory: memory.capture_conversation("x", capture_mode="listen")),
+        ("source_id", lambda memory: memory.capture_conversation(source_id="x")),
+        ("visibility", lambda memory: memory.capture_session("x", visibility="world")),
+        ("colour", lambda memory: memory.capture_session("x", colour="red")),
+        ("task_id", lambda memory: memory.complete_task(task_id="", output="x")),
+        ("output", lambda memory: memory.complete_task(task_id="T", output="")),
+        ("what_went_wrong", lambda memory: memory.fail_task(task_id="T", what_went_wrong=" ")),
+        ("path", lambda memory: memory.index_file("", "x")),
+        ("content", lambda memory: memory.index_file("a.md", "x\0")),
+    ],
+)
+def test_bad_input_names_the_field(squad: Squad, field: str, call) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        call(squad.author)
+    assert caught.value.field == field
+
+
+def test_more_than_32_megabytes_are_refused(squad: Squad) -> None:
+    with pytest.raises((LimitExceeded, InvalidInput)):
+        squad.author.capture_session("x" * (32 * 1024 * 1024 + 1))
+
+
+def test_a_session_keeps_the_readers_of_its_first_report(squad: Squad) -> None:
+    squad.author.capture_session("first", session_id="s", visibility="private", closed=False)
+    squad.author.capture_session("first\n\nsecond", session_id="s", closed=False)
+    with pytest.raises(InvalidInput, match="visibility"):
+        squad.author.capture_session("first\n\nsecond\n\nthird", session_id="s", visibility="team")
+    assert list(squad.teammate.sources.list()) == []
+
+
+def test_only_leads_and_admins_inject_and_only_into_their_team(squad: Squad) -> None:
+    lesson = squad.lead.inject_learning("swe-1", "Run the linter before you push.", "best-practice")
+    assert (lesson.made_by, lesson.type, lesson.visibility.value) == (MadeBy.INJECT_LEARNING, MemoryType.LESSON, "team")
+    own = squad.lead.inject_learning("swe-1", "Your commits lack tests.", "mistake-pattern", private=True)
+    assert squad.author.get(own.id).agent_id == "swe-1"
+    for other in (squad.lead, squad.teammate, squad.admin):
+        with pytest.raises(NotFound):
+            other.get(own.id)
+    with pytest.raises(AccessDenied):
+        squad.author.inject_learning("swe-2", "x", "preference")
+    with pytest.raises(NotFound):
+        squad.lead.inject_learning("child-lead", "x", "preference")
+
+
+def test_a_file_that_returns_to_an_earlier_content_is_renewed(squad: Squad) -> None:
+    for text in ("one", "two", "one"):
+        squad.author.index_file("a.md", text)
+    assert [(memory.content, memory.version) for memory in squad.author.list(type="document")] == [("one", 3)]
+
+
+def test_a_file_that_expired_comes_back_when_it_is_saved_again(squad: Squad) -> None:
+    squad.author.index_file("a.md", "text")
+    squad.pass_time(days=31)
+    assert list(squad.author.list(type="document")) == []
+    squad.author.index_file("a.md", "text")
+    assert len(squad.author.list(type="document")) == 1
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    squad.author.index_file("a.md", "text")
+    assert len(squad.author.list(type="document")) == 1
+
+
+def test_a_file_can_be_extracted_after_it_was_indexed(squad: Squad) -> None:
+    squad.author.index_file("a.md", DECISION)
+    event = squad.author.index_file("a.md", DECISION, extract=True)
+    assert event.steps == (Step.EXTRACT,)
+    squad.workspace.run_pending()
+    assert len(squad.author.list(status="inbox")) == 1
+    assert squad.author.index_file("a.md", DECISION, extract=True).id == event.id
+
+
+def test_a_low_trust_writer_takes_nothing_away_from_a_shared_file(squad: Squad) -> None:
+    squad.author.index_file("/workspace/shared/memory/a.md", "The good text.")
+    squad.workspace.update_member("swe-2", trust="low")
+    squad.workspace.as_member("swe-2").index_file("/workspace/shared/memory/a.md", "The bad text.")
+    assert [memory.content for memory in squad.author.list(type="document")] == ["The good text."]
+    assert [item.memory.content for item in squad.person.inbox()] == ["The bad text."]
+
+
+def test_a_thread_that_went_on_has_one_summary(squad: Squad) -> None:
+    more = [*TALK, {"role": "user", "content": "TODO: write the migration guide for the billing database."}]
+    squad.author.summarize_thread(TALK, thread_id="t-9")
+    squad.workspace.run_pending()
+    squad.author.summarize_thread(more, thread_id="t-9")
+    squad.workspace.run_pending()
+    assert len(squad.author.list(type="thread_summary")) == 1
+    assert sorted(memory.type.value for memory in squad.author.list(status="inbox")) == ["decision", "task_hint"]

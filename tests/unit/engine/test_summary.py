@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mycel.domain.transcript import Transcript
+from mycel.engine.summary import summarize
+from mycel.engine.transcripts.reading import read_transcript
+
+
+def talk(*said: tuple[str, str]) -> Transcript:
+    return read_transcript([{"role": role, "content": content} for role, content in said])
+
+
+LOGIN = talk(
+    ("user", "Hi! The login page fails with a 500 since the last deploy. Can you find the reason in the logs?"),
+    ("assistant", "Let me look at the logs of the gateway."),
+    ("tool", "KeyError: session_secret in auth/login.py line 40, the gateway and the login page were restarted"),
+    (
+        "assistant",
+        "The root cause is that SESSION_SECRET was renamed to APP_SECRET in the new chart. "
+        "The login page still reads SESSION_SECRET, so it fails with a KeyError.\n"
+        "```py\nsecret = os.environ['SESSION_SECRET'] # the login page reads SESSION_SECRET\n```",
+    ),
+    ("user", "Thanks. We decided to keep both names for one release."),
+    (
+        "assistant",
+        "I added a fallback to auth/login.py, and the login page works now. Would you like to deploy the page?",
+    ),
+)
+
+
+def test_begins_with_what_was_asked_and_goes_on_with_what_was_said() -> None:
+    lines = summarize(LOGIN).splitlines()
+    assert lines[0] == (
+        "Asked: The login page fails with a 500 since the last deploy. Can you find the reason in the logs?"
+    )
+    assert all(line.startswith("- ") for line in lines[1:])
+    assert "- The root cause is that SESSION_SECRET was renamed to APP_SECRET in the new chart." in lines
+    assert "- We decided to keep both names for one release." in lines
+    assert lines[-1] == "- I added a fallback to auth/login.py, and the login page works now."
+
+
+def test_leaves_out_tools_code_greetings_and_what_an_agent_says_while_it_works() -> None:
+    text = summarize(LOGIN)
+    for unwanted in ("line 40", "os.environ", "Hi!", "Thanks", "Let me look", "Would you like"):
+        assert unwanted not in text
+
+
+def test_every_bullet_is_a_sentence_of_the_talk_in_order() -> None:
+    places = [LOGIN.text.index(line.removeprefix("- ")) for line in summarize(LOGIN).splitlines()[1:]]
+    assert places == sorted(places)
+
+
+def test_the_last_conclusion_is_there_even_when_there_is_little_room() -> None:
+    text = summarize(LOGIN, most_characters=180)
+    assert "the login page works now" in text
+    assert len(text) <= 180
+
+
+def test_says_nothing_twice() -> None:
+    again = talk(
+        ("user", "Why does the nightly build of the gateway fail?"),
+        ("assistant", "The nightly build fails because the cache of the runner is full."),
+        ("assistant", "So the nightly build fails because the cache of the runner is full."),
+    )
+    assert summarize(again).count("cache of the runner") == 1
+
+
+def test_numbers_make_two_things_of_one_sentence() -> None:
+    ports = talk(
+        ("user", "Which ports do the databases listen on?"),
+        ("assistant", "The staging database listens on port 5432. The staging database listens on port 5433."),
+    )
+    assert "5432" in summarize(ports)
+    assert "5433" in summarize(ports)
+
+
+@pytest.mark.parametrize(
+    "transcript",
+    [
+        talk(),
+        talk(("user", "Hello there!"), ("assistant", "Hi! How can I help you today?"), ("user", "Nothing, thanks.")),
+        talk(("user", "Good morning."), ("assistant", "Good morning!"), ("user", "👍")),
+        talk(("tool", "The root cause is in the tool output only."), ("system", "Be kind to the people you help.")),
+    ],
+)
+def test_empty_talk_gives_nothing(transcript: Transcript) -> None:
+    assert summarize(transcript) == ""
+
+
+def test_a_talk_without_a_user_has_bullets_alone() -> None:
+    text = summarize(read_transcript("The gateway pool was too small. We decided to raise it to 20."))
+    assert text == "- The gateway pool was too small.\n- We decided to raise it to 20."
+
+
+def test_long_sentences_are_shortened() -> None:
+    text = summarize(talk(("user", "Fix the gateway " + "and the pool of the gateway " * 60)))
+    assert text.startswith("Asked: Fix the gateway and")
+    assert text.endswith(" …")
+    assert len(text) <= 1200
+
+
+def test_the_end_of_a_long_answer_is_read() -> None:
+    middle = "Some filler about the weather of the day was said here. " * 2_000
+    text = summarize(
+        talk(("user", "Why does the gateway fail?"), ("assistant", f"{middle}The root cause is the pool size of 5."))
+    )
+    assert "The root cause is the pool size of 5." in text
+
+
+def test_a_very_long_talk_is_read_at_both_ends() -> None:
+    middle = [
+        ("assistant", f"Step {number} of the weather report about rain was written. " * 20) for number in range(600)
+    ]
+    found = talk(("user", "Why does the gateway fail?"), *middle, ("assistant", "The gateway failed because of DNS."))
+    text = summarize(found)
+    assert text.startswith("Asked: Why does the gateway fail?")
+    assert "The gateway failed because of DNS." in text
+
+
+words = st.lists(
+    st.sampled_from(
+        ["gateway", "pool", "fixed", "because", "5432", "hi", "`x.py`", ".", "?", "\n", "- ", "東京都", "é" * 400]
+    )
+).map(" ".join)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["user", "assistant", "tool"]),
+            words | st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+        )
+    ),
+    st.integers(0, 400),
+)
+def test_is_never_longer_than_asked_and_always_the_same(said: list[tuple[str, str]], most: int) -> None:
+    transcript = talk(*said)
+    text = summarize(transcript, most_characters=most)
+    assert len(text) <= most
+    assert text == summarize(transcript, most_characters=most)
+    assert all(line.startswith(("Asked: ", "- ")) for line in text.splitlines())
+
+
+def test_a_large_talk_is_summarised_in_bounded_time() -> None:
+    found = talk(
+        *(("user", f"The gateway number {number} fails because of its pool. " * 40) for number in range(2_000))
+    )
+    began = time.perf_counter()
+    assert summarize(found)
+    assert time.perf_counter() - began < 5.0
