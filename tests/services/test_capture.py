@@ -304,3 +304,127 @@ def test_a_thread_that_went_on_has_one_summary(squad: Squad) -> None:
     squad.workspace.run_pending()
     assert len(squad.author.list(type="thread_summary")) == 1
     assert sorted(memory.type.value for memory in squad.author.list(status="inbox")) == ["decision", "task_hint"]
+
+
+def test_a_reference_to_a_source_gives_no_power_over_it(squad: Squad) -> None:
+    event = squad.lead.capture_conversation(TALK)
+    own = squad.author.save("x", source={"source_id": event.source_id}, visibility="private")
+    assert "PostgreSQL" in squad.lead.sources.get(str(event.source_id)).text
+    squad.author.purge(own.id)
+    assert "PostgreSQL" in squad.lead.sources.get(str(event.source_id)).text
+    squad.workspace.run_pending()
+    assert len(squad.lead.list(status="inbox")) == 1
+
+
+def test_files_of_the_same_name_in_two_projects_are_two(squad: Squad) -> None:
+    for project in ("a", "b"):
+        squad.author.index_file("README.md", "The same words.", project=project)
+    assert {memory.project_id for memory in squad.author.list(type="document")} == {"a", "b"}
+
+
+def test_nobody_takes_over_a_file_outside_the_shared_folder(squad: Squad) -> None:
+    squad.lead.index_file("notes.md", "The lead's text.")
+    squad.author.index_file("notes.md", "Another text.")
+    assert {memory.content for memory in squad.teammate.list(type="document")} == {"The lead's text.", "Another text."}
+
+
+def test_what_its_author_made_private_stays_private_when_the_file_changes(squad: Squad) -> None:
+    squad.author.index_file("/workspace/shared/memory/a.md", "First.")
+    (part,) = squad.author.list(type="document")
+    squad.author.update(part.id, visibility="private")
+    squad.author.index_file("/workspace/shared/memory/a.md", "Second.")
+    assert [memory.content for memory in squad.teammate.list(type="document")] == ["Second."]
+    assert squad.author.get(part.id).content == "First."
+
+
+def test_a_summary_that_somebody_made_their_own_is_left_alone(squad: Squad) -> None:
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    (summary,) = squad.author.list(type="episode")
+    squad.author.update(summary.id, visibility="private", tags=["mine"])
+    squad.author.capture_session([*TALK, {"role": "user", "content": "One more thing."}], session_id="s-1")
+    squad.workspace.run_pending()
+    assert list(squad.teammate.list(type="episode")) == []
+    assert squad.author.get(summary.id).tags == ("mine",)
+
+
+def test_what_is_purged_during_an_extraction_does_not_come_back(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mycel.engine import digest as digesting
+
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    found = digesting.digest
+
+    def purge_first(*given: object, **named: object) -> object:
+        drawn = found(*given, **named)  # type: ignore[arg-type]
+        monkeypatch.undo()
+        for memory in squad.author.list(status="any"):
+            squad.author.purge(memory.id)
+        return drawn
+
+    monkeypatch.setattr(digesting, "digest", purge_first)
+    more = [*TALK, {"role": "user", "content": "TODO: write the migration guide for the billing database."}]
+    squad.author.capture_session(more, session_id="s-1")
+    squad.workspace.run_pending()
+    squad.pass_time(minutes=5)
+    squad.workspace.run_pending()
+    assert all("PostgreSQL" not in memory.content for memory in squad.author.list(status="any"))
+
+
+def test_a_task_of_a_session_is_not_the_session(squad: Squad) -> None:
+    squad.author.complete_task(task_id="T-1", output="Done.", session_id="s-1")
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    assert {memory.made_by.value for memory in squad.author.list(type="episode")} == {
+        "task_completion",
+        "session_summary",
+    }
+
+
+def test_a_thread_that_was_captured_before_still_gets_its_summary(squad: Squad) -> None:
+    squad.author.capture_conversation(TALK, thread_id="t-9")
+    squad.workspace.run_pending()
+    squad.author.summarize_thread(TALK, thread_id="t-9")
+    squad.workspace.run_pending()
+    assert len(squad.author.list(type="thread_summary")) == 1
+
+
+def test_the_file_saved_last_wins_over_a_larger_one_that_waits(squad: Squad) -> None:
+    squad.author.index_file("a.md", "# Long\n\n" + "Words of the chapter. " * 20_000)
+    squad.author.index_file("a.md", "Short.")
+    squad.workspace.run_pending()
+    assert [memory.content for memory in squad.author.list(type="document")] == ["Short."]
+
+
+def test_a_path_is_read_as_a_file_system_would(squad: Squad) -> None:
+    squad.author.index_file("/workspace/personal/memory/sub/../diary.md", "Dear diary.")
+    assert list(squad.teammate.list(type="document")) == []
+
+
+def test_the_same_task_another_night_is_another_episode(squad: Squad) -> None:
+    for _ in range(3):
+        squad.author.complete_task(task_id="nightly-backup", output="ok")
+        squad.pass_time(days=1)
+    assert len(squad.author.list(type="episode", status="any")) == 3
+
+
+def test_a_session_for_several_roles_reports_again(squad: Squad) -> None:
+    roles = ["member", "lead"]
+    squad.author.capture_session("one", session_id="s", visibility="role", allowed_roles=roles, closed=False)
+    squad.author.capture_session("one\n\ntwo", session_id="s", visibility="role", allowed_roles=roles)
+
+
+def test_a_clock_set_back_does_not_stop_the_queue(squad: Squad) -> None:
+    squad.author.save("x")
+    squad.pass_time(days=-3)
+    event = squad.author.capture_session(TALK)
+    squad.workspace.run_pending()
+    assert squad.author.sources.event(event.id).state is EventState.DONE
+
+
+def test_a_candidate_knows_when_it_was_said(squad: Squad) -> None:
+    squad.author.capture_conversation([{"role": "user", "content": DECISION, "timestamp": "2024-05-01T10:00:00Z"}])
+    squad.workspace.run_pending()
+    (candidate,) = squad.author.list(status="inbox")
+    assert candidate.observed_at is not None
+    assert candidate.observed_at.year == 2024

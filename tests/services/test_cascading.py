@@ -156,3 +156,47 @@ def test_a_delivery_that_was_cut_short_is_finished_by_the_next_try(
     assert contents(squad.child_lead) == contents(squad.workspace.as_member("second-1")) == ["Deploy on Tuesdays."]
     (copy,) = squad.child_lead.list(type="decision")
     assert copy.version == 1
+
+
+def test_a_copy_that_its_team_purged_stays_purged(squad: Squad) -> None:
+    decision = squad.lead.save("Deploy on Tuesdays.", type="decision")
+    squad.lead.cascade(decision.id)
+    squad.workspace.run_pending()
+    (copy,) = squad.child_lead.list(type="decision")
+    squad.workspace.as_operator("squad-child").purge(copy.id)
+    squad.lead.update(decision.id, content="Deploy on Thursdays.")
+    squad.workspace.run_pending()
+    assert contents(squad.child_lead) == []
+    squad.lead.purge(decision.id)
+    squad.workspace.run_pending()
+    assert squad.lead.receipt(decision.id).held_by_teams == ()
+
+
+def test_a_delivery_that_lost_its_lease_is_looked_at_again(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mycel.services.cascading import Cascading
+
+    decision = squad.lead.save("Deploy on Tuesdays.", type="decision")
+    squad.lead.cascade(decision.id)
+    deliver = Cascading._deliver
+
+    def withdrawn_meanwhile(self: Cascading, *given: object) -> int:
+        monkeypatch.undo()
+        squad.lead.withdraw(decision.id)
+        squad.workspace.run_pending()
+        return deliver(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Cascading, "_deliver", withdrawn_meanwhile)
+    squad.workspace.run_pending()
+    squad.workspace.run_pending()
+    assert contents(squad.child_lead) == []
+
+
+def test_nobody_below_overrules_a_copy(squad: Squad) -> None:
+    decision = squad.lead.save("Deploy on Tuesdays.", type="decision")
+    squad.lead.cascade(decision.id)
+    squad.workspace.run_pending()
+    (copy,) = squad.child_lead.list(type="decision")
+    own = squad.child_lead.save("Deploy on Fridays.", type="decision", needs_review=True)
+    squad.child_lead.link(own.id, copy.id, "supersedes")
+    squad.child_lead.approve(own.id)
+    assert squad.child_lead.get(copy.id).status.value == "active"

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
-from mycel.domain.marks import CONTESTED, MERGED
+from mycel.domain.marks import CONTESTED
 from mycel.domain.memory import Memory, Status
 from mycel.domain.report import ActionKind, Report
 from mycel.errors import AccessDenied, InvalidInput, NotFound
@@ -108,10 +108,10 @@ def test_equals_are_merged_keeping_every_source_and_author(squad: Squad) -> None
     assert (report.actions[0].memory_id, report.actions[0].other_id) == (first.id, again.id)
     kept = squad.author.get(first.id)
     assert (kept.status, kept.tags) == (Status.ACTIVE, ("a", "b"))
-    assert kept.metadata[MERGED]["authors"] == ["swe-1", "swe-2"]
     assert status(squad, again) is Status.SUPERSEDED
     (link,) = squad.author.links(first.id)
     assert (link.relation.value, link.to_id) == ("supersedes", again.id)
+    assert squad.author.get(again.id).agent_id == "swe-2"
     assert len(squad.author.search("staging cluster rebuilt").hits) == 1
 
 
@@ -309,7 +309,9 @@ def test_undo_names_nothing_that_the_caller_cannot_see(squad: Squad) -> None:
     (report,) = squad.person.reports()
     assert {action.memory_id for action in report.actions} == {first.id}
     squad.author.update(hidden.id, title="changed since")
-    assert squad.person.undo(str(report.id)).left == ()
+    with pytest.raises(AccessDenied):
+        squad.person.undo(str(report.id))
+    assert squad.lead.undo(str(report.id)).left == ()
 
 
 def test_a_purge_takes_the_words_of_the_report_with_it(squad: Squad) -> None:
@@ -329,3 +331,101 @@ def test_runs_asked_for_by_hand_get_through_everything(squad: Squad) -> None:
     squad.author.save("The gateway listens on port 9090.", project="p")
     found = [kind for _ in range(3) for kind in kinds(squad.person.consolidate())]
     assert found == [ActionKind.CONTRADICT]
+
+
+def test_a_merge_never_shortens_a_life(squad: Squad) -> None:
+    squad.author.save("The build takes nine minutes.", ttl="1h")
+    squad.author.save("The build takes nine minutes.")
+    squad.person.consolidate()
+    squad.pass_time(hours=2)
+    assert len(squad.author.search("build nine minutes").hits) == 1
+
+
+def test_what_has_expired_takes_no_part(squad: Squad) -> None:
+    squad.author.save("The build takes nine minutes.", ttl="1h")
+    squad.pass_time(hours=2)
+    squad.author.save("The build takes nine minutes.")
+    assert squad.person.consolidate().actions == ()
+
+
+def test_a_candidate_that_lapsed_is_not_promoted(squad: Squad) -> None:
+    late = capture(squad)
+    squad.pass_time(days=45)
+    assert squad.person.consolidate(ids=[late.id]).actions == ()
+
+
+def test_what_holds_for_one_agent_is_not_what_holds_for_all(squad: Squad) -> None:
+    squad.author.save("The build takes nine minutes.", project="p", scope="agent")
+    squad.lead.save("The build takes nine minutes.", project="p")
+    assert squad.person.consolidate().actions == ()
+
+
+def test_a_value_under_a_key_gives_way_to_an_arbiter_alone(squad: Squad) -> None:
+    keyed = squad.person.save("The gateway listens on port 8080.", key="port", project="p", category="fact")
+    squad.pass_time(minutes=1)
+    squad.author.save(
+        "The gateway no longer listens on port 8080; it now listens on port 9090.",
+        project="p",
+        category="fact",
+        confidence=0.1,
+    )
+    squad.author.save("The gateway listens on port 8080.", project="p", category="fact")
+    squad.person.consolidate()
+    assert status(squad, keyed) is Status.ACTIVE
+
+
+def test_what_was_undone_is_not_done_again(squad: Squad) -> None:
+    squad.author.save("The same note.")
+    squad.author.save("The same note.")
+    capture(squad)
+    report = squad.lead.consolidate()
+    assert set(kinds(report)) == {ActionKind.MERGE, ActionKind.PROMOTE}
+    squad.lead.undo(str(report.id))
+    squad.pass_time(hours=2)
+    squad.workspace.run_pending()
+    assert squad.lead.consolidate().actions == ()
+
+
+def test_runs_are_undone_one_after_the_other(squad: Squad) -> None:
+    first = squad.author.save("The same note.")
+    squad.author.save("The same note.")
+    one = squad.lead.consolidate()
+    squad.author.save("The same note.")
+    two = squad.lead.consolidate()
+    assert squad.lead.undo(str(two.id)).left == ()
+    assert squad.lead.undo(str(one.id)).left == ()
+    assert squad.author.get(first.id).tags == ()
+    assert len(squad.author.list()) == 3
+
+
+def test_undo_names_what_was_deleted_since(squad: Squad) -> None:
+    first = squad.author.save("The same note.", tags=["a"])
+    squad.author.save("The same note.", tags=["b"])
+    report = squad.lead.consolidate()
+    squad.author.delete(first.id)
+    assert squad.lead.undo(str(report.id)).left == (first.id,)
+
+
+def test_a_candidate_whose_key_is_taken_stops_nothing(squad: Squad) -> None:
+    squad.person.save("Redis 7", key="cache", project="billing", category="decision")
+    candidate = capture(squad)
+    squad.lead.update(candidate.id, key="cache", category="decision")
+    squad.author.save("The same note.")
+    squad.author.save("The same note.")
+    assert kinds(squad.person.consolidate()) == [ActionKind.MERGE]
+
+
+def test_a_contest_with_what_became_private_is_over(squad: Squad) -> None:
+    old = squad.author.save("The gateway listens on port 8080.", project="p")
+    new = squad.teammate.save("The gateway listens on port 9090.", project="p")
+    squad.person.consolidate()
+    squad.teammate.update(new.id, visibility="private")
+    squad.pass_time(hours=2)
+    squad.workspace.run_pending()
+    assert CONTESTED not in squad.author.get(old.id).metadata
+
+
+def test_somebody_of_low_trust_consolidates_nothing(squad: Squad) -> None:
+    squad.workspace.update_member("person-1", trust="low")
+    with pytest.raises(AccessDenied):
+        squad.workspace.as_member("person-1").consolidate()

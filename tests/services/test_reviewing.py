@@ -246,3 +246,14 @@ def test_a_life_of_every_kind_follows_the_policy(squad: Squad) -> None:
     assert squad.author.save("x").expires_at is not None
     assert squad.author.save("x", ttl="1h").expires_at is not None
     assert squad.lead.inject_learning("swe-1", "x", "preference").expires_at is not None
+
+
+def test_an_approval_does_not_change_who_may_read(squad: Squad) -> None:
+    held = squad.author.save("x", needs_review=True, visibility="role", allowed_roles=["member", "lead"])
+    with pytest.raises(AccessDenied):
+        squad.person.approve(held.id, edits={"visibility": "team", "allowed_roles": []})
+
+
+def test_an_approval_may_set_a_time_to_live(squad: Squad) -> None:
+    held = squad.author.save("x", needs_review=True)
+    assert squad.person.approve(held.id, edits={"ttl": "7d"}).expires_at is not None

@@ -18,7 +18,7 @@ from mycel.domain.inbox import Surroundings
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import EvidenceRef, MadeBy, Memory
 from mycel.domain.query import Page
-from mycel.domain.report import Report
+from mycel.domain.report import ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source, Step
 
 if TYPE_CHECKING:
@@ -50,16 +50,26 @@ class EngineTransaction(Protocol):
     def add_source(self, source: Source) -> None: ...
     def replace_source(self, source: Source) -> None: ...
     def set_extracted(self, id: SourceId, to: int) -> None: ...
+    def is_still_so(self, source: Source) -> bool:
+        """Whether the source still begins with this text and has been extracted as far as this says."""
+        ...
+
+    def changed_last_by(self, id: MemoryId) -> MemberId | None: ...
+    def is_purged(self, id: MemoryId) -> bool: ...
+    def gave_up_since(self, step: Step, moment: datetime) -> bool:
+        """Whether the team's own event of this step was given up after that moment."""
+        ...
+
     def find_made(self, scope: ReadScope, source_id: SourceId, made_by: MadeBy) -> Memory | None:
         """The first memory that was made from this source in this way."""
         ...
 
-    def find_document(self, source: Source) -> Source | None:
-        """The latest source of the file that this one is a state of."""
+    def find_document(self, source: Source, *, shared: bool) -> Source | None:
+        """The latest source of the file that this one is a state of: its author's or, of a shared file, anybody's."""
         ...
 
-    def list_indexed(self, scope: ReadScope, source: Source) -> list[Memory]:
-        """What was indexed of the file that this source is a state of, in the order of the file."""
+    def list_indexed(self, scope: ReadScope, source: Source, *, shared: bool) -> list[Memory]:
+        """What stands of that file, for the same readers, in the order of the file."""
         ...
 
     def add_event(self, event: IngestionEvent) -> None: ...
@@ -125,6 +135,14 @@ class EngineReads(Protocol):
     def list_deliveries(self, memory_id: MemoryId) -> list[Delivery]: ...
     def first_change_after(self, sequence: int) -> datetime | None:
         """The moment of the first change after a sequence; None when there is none."""
+        ...
+
+    def latest_moment(self) -> datetime | None:
+        """Of the last change; the moments of this store never lie before it, whatever the clock says."""
+        ...
+
+    def undone_actions(self, ids: Collection[MemoryId]) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
+        """What was done to these memories and taken back by somebody."""
         ...
 
     def read_progress(self, name: str) -> int:

@@ -13,8 +13,6 @@ PREFIX = "mycel_"
 REVIEW = "mycel_review"
 # Another memory says otherwise, and nobody has decided yet.
 CONTESTED = "mycel_contested"
-# The authors and sources of what was merged into it.
-MERGED = "mycel_merged"
 # The team, id and version it is a copy of.
 ORIGIN = "mycel_origin"
 # The person a profile memory is about.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mycel.domain.change import audience_of
 from mycel.domain.marks import ORIGIN, REVIEW
-from mycel.domain.memory import Memory, MemoryType, Visibility
+from mycel.domain.memory import Memory, MemoryType, Scope, Visibility
 
 CLAIMS = frozenset(
     {
@@ -47,7 +47,13 @@ def _together(first: Memory, second: Memory) -> bool:
     if ORIGIN in first.metadata or ORIGIN in second.metadata or not _same_readers(first, second):
         return False
     same_key = first.key == second.key or first.key is None or second.key is None
-    return same_key and (first.project_id, first.repo_id) == (second.project_id, second.repo_id)
+    return same_key and _place(first) == _place(second)
+
+
+def _place(memory: Memory) -> tuple[object, ...]:
+    """Where it applies: what holds for one agent or session is not what holds for all."""
+    narrow = {Scope.AGENT: memory.agent_id, Scope.SESSION: memory.session_id}.get(memory.scope)
+    return memory.project_id, memory.repo_id, memory.scope, narrow
 
 
 def _same_readers(first: Memory, second: Memory) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mycel.domain.fields import MAX_TAGS
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Relation
-from mycel.domain.marks import CONTESTED, MERGED, REVIEW, with_marks
+from mycel.domain.marks import CONTESTED, REVIEW, with_marks
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.report import Action, ActionKind
@@ -27,6 +28,7 @@ _TRUST_ORDER = list(Trust)
 _STANDING = frozenset({Status.ACTIVE, Status.INBOX})
 
 LinkKey = tuple[MemoryId, MemoryId, Relation]
+Done = tuple[ActionKind, MemoryId, MemoryId | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,13 @@ def plan_consolidation(
     policy: Policy,
     links: Iterable[LinkKey] = (),
     settled: Iterable[Memory] = (),
+    undone: Collection[Done] = (),
 ) -> Plan:
-    """`memories` are looked at for promotion; `links` are those there are; `settled` are contested no longer."""
-    planner = _Planner(policy, links)
+    """`memories` are looked at for promotion; `links` are those there are; `settled` are contested no longer.
+
+    What somebody has undone before is not done again.
+    """
+    planner = _Planner(policy, links, undone)
     for pair in judged:
         planner.merge(pair)
     for pair in judged:
@@ -72,8 +78,9 @@ def plan_consolidation(
 
 
 class _Planner:
-    def __init__(self, policy: Policy, links: Iterable[LinkKey]) -> None:
+    def __init__(self, policy: Policy, links: Iterable[LinkKey], undone: Collection[Done]) -> None:
         self.plan = Plan()
+        self._undone = undone
         self._policy = policy
         self._links = set(links)
 
@@ -82,8 +89,11 @@ class _Planner:
         if not self._both_stand(first, second) or pair.judgement.likeness < SAME or not may_merge(first, second):
             return
         keeper, other = sorted((first, second), key=_preference)
+        # A value that stands under a key gives way to an arbiter alone.
+        if other.key is not None or self._was_undone(ActionKind.MERGE, keeper, other):
+            return
         self._act(ActionKind.MERGE, keeper, other, why=pair.judgement.reason or "the same statement")
-        self._change(keeper, _with_provenance(keeper, other))
+        self._change(keeper, _merged(keeper, other))
         self._change(other, replace(other, status=Status.SUPERSEDED))
         self._link(keeper, other, Relation.SUPERSEDES)
 
@@ -91,7 +101,7 @@ class _Planner:
         first, second = self._now(pair.earlier), self._now(pair.later)
         if not self._opposed(pair, first, second) or self._replaces(pair, first, second):
             return
-        if self._linked(first, second, Relation.CONTRADICTS):
+        if self._linked(first, second, Relation.CONTRADICTS) or self._was_undone(ActionKind.CONTRADICT, second, first):
             return
         self._act(ActionKind.CONTRADICT, second, first, why=pair.judgement.reason or "they say opposite things")
         for memory in (first, second):
@@ -100,7 +110,7 @@ class _Planner:
 
     def promote(self, memory: Memory) -> None:
         candidate = self._now(memory)
-        if self._is_grounded(candidate):
+        if self._is_grounded(candidate) and not self._was_undone(ActionKind.PROMOTE, candidate, None):
             why = f"it has evidence and a confidence of {candidate.confidence:.2f}, and nothing contradicts it"
             self._act(ActionKind.PROMOTE, candidate, None, why=why)
             self._change(candidate, replace(candidate, status=Status.ACTIVE, expires_at=None))
@@ -109,6 +119,8 @@ class _Planner:
         """What waits in the inbox replaces nothing yet; the link says that it will."""
         first, second = self._now(pair.earlier), self._now(pair.later)
         if not self._opposed(pair, first, second) or not self._replaces(pair, first, second):
+            return
+        if self._was_undone(ActionKind.SUPERSEDE, second, first):
             return
         if not self._linked(first, second, Relation.SUPERSEDES):
             self._link(second, first, Relation.SUPERSEDES)
@@ -129,6 +141,8 @@ class _Planner:
             memory.status is Status.INBOX
             and memory.made_by is MadeBy.EXTRACTION
             and memory.evidence_ref is not None
+            # Which value of a key holds, an arbiter says.
+            and memory.key is None
             and memory.confidence >= self._policy.promote_from
             and memory.type is not MemoryType.PROFILE
             and memory.type not in self._policy.review
@@ -141,8 +155,14 @@ class _Planner:
         return opposed and self._both_stand(first, second) and may_contradict(first, second)
 
     def _replaces(self, pair: Judged, first: Memory, second: Memory) -> bool:
-        """A later word of somebody trusted less does not replace an earlier one: it contradicts it."""
-        return pair.judgement.supersedes and _trust(second) >= _trust(first) and REVIEW not in second.metadata
+        """A later word that is trusted less, or less sure, does not replace an earlier one: it contradicts it."""
+        if not pair.judgement.supersedes or first.key is not None or REVIEW in second.metadata:
+            return False
+        surer = second.agent_id == first.agent_id or second.confidence >= first.confidence
+        return surer and _trust(second) >= _trust(first)
+
+    def _was_undone(self, kind: ActionKind, memory: Memory, other: Memory | None) -> bool:
+        return (kind, memory.id, None if other is None else other.id) in self._undone
 
     def _both_stand(self, first: Memory, second: Memory) -> bool:
         return first.status in _STANDING and second.status in _STANDING
@@ -174,32 +194,35 @@ def _trust(memory: Memory) -> int:
 
 
 def _preference(memory: Memory) -> tuple[object, ...]:
-    """The best comes first: what stands already, by whom is trusted most, the surest, the oldest."""
-    return (memory.status is not Status.ACTIVE, -_trust(memory), -memory.confidence, memory.created_at, memory.id)
+    """The best comes first: what stands, under a key, for good, by whom is trusted most, the surest, the oldest."""
+    return (
+        memory.status is not Status.ACTIVE,
+        memory.key is None,
+        memory.expires_at is not None,
+        -_trust(memory),
+        -memory.confidence,
+        memory.created_at,
+        memory.id,
+    )
 
 
-def _with_provenance(keeper: Memory, other: Memory) -> Memory:
-    """Every author and source of both; two sources that agree make a candidate surer."""
-    merged: Mapping[str, Sequence[str]] = {
-        "memories": _joined(keeper, other, "memories", [other.id]),
-        "authors": _joined(keeper, other, "authors", [keeper.agent_id, other.agent_id]),
-        "sources": _joined(keeper, other, "sources", [*_source_of(keeper), *_source_of(other)]),
-    }
+def _merged(keeper: Memory, other: Memory) -> Memory:
+    """Two sources that agree make a candidate surer. Who else said it, and where, the other tells by the link to it."""
     confidence = max(keeper.confidence, other.confidence)
     if keeper.made_by is MadeBy.EXTRACTION and _source_of(other) and _source_of(keeper) != _source_of(other):
         together = 1 - (1 - keeper.confidence) * (1 - other.confidence)
         confidence = max(confidence, min(together, MOST_CORROBORATED))
+    lives = (keeper.expires_at, other.expires_at)
     return replace(
         keeper,
         tags=tuple(dict.fromkeys((*keeper.tags, *other.tags)))[:MAX_TAGS],
         confidence=confidence,
-        metadata=with_marks(keeper.metadata, merged=merged),
+        expires_at=None if None in lives and keeper.status is Status.ACTIVE else _later(*lives),
     )
 
 
-def _joined(keeper: Memory, other: Memory, name: str, added: Sequence[str]) -> list[str]:
-    known: list[str] = [*keeper.metadata.get(MERGED, {}).get(name, ()), *other.metadata.get(MERGED, {}).get(name, ())]
-    return list(dict.fromkeys([*known, *added]))
+def _later(first: datetime | None, second: datetime | None) -> datetime | None:
+    return max(first, second) if first is not None and second is not None else first
 
 
 def _source_of(memory: Memory) -> list[str]:

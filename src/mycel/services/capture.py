@@ -228,21 +228,22 @@ def _grow(
     if renewed is not known:
         transaction.replace_source(replace(renewed, sha256=hash_of(renewed.text)))
     elif waiting is None:
-        latest = transaction.latest_event(known.id)
-        if latest is not None:
-            return latest
+        return ask_for(transaction, known, new_event(transaction, known, _trigger(known), SESSION_STEPS))
     if waiting is None or waiting.state is EventState.RUNNING:
         # Whoever is at work has read the shorter text; the rest is for another event.
-        trigger = Trigger.SESSION_CLOSE if known.kind is SourceKind.RUN else Trigger.CONVERSATION_CAPTURE
-        event = replace(new_event(transaction, known, trigger, SESSION_STEPS), due_at=due_at)
+        event = replace(new_event(transaction, known, _trigger(known), SESSION_STEPS), due_at=due_at)
         transaction.add_event(event)
         return event
-    later = replace(waiting, due_at=due_at, updated_at=transaction.now)
+    later = replace(waiting, steps=SESSION_STEPS, due_at=due_at, updated_at=transaction.now)
     transaction.replace_event(later)
     return later
 
 
+def _trigger(source: Source) -> Trigger:
+    return Trigger.SESSION_CLOSE if source.kind is SourceKind.RUN else Trigger.CONVERSATION_CAPTURE
+
+
 def _require_same_readers(known: Source, report: Source, given: Mapping[str, object]) -> None:
     for name in ("visibility", "allowed_roles"):
-        if given.get(name) is not None and getattr(report, name) != getattr(known, name):
+        if given.get(name) is not None and set(getattr(report, name)) != set(getattr(known, name)):
             raise InvalidInput("of a session is what its first report said", field=name)

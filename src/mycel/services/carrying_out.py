@@ -9,7 +9,7 @@ from mycel.contracts.engine_store import Footprint
 from mycel.contracts.store import Transaction
 from mycel.domain.ids import MemberId, MemoryId, ReportId, new_id
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory
+from mycel.domain.memory import Memory, Status
 from mycel.domain.report import Report
 from mycel.domain.team import ENGINE
 from mycel.engine.consolidation import Plan
@@ -26,8 +26,10 @@ def carry_out(transaction: Transaction, scope: ReadScope, plan: Plan, *, by: Mem
         transaction.replace(before, after, by=by, reason=reasons.get(id))
         changed.append((id, before.version, after.version))
     for start, end, relation in plan.links:
-        link = Link(start, end, relation, by, transaction.now)
-        transaction.link(link, origin=transaction.get(scope, start))
+        origin, target = transaction.find(scope, start), transaction.find(scope, end)
+        if origin is None or target is None:
+            raise Conflict("a memory went away while it was being consolidated: try again")
+        transaction.link(Link(start, end, relation, by, transaction.now), origin=origin)
     report = Report(
         id=ReportId(new_id()), actions=tuple(plan.actions), dry_run=False, made_by=by, made_at=transaction.now
     )
@@ -43,10 +45,11 @@ def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id:
     left: list[MemoryId] = []
     for memory_id, before_version, after_version in footprint.changed:
         current = transaction.find(scope, memory_id, deleted=True)
-        before = transaction.find_version(scope, memory_id, before_version)
-        if current is None or before is None:
+        if current is None:
             continue
-        if current.version != after_version:
+        before = transaction.find_version(scope, memory_id, before_version)
+        after = transaction.find_version(scope, memory_id, after_version)
+        if before is None or after is None or not _is_as(current, after) or _is_taken(transaction, scope, before):
             left.append(memory_id)
             continue
         restored = replace(before, version=current.version + 1)
@@ -58,6 +61,19 @@ def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id:
     undone = replace(report, undone_by=by, undone_at=transaction.now, left=tuple(left))
     transaction.mark_undone(undone)
     return undone
+
+
+def _is_as(current: Memory, after: Memory) -> bool:
+    """Whatever its version is by now: a later run that was undone has left it as it was."""
+    return replace(current, version=after.version, updated_at=after.updated_at) == after
+
+
+def _is_taken(transaction: Transaction, scope: ReadScope, before: Memory) -> bool:
+    """Its key has another value by now."""
+    if before.key is None or before.status is not Status.ACTIVE:
+        return False
+    standing = transaction.find_by_key(scope, before)
+    return standing is not None and standing.id != before.id
 
 
 def _require_unchanged(transaction: Transaction, scope: ReadScope, before: Memory) -> None:

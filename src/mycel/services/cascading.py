@@ -14,7 +14,7 @@ from mycel.domain.change import Operation
 from mycel.domain.ids import EventId, MemoryId, TeamName, new_id, parse_id
 from mycel.domain.marks import ORIGIN, with_marks, without_marks
 from mycel.domain.memory import MadeBy, Memory, Scope, SourceKind, SourceRef, Status, Visibility
-from mycel.domain.source import IngestionEvent, Step, Trigger
+from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller
 from mycel.errors import AccessDenied, InvalidInput, NotFound
 from mycel.retrieval.columns import indexed_text
@@ -74,12 +74,14 @@ class Cascading:
         memory = store.find(engine_scope(store.team), cascade.memory_id)
         purged = memory is None and store.find_receipt(cascade.memory_id) is not None
         sent = memory if memory is not None and cascade.withdrawn_at is None and _is_for_teams(memory) else None
-        targets = self._targets(store.team, cascade.direction) if sent is not None else []
+        targets = self._targets(store.team, cascade.direction)
         known = {delivery.team: delivery.version for delivery in store.list_deliveries(cascade.memory_id)}
         reached: dict[TeamName, int] = {}
         for team in dict.fromkeys([*targets, *known]):
-            wanted = sent if team in targets else None
-            reached[team] = self._deliver(team, cascade.memory_id, store.team, wanted, purged=purged)
+            if sent is not None and team in targets:
+                reached[team] = self._deliver(team, sent, store.team)
+            elif self._take_back(team, cascade.memory_id, purged=purged) or team in known:
+                reached[team] = WITHDRAWN
 
         def apply(transaction: Transaction) -> str:
             for team, version in reached.items():
@@ -88,24 +90,43 @@ class Cascading:
 
         return apply
 
-    def _deliver(
-        self, team: TeamName, origin: MemoryId, sender: TeamName, memory: Memory | None, *, purged: bool
-    ) -> int:
+    def abandon(self, store: Store, event: IngestionEvent) -> None:
+        """Somebody else has finished meanwhile, on another state of things: it is looked at once more."""
+
+        def work(transaction: Transaction) -> None:
+            known = transaction.find_event(engine_scope(store.team), event.id)
+            if known is not None and known.state is EventState.DONE:
+                transaction.replace_event(replace(known, state=EventState.PENDING, due_at=transaction.now))
+
+        store.transact(work)
+
+    def _deliver(self, team: TeamName, memory: Memory, sender: TeamName) -> int:
+        copy = _copy(memory, team=team, sender=sender)
+
         def work(transaction: Transaction) -> int:
-            scope = engine_scope(team)
-            standing = transaction.find(scope, copy_id(origin, team=team), deleted=True)
-            if memory is not None:
-                _put_copy(transaction, standing, _copy(memory, team=team, sender=sender))
-                return memory.version
+            standing = transaction.find(engine_scope(team), copy.id, deleted=True)
+            _put_copy(transaction, standing, copy)
+            return memory.version
+
+        with self._stores.lease(team) as store:
+            return store.transact(work)
+
+    def _take_back(self, team: TeamName, origin: MemoryId, *, purged: bool) -> bool:
+        """Whether there was a copy. Every team is asked: a worker that died may have left one that nobody noted."""
+        scope, id = engine_scope(team), copy_id(origin, team=team)
+
+        def work(transaction: Transaction) -> bool:
+            standing = transaction.find(scope, id, deleted=True)
             if standing is not None and purged:
                 transaction.purge(standing, by=ENGINE)
             elif standing is not None and standing.deleted_at is None:
                 gone = replace(standing, deleted_at=transaction.now, version=standing.version + 1)
                 transaction.replace(standing, gone, by=ENGINE, operation=Operation.DELETE, reason="withdrawn")
-            return WITHDRAWN
+            return standing is not None
 
         with self._stores.lease(team) as store:
-            return store.transact(work)
+            # Looked at first, so that a team that never wrote anything gets no store by this.
+            return (purged or store.find(scope, id) is not None) and store.last_sequence() > 0 and store.transact(work)
 
     def _targets(self, team: TeamName, direction: Direction) -> list[TeamName]:
         if direction is Direction.DOWN:
@@ -191,8 +212,10 @@ def _copy(memory: Memory, *, team: TeamName, sender: TeamName) -> Memory:
 
 
 def _put_copy(transaction: Transaction, standing: Memory | None, copy: Memory) -> None:
-    """Only if it is newer; an old delivery that comes late changes nothing."""
+    """Only if it is newer; an old delivery that comes late changes nothing, and what was purged stays so."""
     if standing is None:
+        if transaction.is_purged(copy.id):
+            return
         transaction.insert([(copy, indexed_text(copy))], by=ENGINE)
         return
     known = standing.metadata.get(ORIGIN, {}).get("version", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,11 @@ STANDING = Filters(statuses=(Status.ACTIVE, Status.INBOX), types=tuple(COMPARED)
 class Comparing:
     """Of one store, as far as a scope sees it. Without vectors the words decide alone."""
 
-    def __init__(self, store: Store, scope: ReadScope, workshop: Workshop, *, model: str | None) -> None:
+    def __init__(self, store: Store, scope: ReadScope, workshop: Workshop, *, model: str | None, now: datetime) -> None:
         self._store = store
         self._scope = scope
         self._workshop = workshop
+        self._standing = replace(STANDING, alive_at=now)
         self._model = model
         self._is_calibrated = model is not None and model.startswith(CALIBRATED_MODEL)
 
@@ -40,7 +42,7 @@ class Comparing:
         """Every pair once, whichever of the two it was found from."""
         pairs: dict[frozenset[MemoryId], tuple[Memory, Memory, float | None]] = {}
         for number, memory in memories:
-            if memory.status not in STANDING.statuses or not is_compared(memory):
+            if not self._stands(memory) or not is_compared(memory):
                 continue
             for other, cosine in self._neighbours(number, memory):
                 pairs.setdefault(frozenset((memory.id, other.id)), (memory, other, cosine))
@@ -52,25 +54,30 @@ class Comparing:
             for (earlier, later, _), judgement in zip(ordered, judgements, strict=True)
         ]
 
+    def _stands(self, memory: Memory) -> bool:
+        now = self._standing.alive_at
+        expired = memory.expires_at is not None and now is not None and memory.expires_at <= now
+        return memory.status in STANDING.statuses and not expired
+
     def _neighbours(self, number: int, memory: Memory) -> Iterator[tuple[Memory, float | None]]:
         by_words = self._near_by_words(memory)
         cosines = {} if self._model is None else self._near_by_meaning(number, self._model, also=by_words)
         found = {*by_words, *cosines} - {number}
-        for near, other in self._store.load(self._scope, found, filters=STANDING).items():
+        for near, other in self._store.load(self._scope, found, filters=self._standing).items():
             if is_compared(other) and (may_merge(memory, other) or may_contradict(memory, other)):
                 yield other, cosines.get(near) if self._is_calibrated else None
 
     def _near_by_words(self, memory: Memory) -> Sequence[int]:
         # Quotation marks would ask for a phrase.
         text = memory.content.replace('"', " ")
-        found = search_by_words(text, [Place(self._store, self._scope)], STANDING, limit=NEIGHBOURS)
+        found = search_by_words(text, [Place(self._store, self._scope)], self._standing, limit=NEIGHBOURS)
         return [match.number for match in found.matches[0][:NEIGHBOURS]]
 
     def _near_by_meaning(self, number: int, model: str, *, also: Sequence[int]) -> dict[int, float]:
         vector = self._store.vectors_of([number], model=model).get(number)
         if vector is None:
             return {}
-        nearest = self._store.search_vectors(self._scope, vector, model=model, filters=STANDING, limit=NEIGHBOURS)
+        nearest = self._store.search_vectors(self._scope, vector, model=model, filters=self._standing, limit=NEIGHBOURS)
         return {**self._store.similarities(self._scope, vector, also, model=model), **dict(nearest.matches)}
 
 

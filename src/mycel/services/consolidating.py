@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mycel.access.rules import may_review
+from mycel.access.rules import may_curate, may_review
 from mycel.access.scope import ReadScope, engine_scope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
@@ -17,7 +17,7 @@ from mycel.domain.memory import Memory, Scope, Status
 from mycel.domain.query import Filters, Order, OrderField, Page
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Step, Trigger
-from mycel.domain.team import ENGINE, Caller
+from mycel.domain.team import ENGINE, Caller, Trust
 from mycel.engine.consolidation import LinkKey, Plan, plan_consolidation
 from mycel.engine.workshop.workshop import Workshop
 from mycel.errors import AccessDenied, Conflict, Misconfigured, NotFound, Unavailable
@@ -104,6 +104,8 @@ class Consolidating:
                 raise NotFound(f"no report {report_id}")
             if report.undone_at is not None:
                 return report
+            if report.made_by == ENGINE and not may_curate(caller):
+                raise AccessDenied("what the engine did may touch what you cannot see: a lead or admin undoes it")
             take_back(transaction, engine_scope(caller.team), report, id=report_id, by=caller.member_id)
             return transaction.find_report(scope, report_id) or report
 
@@ -150,15 +152,18 @@ class Consolidating:
         return _Chosen(fresh, waiting=waiting, reached=reached, more=reached < store.last_sequence())
 
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
-        compare = Comparing(store, scope, self._workshop, model=self._model(store))
+        now = self._clock.now()
+        compare = Comparing(store, scope, self._workshop, model=self._model(store), now=now)
         judged = compare.judge(chosen.fresh.items())
         met = {memory.id for pair in judged for memory in (pair.earlier, pair.later)}
+        looked_at = {memory.id: memory for memory in (*chosen.fresh.values(), *chosen.waiting)}
         return plan_consolidation(
-            {memory.id: memory for memory in (*chosen.fresh.values(), *chosen.waiting)}.values(),
+            [memory for memory in looked_at.values() if memory.expires_at is None or memory.expires_at > now],
             judged,
             policy=self._policies.of(store.team),
             links=_links(store, scope, met),
             settled=store.list_settled(scope, limit=BATCH),
+            undone=store.undone_actions([*looked_at, *met]),
         )
 
     def _model(self, store: Store) -> str | None:
@@ -213,5 +218,5 @@ def _links(store: Store, scope: ReadScope, memories: Iterable[MemoryId]) -> set[
 
 
 def _require_reviewer(caller: Caller) -> None:
-    if not may_review(caller):
+    if not may_review(caller) or caller.trust is Trust.LOW:
         raise AccessDenied("people, leads and admins consolidate; the engine does by itself")

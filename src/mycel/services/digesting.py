@@ -60,7 +60,7 @@ class Digesting:
         outcome = _outcome(len(fresh), echoed=len(found.candidates) - len(fresh), summary=summary, by=found.by)
 
         def apply(transaction: Transaction) -> str:
-            _move_on(transaction, store.team, source)
+            _move_on(transaction, source)
             transaction.insert([(one.at(transaction.now), one.words) for one in candidates], by=ENGINE)
             if summary is not None:
                 _put_summary(transaction, store.team, source, summary)
@@ -94,11 +94,10 @@ class _Echoes:
         return any(said.repeats(known) for known in self._known)
 
 
-def _move_on(transaction: Transaction, team: TeamName, source: Source) -> None:
+def _move_on(transaction: Transaction, source: Source) -> None:
     """The next extraction begins where this one ended, whoever else was at it."""
-    standing = transaction.find_source(engine_scope(team), source.id)
-    if standing is None or standing.extracted_to != source.extracted_to:
-        raise Conflict("this part of the source was extracted meanwhile")
+    if not transaction.is_still_so(source):
+        raise Conflict("the source was extracted, or something purged from it, meanwhile")
     transaction.set_extracted(source.id, len(source.text))
 
 
@@ -108,6 +107,9 @@ def _put_summary(transaction: Transaction, team: TeamName, source: Source, summa
     before = transaction.find_made(engine_scope(team), source.id, memory.made_by)
     if before is None:
         transaction.insert([(memory, summary.words)], by=ENGINE)
+        return
+    if transaction.changed_last_by(before.id) != ENGINE:
+        # Somebody has made it their own.
         return
     renewed = _renewed(before, memory)
     transaction.replace(before, renewed, by=ENGINE, reason="the session went on")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from mycel.domain.candidate import Candidate
@@ -48,8 +48,13 @@ class Drawing:
             "evidence_ref": EvidenceRef(self._source.id, found.start, found.end),
             "made_by": MadeBy.EXTRACTION,
             "status": Status.INBOX,
+            "observed_at": self._said_at(found.start),
         }
         return self.memory(values, ttl=self._policy.inbox_kept)
+
+    def _said_at(self, place: int) -> datetime | None:
+        turn = next((turn for turn in self._source.turns if turn.start <= place < turn.end), None)
+        return None if turn is None else turn.said_at
 
     def summary(self, text: str) -> Unwritten:
         is_session = self._source.kind is SourceKind.RUN

@@ -102,7 +102,10 @@ class Engine:
 
     def _next_team(self) -> TeamName | None:
         while True:
-            self._notice_writes()
+            try:
+                self._notice_writes()
+            except OSError as error:
+                _log.warning("the data folder cannot be looked at: %s", error.strerror)
             with self._changed:
                 if self._closing:
                     return None
@@ -150,9 +153,12 @@ class Engine:
     def _until_next(self, team: TeamName) -> float:
         now = self._clock.now()
         with self._stores.lease(team) as store:
-            moments = [store.next_due(), self._consolidation_at(store), next_night(now), now + IDLE]
-        nearest = min(moment for moment in moments if moment is not None)
-        return max(LEAST_PAUSE_SECONDS, (nearest - now).total_seconds())
+            due_at, consolidation = store.next_due(), self._consolidation_at(store)
+        moments = [next_night(now), now + IDLE, *([due_at] if due_at is not None else [])]
+        # What should have run by now has its event in the queue, or was given up a while ago.
+        if consolidation is not None and consolidation > now:
+            moments.append(consolidation)
+        return max(LEAST_PAUSE_SECONDS, (min(moments) - now).total_seconds())
 
 
 class _Jumps:
@@ -193,5 +199,6 @@ def _needs_maintenance(store: Store, now: datetime) -> bool:
 
 def _ask_for(transaction: Transaction, steps: list[Step]) -> None:
     for step in steps:
-        if transaction.find_waiting(None, step) is None:
+        given_up = transaction.gave_up_since(step, transaction.now - IDLE)
+        if not given_up and transaction.find_waiting(None, step) is None:
             transaction.add_event(team_event(transaction, step))

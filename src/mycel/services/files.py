@@ -72,15 +72,16 @@ class Files:
         known = {"visibility": self._visibility(uri), **read_surroundings(given), "uri": uri}
         surroundings = screen_surroundings(known, policy)
         source = new_source(caller, said, kind=SourceKind.DOCUMENT, surroundings=surroundings, now=self._clock.now())
+        shared = self._is_shared(source)
         parts = self._parts(caller.team, source, caller.trust) if len(said.text) <= AT_ONCE_BYTES else None
 
         def work(transaction: Transaction) -> IngestionEvent:
-            known = _known(transaction, caller.team, source, extract=wants_extraction)
+            known = _known(transaction, caller.team, source, extract=wants_extraction, shared=shared)
             if known is not None:
                 return known
             first, *others = _events(transaction, source, at_once=parts is not None, extract=wants_extraction)
             if parts is not None:
-                said_of = _put_parts(transaction, caller.team, source, parts, by=caller.member_id)
+                said_of = _put_parts(transaction, caller.team, source, parts, by=caller.member_id, shared=shared)
                 first = first if first.steps else replace(first, outcome=said_of)
             transaction.add_source(source)
             for event in (first, *others):
@@ -97,7 +98,12 @@ class Files:
         """A large document, split beside."""
         source = get_source(store, event)
         parts = self._parts(store.team, source, trust_of(self._directory, source))
-        return lambda transaction: _put_parts(transaction, store.team, source, parts, by=source.agent_id)
+        shared = self._is_shared(source)
+        return lambda transaction: _put_parts(transaction, store.team, source, parts, by=source.agent_id, shared=shared)
+
+    def _is_shared(self, source: Source) -> bool:
+        """Only in the shared folder does a writer renew what another wrote."""
+        return source.visibility is Visibility.TEAM and _lies_below(source.uri or "", self._folders.shared)
 
     def _visibility(self, uri: str) -> Visibility:
         is_personal = _lies_below(uri, self._folders.personal) and not _lies_below(uri, self._folders.shared)
@@ -128,12 +134,14 @@ class Files:
         return found
 
 
-def _known(transaction: Transaction, team: TeamName, source: Source, *, extract: bool) -> IngestionEvent | None:
+def _known(
+    transaction: Transaction, team: TeamName, source: Source, *, extract: bool, shared: bool
+) -> IngestionEvent | None:
     """The event of this very content, if it is what the file held last and is still to be found."""
-    latest = transaction.find_document(source)
+    latest = transaction.find_document(source, shared=shared)
     if latest is None or latest.sha256 != source.sha256:
         return None
-    indexed = transaction.list_indexed(engine_scope(team), source)
+    indexed = transaction.list_indexed(engine_scope(team), source, shared=shared)
     now = transaction.now
     if indexed and not any(memory.expires_at is None or memory.expires_at > now for memory in indexed):
         return None
@@ -153,16 +161,26 @@ def _events(transaction: Transaction, source: Source, *, at_once: bool, extract:
 
 
 def _put_parts(
-    transaction: Transaction, team: TeamName, source: Source, parts: Sequence[Unwritten], *, by: MemberId
+    transaction: Transaction, team: TeamName, source: Source, parts: Sequence[Unwritten], *, by: MemberId, shared: bool
 ) -> str:
     """New versions of what was indexed of this file before; parts that are gone are archived."""
     scope = engine_scope(team)
+    latest = transaction.find_document(source, shared=shared)
+    if latest is not None and latest.id > source.id:
+        return "a newer content of the file was indexed meanwhile"
     held = any(part.values["status"] is Status.INBOX for part in parts)
     # What waits for a person takes nothing away from what stands.
-    earlier = [] if held else transaction.list_indexed(scope, source)
+    earlier = [] if held else transaction.list_indexed(scope, source, shared=shared)
     memories = [part.at(transaction.now) for part in parts]
     for before, memory in zip(earlier, memories, strict=False):
-        renewed = replace(memory, id=before.id, created_at=before.created_at, version=before.version + 1)
+        renewed = replace(
+            memory,
+            id=before.id,
+            agent_id=before.agent_id,
+            tags=before.tags,
+            created_at=before.created_at,
+            version=before.version + 1,
+        )
         transaction.replace(before, renewed, by=by, reason="the file changed")
     added = list(zip(memories, parts, strict=True))[len(earlier) :]
     transaction.insert([(memory, part.words) for memory, part in added], by=by)
@@ -185,11 +203,18 @@ def _lies_below(path: str, folder: str | None) -> bool:
     if folder is None:
         return False
     parts, above = _parts_of(path), _parts_of(folder)
-    return ".." not in parts and parts[: len(above)] == above
+    return parts[: len(above)] == above
 
 
 def _parts_of(path: str) -> tuple[str, ...]:
-    return tuple(part for part in path.replace("\\", "/").split("/") if part not in {"", "."})
+    """As a file system would read it: `..` goes back."""
+    found: list[str] = []
+    for part in path.replace("\\", "/").split("/"):
+        if part == "..":
+            del found[-1:]
+        elif part not in {"", "."}:
+            found.append(part)
+    return tuple(found)
 
 
 def _name_of(path: str) -> str:

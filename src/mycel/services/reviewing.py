@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from mycel.access.review import require_arbiter, require_reviewer
+from mycel.access.rules import is_copy, require_transition
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
@@ -132,7 +133,9 @@ def _approve(transaction: Transaction, caller: Caller, id: MemoryId, draft: Draf
         raise Conflict(f"this memory is {before.status} and no longer in the inbox")
     now = transaction.now
     edited = before if draft is None else changed_memory(before, draft, caller=caller, now=now, policy=_ANYONE)
-    kept_until = edited.expires_at if draft is not None and "expires_at" in draft.values else None
+    require_transition(caller, before, edited)
+    lasts = draft is not None and (draft.ttl is not None or "expires_at" in draft.values)
+    kept_until = edited.expires_at if lasts else None
     approved = replace(
         edited,
         status=Status.ACTIVE,
@@ -153,15 +156,18 @@ def _make_room(transaction: Transaction, caller: Caller, scope: ReadScope, appro
     if standing is not None and standing.id != approved.id:
         if approved.type is not MemoryType.PROFILE:
             require_arbiter(caller)
-        _lose(transaction, caller, standing, loss=Status.CONTRADICTED, why=f"another value was approved: {approved.id}")
+        _lose(transaction, caller, standing, loss=Status.CONTRADICTED, why="another value was approved")
 
 
 def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
     for link in transaction.list_links(scope, approved.id):
         if link.relation is Relation.SUPERSEDES and link.from_id == approved.id:
             other = transaction.find(scope, MemoryId(link.to_id))
-            if other is not None and other.status is Status.ACTIVE:
-                _lose(transaction, caller, other, loss=Status.SUPERSEDED, why=f"replaced by {approved.id}")
+            if other is None or other.status is not Status.ACTIVE or is_copy(other):
+                continue
+            if other.key is not None:
+                require_arbiter(caller)
+            _lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
 
 
 def _reject(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str) -> Memory:
@@ -203,7 +209,7 @@ def _settle(
         if id not in opponents:
             raise InvalidInput(f"nothing says that {id} contradicts it: link them as contradicts first", field="over")
         if loser.status in _STANDING:
-            lost = _lose(transaction, caller, loser, loss=loss, why=why or f"decided in favour of {winner_id}")
+            lost = _lose(transaction, caller, loser, loss=loss, why=why or "decided in favour of another")
             _clear_opponents(transaction, caller, scope, lost)
     winner = transaction.get(scope, winner_id)
     if winner.status is Status.INBOX:

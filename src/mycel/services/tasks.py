@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores, Transaction
@@ -22,6 +23,8 @@ from mycel.services.policies import Policies
 from mycel.services.screening import screen_surroundings, screen_transcript
 from mycel.services.unwritten import Unwritten
 
+# The same words later than this are another run of the task, not the same one told again.
+RETRY_WINDOW = timedelta(minutes=10)
 COMPLETED = "completed"
 FAILED = "failed"
 _REST = "\n\n(The rest of the output is in the source.)"
@@ -77,7 +80,8 @@ class Tasks:
 
         def work(transaction: Transaction) -> IngestionEvent:
             twin = transaction.find_twin(source)
-            known = None if twin is None else transaction.latest_event(twin.id)
+            is_retry = twin is not None and source.created_at - twin.created_at < RETRY_WINDOW
+            known = transaction.latest_event(twin.id) if twin is not None and is_retry else None
             if known is not None:
                 return known
             event = new_event(transaction, source, Trigger.SESSION_CLOSE, (Step.EXTRACT,))

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Protocol, Self
+from typing import Protocol, Self, cast
 
 from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import LeaseLost
@@ -39,6 +39,12 @@ class Performer(Protocol):
     """
 
     def prepare(self, store: Store, event: IngestionEvent) -> Applying: ...
+
+
+class Reaching(Performer, Protocol):
+    """Work that acts outside its own store, so that losing the lease leaves something to be looked at again."""
+
+    def abandon(self, store: Store, event: IngestionEvent) -> None: ...
 
 
 class Working:
@@ -74,21 +80,24 @@ class Working:
 
     def _claim(self, store: Store) -> IngestionEvent | None:
         due_at = store.next_due()
-        # The moments of a store may run a little ahead of the clock; whether it is really due, the claim decides.
-        if due_at is None or due_at > self._clock.now() + AHEAD:
+        # The moments of a store run ahead of a clock that was set back; whether it is really due, the claim decides.
+        now = max(self._clock.now(), store.latest_moment() or self._clock.now())
+        if due_at is None or due_at > now + AHEAD:
             return None
         token = new_id()
         return store.transact(lambda transaction: transaction.claim(lease=token, until=transaction.now + self._lease))
 
     def _perform(self, store: Store, event: IngestionEvent) -> bool:
+        performer = self._performers[event.steps[0]]
         try:
             if event.takeovers > MOST_TAKEOVERS:
                 raise MycelError(f"its worker vanished {event.takeovers} times")
-            performer = self._performers[event.steps[0]]
             with _Heartbeat(store, event, lease=self._lease):
                 apply = performer.prepare(store, event)
             store.transact(lambda transaction: _settle(transaction, event, apply))
         except LeaseLost:
+            if event.steps[0] is Step.DELIVER:
+                cast(Reaching, performer).abandon(store, event)
             return False
         except Exception as error:  # noqa: BLE001 - kept with the event; the next one must be done
             self._fail(store, event, error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -79,7 +80,7 @@ class ChildWorkshop:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 # It gets texts and nothing else: no key of the environment.
-                env={} if sys.platform != "win32" else None,
+                env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} if sys.platform != "win32" else None,
                 text=True,
                 encoding="utf-8",
             )

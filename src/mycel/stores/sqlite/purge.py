@@ -45,7 +45,7 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
     receipt_id = new_id()
     connection.execute(
-        "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, NULL, ?)",
+        "INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?, ?, NULL, ?)",
         (receipt_id, memory.id, by, micros(now), micros(memory.created_at), number),
     )
     return number, _receipt(connection, connection.execute(_RECEIPT, (memory.id,)).fetchone())
@@ -127,6 +127,10 @@ def _blank_sources(connection: apsw.Connection, memory: Memory) -> None:
         (memory.id,),
     ).fetchall()
     for source_id, evidence in used:
+        # A reference to somebody else's material does not make it one's own.
+        owner = connection.execute("SELECT agent_id FROM sources WHERE id = ?", (source_id,)).fetchone()
+        if owner is None or owner[0] != memory.agent_id:
+            continue
         _, start, end = json.loads(evidence) if evidence else (None, 0, 0)
         _blank(connection, source_id, memory.id, span=(start, end))
         if memory.visibility is not Visibility.TEAM:

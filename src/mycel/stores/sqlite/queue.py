@@ -57,6 +57,12 @@ def find_waiting(connection: apsw.Connection, source_id: SourceId | None, step: 
     return None if row is None else _event(row)
 
 
+def gave_up_since(connection: apsw.Connection, step: Step, at: datetime) -> bool:
+    sql = """
+        SELECT 1 FROM ingestion_events WHERE source_id IS NULL AND state = 'dead' AND steps = ? AND updated_at >= ?"""
+    return connection.execute(sql, (step, micros(at))).fetchone() is not None
+
+
 def latest_event(connection: apsw.Connection, source_id: SourceId) -> IngestionEvent | None:
     sql = f"SELECT {_EVENT} FROM ingestion_events e WHERE e.source_id = ? ORDER BY e.id DESC LIMIT 1"
     row = connection.execute(sql, (source_id,)).fetchone()

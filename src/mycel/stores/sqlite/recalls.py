@@ -86,7 +86,8 @@ def recalled_texts(connection: apsw.Connection, member_id: MemberId, *, since: d
     sql = """
         SELECT DISTINCT m.content FROM recalls r JOIN recall_hits h ON h.recall_id = r.id
         JOIN memories m ON m.id = h.memory_id
-        WHERE r.recalled_at >= ? AND r.member_id = ? ORDER BY r.recalled_at DESC LIMIT ?"""
+        WHERE r.recalled_at >= ? AND r.member_id = ? AND m.deleted_at IS NULL AND m.status = 'active'
+        ORDER BY r.recalled_at DESC LIMIT ?"""
     return [content for (content,) in connection.execute(sql, (micros(since), member_id, limit))]
 
 

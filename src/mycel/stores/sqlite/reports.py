@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
 from typing import Any
 
 import apsw
@@ -44,6 +46,16 @@ def mark_undone(connection: apsw.Connection, report: Report) -> None:
     )
 
 
+def undone_actions(
+    connection: apsw.Connection, ids: Collection[MemoryId]
+) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
+    sql = """
+        SELECT a.kind, a.memory_id, a.other_id FROM json_each(?) n JOIN report_actions a ON a.memory_id = n.value
+        JOIN reports r ON r.id = a.report_id WHERE r.undone_at IS NOT NULL"""
+    rows = connection.execute(sql, (json.dumps(list(ids)),))
+    return {(ActionKind(kind), MemoryId(id), None if other is None else MemoryId(other)) for kind, id, other in rows}
+
+
 def find_footprint(connection: apsw.Connection, id: ReportId) -> Footprint:
     changed = connection.execute(
         "SELECT memory_id, before_version, after_version FROM report_changes WHERE report_id = ?", (id,)
@@ -70,7 +82,7 @@ def list_reports(connection: apsw.Connection, scope: ReadScope, *, limit: int, c
         ORDER BY r.id DESC LIMIT :limit"""
     rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
     found = [report for row in rows[:limit] if (report := _report(connection, scope, row))]
-    return Page(found, found[-1].id if len(rows) > limit and found else None)
+    return Page(found, rows[limit - 1][0] if len(rows) > limit else None)
 
 
 def _report(connection: apsw.Connection, scope: ReadScope, row: tuple[Any, ...]) -> Report | None:

@@ -35,11 +35,15 @@ _REPLACE = f"UPDATE sources SET {', '.join(f'{name} = ?' for name in COLUMNS[1:]
 
 
 def in_sight(scope: ReadScope) -> Clause:
-    """A source follows its own audience and the strictest memory that came from it."""
+    """A source follows its own audience and the strictest memory that its author drew from it.
+
+    Whoever else refers to it takes it from nobody.
+    """
     seen, values = visible(scope, "s")
     memory_seen, _ = visible(scope)
     return (
-        f"{seen} AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.source_id = s.id AND NOT {memory_seen})",
+        f"""{seen} AND NOT EXISTS (
+          SELECT 1 FROM memories m WHERE m.source_id = s.id AND m.agent_id = s.agent_id AND NOT {memory_seen})""",
         values,
     )
 
@@ -96,21 +100,43 @@ def find_twin(connection: apsw.Connection, like: Source) -> Source | None:
 def find_growing(connection: apsw.Connection, report: Source) -> Source | None:
     """By the session, or by the thread where there is none."""
     column, name = ("session_id", report.session_id) if report.session_id else ("thread_id", report.thread_id)
-    sql = (
-        f"SELECT {_SOURCE} FROM sources s WHERE s.{column} = ? AND s.agent_id = ? AND s.kind = ? ORDER BY s.id LIMIT 1"
-    )
-    row = None if name is None else connection.execute(sql, (name, report.agent_id, report.kind)).fetchone()
-    return None if row is None else _source(row)
-
-
-def find_document(connection: apsw.Connection, source: Source) -> Source | None:
-    """Which the same author or, where it is for the team, anybody wrote."""
     sql = f"""
-        SELECT {_SOURCE} FROM sources s WHERE s.uri = ? AND s.visibility = ? AND s.allowed_roles IS ? AND s.kind = ?
-          AND (s.visibility = 'team' OR s.agent_id = ?) ORDER BY s.id DESC LIMIT 1"""
-    roles = packed_roles(source.allowed_roles)
-    row = connection.execute(sql, (source.uri, source.visibility, roles, source.kind, source.agent_id)).fetchone()
+        SELECT {_SOURCE} FROM sources s WHERE s.{column} = ? AND s.agent_id = ? AND s.kind = ?
+          AND s.project_id IS ? AND s.repo_id IS ? AND s.task_id IS ? ORDER BY s.id LIMIT 1"""
+    place = (report.project_id, report.repo_id, report.task_id)
+    row = None if name is None else connection.execute(sql, (name, report.agent_id, report.kind, *place)).fetchone()
     return None if row is None else _source(row)
+
+
+# What makes two sources states of one file.
+SAME_DOCUMENT = """
+    s.uri = :uri AND s.kind = :kind AND s.visibility = :visibility AND s.allowed_roles IS :roles
+    AND s.project_id IS :project AND s.repo_id IS :repo AND (s.agent_id = :author OR :shared)"""
+
+
+def document_values(source: Source, *, shared: bool) -> dict[str, Any]:
+    return {
+        "uri": source.uri,
+        "kind": source.kind,
+        "visibility": source.visibility,
+        "roles": packed_roles(source.allowed_roles),
+        "project": source.project_id,
+        "repo": source.repo_id,
+        "author": source.agent_id,
+        "shared": shared,
+    }
+
+
+def find_document(connection: apsw.Connection, source: Source, *, shared: bool) -> Source | None:
+    sql = f"SELECT {_SOURCE} FROM sources s WHERE {SAME_DOCUMENT} ORDER BY s.id DESC LIMIT 1"
+    row = connection.execute(sql, document_values(source, shared=shared)).fetchone()
+    return None if row is None else _source(row)
+
+
+def is_still_so(connection: apsw.Connection, source: Source) -> bool:
+    sql = "SELECT extracted_to = ? AND substr(text, 1, ?) = ? FROM sources WHERE id = ?"
+    row = connection.execute(sql, (source.extracted_to, len(source.text), source.text, source.id)).fetchone()
+    return row is not None and bool(row[0])
 
 
 def add_source(connection: apsw.Connection, source: Source) -> None:

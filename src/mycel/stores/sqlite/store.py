@@ -23,7 +23,7 @@ from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Recall
 from mycel.domain.receipt import Receipt
-from mycel.domain.report import Report
+from mycel.domain.report import ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source
 from mycel.domain.words import Plan
 from mycel.stores.sqlite import (
@@ -216,6 +216,12 @@ class SqliteStore:
 
     def first_change_after(self, sequence: int) -> datetime | None:
         return self._database.read(upkeep.first_change_after, sequence)
+
+    def latest_moment(self) -> datetime | None:
+        return self._database.read(upkeep.latest_moment)
+
+    def undone_actions(self, ids: Collection[MemoryId]) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
+        return self._database.read(reports.undone_actions, ids)
 
     def read_progress(self, name: str) -> int:
         return self._database.read(upkeep.read_progress, name)

@@ -252,8 +252,21 @@ class SqliteTransaction:
     def find_growing(self, report: Source) -> Source | None:
         return sources.find_growing(self.connection, report)
 
-    def find_document(self, source: Source) -> Source | None:
-        return sources.find_document(self.connection, source)
+    def find_document(self, source: Source, *, shared: bool) -> Source | None:
+        return sources.find_document(self.connection, source, shared=shared)
+
+    def is_still_so(self, source: Source) -> bool:
+        return sources.is_still_so(self.connection, source)
+
+    def changed_last_by(self, id: MemoryId) -> MemberId | None:
+        row = self.connection.execute("SELECT changed_by FROM memories WHERE id = ?", (id,)).fetchone()
+        return None if row is None else row[0]
+
+    def is_purged(self, id: MemoryId) -> bool:
+        return purge.find_receipt(self.connection, id) is not None
+
+    def gave_up_since(self, step: Step, moment: datetime) -> bool:
+        return queue.gave_up_since(self.connection, step, moment)
 
     def add_source(self, source: Source) -> None:
         sources.add_source(self.connection, source)
@@ -267,8 +280,8 @@ class SqliteTransaction:
     def find_made(self, scope: ReadScope, source_id: SourceId, made_by: MadeBy) -> Memory | None:
         return upkeep.find_made(self.connection, scope, source_id, made_by)
 
-    def list_indexed(self, scope: ReadScope, source: Source) -> list[Memory]:
-        return upkeep.list_indexed(self.connection, scope, source)
+    def list_indexed(self, scope: ReadScope, source: Source, *, shared: bool) -> list[Memory]:
+        return upkeep.list_indexed(self.connection, scope, source, shared=shared)
 
     def add_event(self, event: IngestionEvent) -> None:
         queue.add_event(self.connection, event)

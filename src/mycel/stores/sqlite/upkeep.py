@@ -12,6 +12,7 @@ from mycel.domain.memory import MadeBy, Memory
 from mycel.domain.source import Source
 from mycel.stores.sqlite.clauses import visible
 from mycel.stores.sqlite.rows import columns_of, memory_from, micros, micros_or_none, moment
+from mycel.stores.sqlite.sources import SAME_DOCUMENT, document_values
 
 
 def read_progress(connection: apsw.Connection, name: str) -> int:
@@ -84,22 +85,25 @@ def list_settled(connection: apsw.Connection, scope: ReadScope, *, limit: int) -
         WHERE instr(m.metadata, '"mycel_contested"') > 0 AND m.deleted_at IS NULL AND {seen} AND NOT EXISTS (
           SELECT 1 FROM memories o WHERE o.deleted_at IS NULL AND o.status IN ('active', 'inbox') AND o.id IN (
             SELECT to_id FROM memory_links WHERE from_id = m.id AND relation = 'contradicts'
-            UNION ALL SELECT from_id FROM memory_links WHERE to_id = m.id AND relation = 'contradicts'))
+            UNION ALL SELECT from_id FROM memory_links WHERE to_id = m.id AND relation = 'contradicts')
+          AND o.visibility = m.visibility AND o.allowed_roles IS m.allowed_roles
+          AND (o.visibility = 'team' OR o.agent_id = m.agent_id))
         ORDER BY m.number LIMIT :limit"""
     return [memory_from(row, scope.team) for row in connection.execute(sql, {**values, "limit": limit})]
 
 
-def list_indexed(connection: apsw.Connection, scope: ReadScope, source: Source) -> list[Memory]:
-    """Of the latest state before this one, which the same author or, where it is for the team, anybody wrote."""
+def list_indexed(connection: apsw.Connection, scope: ReadScope, source: Source, *, shared: bool) -> list[Memory]:
     seen, values = visible(scope)
     sql = f"""
-        SELECT {columns_of("m")} FROM memories m
-        WHERE m.made_by = 'file_index' AND m.deleted_at IS NULL AND m.status <> 'archived' AND {seen}
-          AND m.source_id = (
-            SELECT s.id FROM sources s WHERE s.uri = :uri AND s.visibility = :visibility AND s.id <> :id
-              AND (s.visibility = 'team' OR s.agent_id = :author)
-              AND EXISTS (SELECT 1 FROM memories i WHERE i.source_id = s.id AND i.made_by = 'file_index')
-            ORDER BY s.id DESC LIMIT 1)
+        SELECT {columns_of("m")} FROM sources s CROSS JOIN memories m ON m.source_id = s.id
+        WHERE {SAME_DOCUMENT} AND s.id <> :id AND m.made_by = 'file_index' AND m.deleted_at IS NULL
+          AND m.status = 'active' AND m.visibility = :visibility AND m.allowed_roles IS :roles
+          AND (m.agent_id = :author OR :shared) AND {seen}
         ORDER BY m.number"""
-    place = {"uri": source.uri, "visibility": source.visibility, "id": source.id, "author": source.agent_id}
-    return [memory_from(row, scope.team) for row in connection.execute(sql, {**values, **place})]
+    bound = {**values, **document_values(source, shared=shared), "id": source.id}
+    return [memory_from(row, scope.team) for row in connection.execute(sql, bound)]
+
+
+def latest_moment(connection: apsw.Connection) -> datetime | None:
+    row = connection.execute("SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1").fetchone()
+    return None if row is None else moment(row[0])
