@@ -429,3 +429,11 @@ def test_somebody_of_low_trust_consolidates_nothing(squad: Squad) -> None:
     squad.workspace.update_member("person-1", trust="low")
     with pytest.raises(AccessDenied):
         squad.workspace.as_member("person-1").consolidate()
+
+
+def test_what_somebody_rejected_is_not_made_true_by_saying_it_again(squad: Squad) -> None:
+    first = capture(squad)
+    squad.person.reject(first.id, "we never did")
+    again = capture(squad, thread_id="another")
+    squad.person.consolidate()
+    assert status(squad, again) is Status.INBOX

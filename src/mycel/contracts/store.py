@@ -111,8 +111,12 @@ class Transaction(EngineTransaction, Protocol):
         by: MemberId,
         operation: Operation = Operation.UPDATE,
         reason: str | None = None,
+        words: IndexedText | None = None,
     ) -> None:
-        """Keeps `before` as a version. Raises `Conflict` when an active memory already has the key of `after`."""
+        """Keeps `before` as a version. Raises `Conflict` when an active memory already has the key of `after`.
+
+        The words of a long text are best worked out before the transaction and given here.
+        """
         ...
 
     def purge(self, memory: Memory, *, by: MemberId) -> Receipt:

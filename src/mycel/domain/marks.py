@@ -15,6 +15,8 @@ REVIEW = "mycel_review"
 CONTESTED = "mycel_contested"
 # The team, id and version it is a copy of.
 ORIGIN = "mycel_origin"
+# Somebody has looked at it and said no.
+REJECTED = "mycel_rejected"
 # The person a profile memory is about.
 ABOUT = "mycel_about"
 # The kinds of secrets that were taken out.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mycel.domain.fields import MAX_TAGS
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Relation
-from mycel.domain.marks import CONTESTED, REVIEW, with_marks
+from mycel.domain.marks import CONTESTED, REJECTED, REVIEW, with_marks
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.report import Action, ActionKind
@@ -83,10 +83,15 @@ class _Planner:
         self._undone = undone
         self._policy = policy
         self._links = set(links)
+        self._rejected_before: set[MemoryId] = set()
 
     def merge(self, pair: Judged) -> None:
         first, second = self._now(pair.earlier), self._now(pair.later)
-        if not self._both_stand(first, second) or pair.judgement.likeness < SAME or not may_merge(first, second):
+        if pair.judgement.likeness < SAME or not may_merge(first, second):
+            return
+        if REJECTED in first.metadata or REJECTED in second.metadata:
+            self._rejected_before |= {first.id, second.id}
+        if not self._both_stand(first, second):
             return
         keeper, other = sorted((first, second), key=_preference)
         # A value that stands under a key gives way to an arbiter alone.
@@ -148,6 +153,7 @@ class _Planner:
             and memory.type not in self._policy.review
             and REVIEW not in memory.metadata
             and CONTESTED not in memory.metadata
+            and memory.id not in self._rejected_before
         )
 
     def _opposed(self, pair: Judged, first: Memory, second: Memory) -> bool:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 NEIGHBOURS = 12
 # How near two statements are by another model says something else; their words decide then.
 CALIBRATED_MODEL = "mycel-embed-1/"
-STANDING = Filters(statuses=(Status.ACTIVE, Status.INBOX), types=tuple(COMPARED))
+_STANDING = (Status.ACTIVE, Status.INBOX)
+# Also what was rejected: who says it again must not make it true.
+COMPARED_WITH = Filters(statuses=(*_STANDING, Status.ARCHIVED), types=tuple(COMPARED))
 
 
 class Comparing:
@@ -34,7 +36,7 @@ class Comparing:
         self._store = store
         self._scope = scope
         self._workshop = workshop
-        self._standing = replace(STANDING, alive_at=now)
+        self._compared_with = replace(COMPARED_WITH, alive_at=now)
         self._model = model
         self._is_calibrated = model is not None and model.startswith(CALIBRATED_MODEL)
 
@@ -55,29 +57,31 @@ class Comparing:
         ]
 
     def _stands(self, memory: Memory) -> bool:
-        now = self._standing.alive_at
+        now = self._compared_with.alive_at
         expired = memory.expires_at is not None and now is not None and memory.expires_at <= now
-        return memory.status in STANDING.statuses and not expired
+        return memory.status in _STANDING and not expired
 
     def _neighbours(self, number: int, memory: Memory) -> Iterator[tuple[Memory, float | None]]:
         by_words = self._near_by_words(memory)
         cosines = {} if self._model is None else self._near_by_meaning(number, self._model, also=by_words)
         found = {*by_words, *cosines} - {number}
-        for near, other in self._store.load(self._scope, found, filters=self._standing).items():
+        for near, other in self._store.load(self._scope, found, filters=self._compared_with).items():
             if is_compared(other) and (may_merge(memory, other) or may_contradict(memory, other)):
                 yield other, cosines.get(near) if self._is_calibrated else None
 
     def _near_by_words(self, memory: Memory) -> Sequence[int]:
         # Quotation marks would ask for a phrase.
         text = memory.content.replace('"', " ")
-        found = search_by_words(text, [Place(self._store, self._scope)], self._standing, limit=NEIGHBOURS)
+        found = search_by_words(text, [Place(self._store, self._scope)], self._compared_with, limit=NEIGHBOURS)
         return [match.number for match in found.matches[0][:NEIGHBOURS]]
 
     def _near_by_meaning(self, number: int, model: str, *, also: Sequence[int]) -> dict[int, float]:
         vector = self._store.vectors_of([number], model=model).get(number)
         if vector is None:
             return {}
-        nearest = self._store.search_vectors(self._scope, vector, model=model, filters=self._standing, limit=NEIGHBOURS)
+        nearest = self._store.search_vectors(
+            self._scope, vector, model=model, filters=self._compared_with, limit=NEIGHBOURS
+        )
         return {**self._store.similarities(self._scope, vector, also, model=model), **dict(nearest.matches)}
 
 

@@ -112,7 +112,7 @@ def _put_summary(transaction: Transaction, team: TeamName, source: Source, summa
         # Somebody has made it their own.
         return
     renewed = _renewed(before, memory)
-    transaction.replace(before, renewed, by=ENGINE, reason="the session went on")
+    transaction.replace(before, renewed, by=ENGINE, reason="the session went on", words=summary.words)
 
 
 def _renewed(before: Memory, memory: Memory) -> Memory:

@@ -172,7 +172,7 @@ def _put_parts(
     # What waits for a person takes nothing away from what stands.
     earlier = [] if held else transaction.list_indexed(scope, source, shared=shared)
     memories = [part.at(transaction.now) for part in parts]
-    for before, memory in zip(earlier, memories, strict=False):
+    for before, memory, part in zip(earlier, memories, parts, strict=False):
         renewed = replace(
             memory,
             id=before.id,
@@ -181,7 +181,8 @@ def _put_parts(
             created_at=before.created_at,
             version=before.version + 1,
         )
-        transaction.replace(before, renewed, by=by, reason="the file changed")
+        words = part.words if renewed.tags == memory.tags else None
+        transaction.replace(before, renewed, by=by, reason="the file changed", words=words)
     added = list(zip(memories, parts, strict=True))[len(earlier) :]
     transaction.insert([(memory, part.words) for memory, part in added], by=by)
     for before in earlier[len(memories) :]:

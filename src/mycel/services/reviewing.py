@@ -179,7 +179,7 @@ def _reject(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str)
     rejected = replace(
         before,
         status=Status.ARCHIVED,
-        metadata=with_marks(before.metadata, review=None, contested=None),
+        metadata=with_marks(before.metadata, review=None, contested=None, rejected=True),
         version=before.version + 1,
         updated_at=transaction.now,
     )

@@ -32,8 +32,8 @@ def put_cascade(connection: apsw.Connection, cascade: Cascade) -> None:
 def find_cascade(
     connection: apsw.Connection, *, memory_id: MemoryId | None = None, event_id: EventId | None = None
 ) -> Cascade | None:
-    sql = f"SELECT {_CASCADE} FROM cascades c WHERE c.memory_id = ? OR c.event_id = ?"
-    row = connection.execute(sql, (memory_id, event_id)).fetchone()
+    column, id = ("memory_id", memory_id) if memory_id is not None else ("event_id", event_id)
+    row = connection.execute(f"SELECT {_CASCADE} FROM cascades c WHERE c.{column} = ?", (id,)).fetchone()
     return None if row is None else _cascade(row)
 
 

@@ -70,6 +70,11 @@ _UNINDEX = Statement(3, "DELETE FROM memory_words WHERE rowid = ?")
 _INDEX = Statement(3, "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES ", "(?, ?, ?, ?, ?)")
 
 
+def _searched(memory: Memory) -> tuple[object, ...]:
+    """The texts behind the words; telling that they are the same costs nothing beside analysing them."""
+    return memory.title, memory.summary, memory.content, memory.tags
+
+
 class SqliteTransaction:
     """Shared by the operations of one batch; the writer opens and ends the transaction around them.
 
@@ -162,14 +167,14 @@ class SqliteTransaction:
         by: MemberId,
         operation: Operation = Operation.UPDATE,
         reason: str | None = None,
+        words: IndexedText | None = None,
     ) -> None:
         self.connection.execute(_KEEP_VERSION, (micros(self.now), before.id))
         row = (*self._row(after, by, reason), after.id)
         number = self.connection.execute(_REPLACE, row).fetchone()[0]
-        words = indexed_text(after)
-        if words != indexed_text(before):
+        if _searched(after) != _searched(before):
             self._later.add(_UNINDEX, (number,))
-            self._later.add(_INDEX, (number, *words))
+            self._later.add(_INDEX, (number, *(words or indexed_text(after))))
         if after.tags != before.tags:
             self._later.add(_UNTAG, (number,))
             for tag in after.tags:

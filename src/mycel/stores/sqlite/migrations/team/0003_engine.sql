@@ -75,6 +75,8 @@ CREATE TABLE cascades (
   withdrawn_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE UNIQUE INDEX cascades_by_event ON cascades (event_id);
+
 CREATE TABLE deliveries (
   memory_id TEXT NOT NULL,
   team TEXT NOT NULL,
