@@ -428,3 +428,12 @@ def test_a_candidate_knows_when_it_was_said(squad: Squad) -> None:
     (candidate,) = squad.author.list(status="inbox")
     assert candidate.observed_at is not None
     assert candidate.observed_at.year == 2024
+
+
+def test_what_was_captured_at_low_trust_is_drawn_at_low_trust(squad: Squad) -> None:
+    squad.workspace.update_member("swe-1", trust="low")
+    squad.workspace.as_member("swe-1").capture_conversation(TALK)
+    squad.workspace.update_member("swe-1", trust="high")
+    squad.workspace.run_pending()
+    (item,) = squad.person.inbox()
+    assert (item.memory.trust.value, "low trust" in item.reason) == ("low", True)

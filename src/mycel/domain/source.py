@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from mycel.domain.ids import EventId, MemberId, SourceId
 from mycel.domain.memory import Scope, SourceKind, Visibility
-from mycel.domain.team import Role
+from mycel.domain.team import Role, Trust
 from mycel.domain.transcript import Turn
 
 # What stands where purged evidence was.
@@ -39,6 +39,8 @@ class Source:
     task_id: str | None = None
     thread_id: str | None = None
     turns: tuple[Turn, ...] = ()
+    # Of whoever captured it, at that moment: what is drawn from it later is trusted no more.
+    trust: Trust = Trust.NORMAL
     extracted_to: int = 0
 
 

@@ -172,6 +172,7 @@ def new_source(
         text=transcript.text,
         turns=transcript.turns,
         sha256=hash_of(transcript.text),
+        trust=caller.trust,
         created_at=now,
         **surroundings,
     )

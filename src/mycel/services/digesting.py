@@ -77,8 +77,10 @@ def get_source(store: Store, event: IngestionEvent) -> Source:
 
 
 def trust_of(directory: Directory, source: Source) -> Trust:
+    """The lower of what its author had then and has now."""
     member = directory.find_member(source.agent_id)
-    return Trust.NORMAL if member is None else member.trust
+    now = Trust.NORMAL if member is None else member.trust
+    return min(source.trust, now, key=list(Trust).index)
 
 
 class _Echoes:

@@ -19,6 +19,8 @@ from mycel.engine.workshop.workshop import Pair
 from mycel.errors import Unavailable
 
 CLOSING_SECONDS = 2.0
+# The largest transcript takes a minute; what takes so long would keep every team waiting.
+MOST_SECONDS = 600.0
 
 
 class ChildWorkshop:
@@ -61,7 +63,13 @@ class ChildWorkshop:
     def _ask(self, request: Mapping[str, Any]) -> Any:
         with self._turn:
             child = self._running()
-            answer = _exchange(child, json.dumps(request))
+            watchdog = threading.Timer(MOST_SECONDS, child.kill)
+            watchdog.daemon = True
+            watchdog.start()
+            try:
+                answer = _exchange(child, json.dumps(request))
+            finally:
+                watchdog.cancel()
         if answer is None:
             raise Unavailable("the engine's child process ended in the middle of its work")
         if "error" in answer:

@@ -13,6 +13,7 @@ from mycel.domain.inbox import Surroundings
 from mycel.domain.memory import EvidenceRef, SourceKind
 from mycel.domain.query import Page
 from mycel.domain.source import Source
+from mycel.domain.team import Trust
 from mycel.domain.transcript import Turn
 from mycel.stores.sqlite.clauses import Clause, visible
 from mycel.stores.sqlite.rows import (
@@ -27,7 +28,7 @@ from mycel.stores.sqlite.rows import (
 
 COLUMNS = (
     "id", "visibility", "agent_id", "allowed_roles", "kind", "session_id", "uri", "sha256", "created_at", "title",
-    "project_id", "repo_id", "task_id", "thread_id", "turns", "extracted_to", "text",
+    "project_id", "repo_id", "task_id", "thread_id", "turns", "trust", "extracted_to", "text",
 )  # fmt: skip
 _SOURCE = ", ".join(f"s.{name}" for name in COLUMNS)
 _INSERT = f"INSERT INTO sources ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -164,6 +165,7 @@ def _row(source: Source) -> tuple[Any, ...]:
         source.task_id,
         source.thread_id,
         packed([_packed_turn(turn) for turn in source.turns]),
+        source.trust,
         source.extracted_to,
         source.text,
     )
@@ -191,8 +193,9 @@ def _source(row: tuple[Any, ...]) -> Source:
         task_id=row[12],
         thread_id=row[13],
         turns=_turns(row[14]),
-        extracted_to=row[15],
-        text=row[16],
+        trust=Trust(row[15]),
+        extracted_to=row[16],
+        text=row[17],
     )
 
 

@@ -5,6 +5,7 @@ ALTER TABLE sources ADD COLUMN repo_id TEXT;
 ALTER TABLE sources ADD COLUMN task_id TEXT;
 ALTER TABLE sources ADD COLUMN thread_id TEXT;
 ALTER TABLE sources ADD COLUMN turns TEXT;
+ALTER TABLE sources ADD COLUMN trust TEXT NOT NULL DEFAULT 'normal';
 ALTER TABLE sources ADD COLUMN extracted_to INTEGER NOT NULL DEFAULT 0;
 -- The same material twice is one source, and so is a session that reports again.
 CREATE INDEX sources_by_hash ON sources (sha256, agent_id);
