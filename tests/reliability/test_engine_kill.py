@@ -97,6 +97,7 @@ def kill_again_and_again(tmp_path: Path, plan: Sequence[str]) -> None:
     assert find_damage(team_file(disturbed, "builders")) == []
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal there")
 def test_twenty_kills_leave_every_effect_exactly_once(tmp_path: Path) -> None:
     kill_again_and_again(tmp_path, (MOMENTS * 3)[:20])
