@@ -10,6 +10,7 @@ import pytest
 from mycel.domain.memory import MadeBy, MemoryType, Status
 from mycel.domain.source import EventState, Step
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, NotFound
+from mycel.testing.store_racing import together
 from tests.squad import Squad, open_squad
 
 DECISION = "We decided to use PostgreSQL instead of MySQL for the billing service because of better JSON support."
@@ -437,3 +438,13 @@ def test_what_was_captured_at_low_trust_is_drawn_at_low_trust(squad: Squad) -> N
     squad.workspace.run_pending()
     (item,) = squad.person.inbox()
     assert (item.memory.trust.value, "low trust" in item.reason) == ("low", True)
+
+
+def test_two_first_reports_at_once_make_one_source(squad: Squad) -> None:
+    reports = [[*TALK, {"role": "user", "content": f"Part {number}."}] for number in range(6)]
+    outcomes = together(
+        [lambda report=report: squad.author.capture_session(report, session_id="s-1") for report in reports]
+    )
+    assert len({outcome.result().source_id for outcome in outcomes}) == 1
+    (source,) = squad.author.sources.list()
+    assert all(f"Part {number}." in source.text for number in range(6))

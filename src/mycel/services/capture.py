@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import random
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,12 +21,15 @@ from mycel.domain.memory import SourceKind
 from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
 from mycel.domain.team import Caller
 from mycel.domain.transcript import Transcript
-from mycel.errors import InvalidInput, NotFound
+from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.services.policies import Policies
 from mycel.services.screening import screen_surroundings, screen_transcript
 
 # A session that has not reported for so long is taken for finished.
 QUIET = timedelta(minutes=5)
+# How often another report of the same session may be faster.
+TRIES = 50
+PAUSE_SECONDS = 0.01
 SESSION_STEPS = (Step.SUMMARIZE, Step.EXTRACT)
 
 
@@ -53,15 +58,15 @@ class Capture:
         is_closed = fields.flag(closed, field="closed")
         source = self._read(caller, material, given, kind=SourceKind.RUN)
 
-        def work(transaction: Transaction) -> IngestionEvent:
+        def work(transaction: Transaction, growth: _Growth | None) -> IngestionEvent:
             due_at = transaction.now if is_closed else transaction.now + self._quiet
-            known = transaction.find_growing(source)
-            if known is not None:
-                return _grow(transaction, known, source, given=given, due_at=due_at)
+            if growth is not None:
+                return _grow(transaction, growth, due_at=due_at)
+            _require_first(transaction, source)
             event = new_event(transaction, source, Trigger.SESSION_CLOSE, SESSION_STEPS)
             return store_once(transaction, source, replace(event, due_at=due_at))
 
-        return self._captured(caller, work)
+        return self._growing(caller, source, given, work)
 
     def conversation(
         self,
@@ -121,13 +126,16 @@ class Capture:
             return self._again(caller, SourceId(parse_id(source_id, field="source_id")), given, steps)
         source = self._read(caller, material, given, kind=SourceKind.CONVERSATION)
 
-        def work(transaction: Transaction) -> IngestionEvent:
-            known = transaction.find_growing(source) if Step.SUMMARIZE in steps else None
-            if known is not None:
-                return _grow(transaction, known, source, given=given, due_at=transaction.now)
+        def work(transaction: Transaction, growth: _Growth | None = None) -> IngestionEvent:
+            if growth is not None:
+                return _grow(transaction, growth, due_at=transaction.now)
+            if Step.SUMMARIZE in steps:
+                _require_first(transaction, source)
             event = new_event(transaction, source, Trigger.CONVERSATION_CAPTURE, steps)
             return store_once(transaction, source, event)
 
+        if Step.SUMMARIZE in steps:
+            return self._growing(caller, source, given, work)
         return self._captured(caller, work)
 
     def _again(
@@ -153,6 +161,24 @@ class Capture:
             raise InvalidInput("must not be empty", field="messages")
         surroundings = screen_surroundings(read_surroundings(given), policy)
         return new_source(caller, transcript, kind=kind, surroundings=surroundings, now=self._clock.now())
+
+    def _growing(
+        self,
+        caller: Caller,
+        report: Source,
+        given: Mapping[str, object],
+        work: Callable[[Transaction, _Growth | None], IngestionEvent],
+    ) -> IngestionEvent:
+        """What a report adds is worked out before the transaction: a long transcript must not hold up other writers."""
+        with self._stores.lease(caller.team) as store:
+            for _ in range(TRIES):
+                known = store.find_growing(report)
+                growth = None if known is None else _growth(known, report, given)
+                try:
+                    return self._captured(caller, lambda transaction, growth=growth: work(transaction, growth))
+                except _Outdated:
+                    time.sleep(random.uniform(0.0, PAUSE_SECONDS))  # noqa: S311 - spreads waiters, guards nothing
+        raise Unavailable("this session keeps changing: try again")
 
     def _captured(self, caller: Caller, work: Callable[[Transaction], IngestionEvent]) -> IngestionEvent:
         with self._stores.lease(caller.team) as store:
@@ -218,16 +244,32 @@ def ask_for(transaction: Transaction, source: Source, event: IngestionEvent) -> 
     return event
 
 
-def _grow(
-    transaction: Transaction, known: Source, report: Source, *, given: Mapping[str, object], due_at: datetime
-) -> IngestionEvent:
+class _Outdated(Exception):
+    """The source has changed since it was looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Growth:
+    """A source as it was found, and with a report added; the same object twice when that holds nothing new."""
+
+    known: Source
+    renewed: Source
+
+
+def _growth(known: Source, report: Source, given: Mapping[str, object]) -> _Growth:
     from mycel.engine.transcripts.session_growth import grown_source
 
     _require_same_readers(known, report, given)
-    renewed = grown_source(known, Transcript(report.text, report.turns))
+    grown = grown_source(known, Transcript(report.text, report.turns))
+    return _Growth(known, known if grown is known else replace(grown, sha256=hash_of(grown.text)))
+
+
+def _grow(transaction: Transaction, growth: _Growth, *, due_at: datetime) -> IngestionEvent:
+    known = growth.known
     waiting = transaction.find_waiting(known.id, Step.EXTRACT)
-    if renewed is not known:
-        transaction.replace_source(replace(renewed, sha256=hash_of(renewed.text)))
+    if growth.renewed is not known:
+        if not transaction.grow_source(known, growth.renewed):
+            raise _Outdated
     elif waiting is None:
         return ask_for(transaction, known, new_event(transaction, known, _trigger(known), SESSION_STEPS))
     if waiting is None or waiting.state is EventState.RUNNING:
@@ -240,11 +282,18 @@ def _grow(
     return later
 
 
+def _require_first(transaction: Transaction, report: Source) -> None:
+    """Two first reports of a session at once: one of them grows what the other has stored."""
+    if transaction.is_growing(report):
+        raise _Outdated
+
+
 def _trigger(source: Source) -> Trigger:
     return Trigger.SESSION_CLOSE if source.kind is SourceKind.RUN else Trigger.CONVERSATION_CAPTURE
 
 
 def _require_same_readers(known: Source, report: Source, given: Mapping[str, object]) -> None:
-    for name in ("visibility", "allowed_roles"):
-        if given.get(name) is not None and set(getattr(report, name)) != set(getattr(known, name)):
-            raise InvalidInput("of a session is what its first report said", field=name)
+    if given.get("visibility") is not None and report.visibility is not known.visibility:
+        raise InvalidInput("of a session is what its first report said", field="visibility")
+    if given.get("allowed_roles") is not None and set(report.allowed_roles) != set(known.allowed_roles):
+        raise InvalidInput("of a session are those of its first report", field="allowed_roles")

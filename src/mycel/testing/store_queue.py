@@ -174,13 +174,15 @@ class StoreQueue:
         store.transact(lambda transaction: transaction.add_source(source))
 
         def known() -> Source | None:
-            return store.transact(lambda transaction: transaction.find_growing(source))
+            return store.find_growing(source)
 
         assert known() == source
         other = replace(source, agent_id=TEAMMATE)
-        assert store.transact(lambda transaction: transaction.find_growing(other)) is None
+        assert store.find_growing(other) is None
         grown = replace(source, text="one two", turns=(*source.turns, Turn("assistant", 4, 7)))
-        store.transact(lambda transaction: transaction.replace_source(grown))
+        assert store.transact(lambda transaction: transaction.grow_source(source, grown)) is True
+        stale = replace(source, sha256="f" * 64)
+        assert store.transact(lambda transaction: transaction.grow_source(stale, source)) is False
         store.transact(lambda transaction: transaction.set_extracted(source.id, 7))
         assert known() == replace(grown, extracted_to=7)
 

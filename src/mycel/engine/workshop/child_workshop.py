@@ -28,6 +28,8 @@ class ChildWorkshop:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
+        # Held while a child is started or ended, so that none is started after the end.
+        self._changing = threading.Lock()
         self._child: subprocess.Popen[str] | None = None
         self._closed = False
 
@@ -46,8 +48,9 @@ class ChildWorkshop:
 
     def close(self) -> None:
         """Whoever still waits gets `Unavailable`."""
-        self._closed = True
-        child = self._child
+        with self._changing:
+            self._closed = True
+            child = self._child
         if child is not None:
             child.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -62,7 +65,8 @@ class ChildWorkshop:
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
         with self._turn:
-            child = self._running()
+            with self._changing:
+                child = self._running()
             watchdog = threading.Timer(MOST_SECONDS, child.kill)
             watchdog.daemon = True
             watchdog.start()

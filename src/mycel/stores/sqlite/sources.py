@@ -32,7 +32,6 @@ COLUMNS = (
 )  # fmt: skip
 _SOURCE = ", ".join(f"s.{name}" for name in COLUMNS)
 _INSERT = f"INSERT INTO sources ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
-_REPLACE = f"UPDATE sources SET {', '.join(f'{name} = ?' for name in COLUMNS[1:])} WHERE id = ?"
 
 
 def in_sight(scope: ReadScope) -> Clause:
@@ -99,14 +98,26 @@ def find_twin(connection: apsw.Connection, like: Source) -> Source | None:
 
 
 def find_growing(connection: apsw.Connection, report: Source) -> Source | None:
+    found = _growing(report)
+    row = found and connection.execute(f"SELECT {_SOURCE} FROM sources s WHERE {found[0]}", found[1]).fetchone()
+    return None if row is None else _source(row)
+
+
+def is_growing(connection: apsw.Connection, report: Source) -> bool:
+    """Without its text, which may be megabytes."""
+    found = _growing(report)
+    row = found and connection.execute(f"SELECT 1 FROM sources s WHERE {found[0]}", found[1]).fetchone()
+    return row is not None
+
+
+def _growing(report: Source) -> tuple[str, tuple[Any, ...]] | None:
     """By the session, or by the thread where there is none."""
     column, name = ("session_id", report.session_id) if report.session_id else ("thread_id", report.thread_id)
-    sql = f"""
-        SELECT {_SOURCE} FROM sources s WHERE s.{column} = ? AND s.agent_id = ? AND s.kind = ?
-          AND s.project_id IS ? AND s.repo_id IS ? AND s.task_id IS ? ORDER BY s.id LIMIT 1"""
+    condition = f"""
+        s.{column} = ? AND s.agent_id = ? AND s.kind = ? AND s.project_id IS ? AND s.repo_id IS ? AND s.task_id IS ?
+        ORDER BY s.id LIMIT 1"""
     place = (report.project_id, report.repo_id, report.task_id)
-    row = None if name is None else connection.execute(sql, (name, report.agent_id, report.kind, *place)).fetchone()
-    return None if row is None else _source(row)
+    return None if name is None else (condition, (name, report.agent_id, report.kind, *place))
 
 
 # What makes two sources states of one file.
@@ -144,8 +155,21 @@ def add_source(connection: apsw.Connection, source: Source) -> None:
     connection.execute(_INSERT, _row(source))
 
 
-def replace_source(connection: apsw.Connection, source: Source) -> None:
-    connection.execute(_REPLACE, (*_row(source)[1:], source.id))
+def grow_source(connection: apsw.Connection, known: Source, renewed: Source) -> bool:
+    """A source that something was purged from has no hash to know it by; its text is compared."""
+    sql = """
+        UPDATE sources SET text = :text, turns = :turns, sha256 = :sha256
+        WHERE id = :id AND sha256 = :known AND (:known <> '' OR text = :known_text)"""
+    values = {
+        "id": known.id,
+        "text": renewed.text,
+        "turns": packed([_packed_turn(turn) for turn in renewed.turns]),
+        "sha256": renewed.sha256,
+        "known": known.sha256,
+        "known_text": known.text if not known.sha256 else None,
+    }
+    connection.execute(sql, values)
+    return connection.changes() > 0
 
 
 def _row(source: Source) -> tuple[Any, ...]:

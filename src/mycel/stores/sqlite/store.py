@@ -182,6 +182,9 @@ class SqliteStore:
     def find_source(self, scope: ReadScope, id: SourceId) -> Source | None:
         return self._database.read(sources.find_source, scope, id)
 
+    def find_growing(self, report: Source) -> Source | None:
+        return self._database.read(sources.find_growing, report)
+
     def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
         return self._database.read(sources.list_sources, scope, limit=limit, cursor=cursor)
 

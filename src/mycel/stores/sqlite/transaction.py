@@ -254,9 +254,6 @@ class SqliteTransaction:
     def find_twin(self, like: Source) -> Source | None:
         return sources.find_twin(self.connection, like)
 
-    def find_growing(self, report: Source) -> Source | None:
-        return sources.find_growing(self.connection, report)
-
     def find_document(self, source: Source, *, shared: bool) -> Source | None:
         return sources.find_document(self.connection, source, shared=shared)
 
@@ -276,8 +273,11 @@ class SqliteTransaction:
     def add_source(self, source: Source) -> None:
         sources.add_source(self.connection, source)
 
-    def replace_source(self, source: Source) -> None:
-        sources.replace_source(self.connection, source)
+    def is_growing(self, report: Source) -> bool:
+        return sources.is_growing(self.connection, report)
+
+    def grow_source(self, known: Source, renewed: Source) -> bool:
+        return sources.grow_source(self.connection, known, renewed)
 
     def set_extracted(self, id: SourceId, to: int) -> None:
         self.connection.execute("UPDATE sources SET extracted_to = ? WHERE id = ?", (to, id))
