@@ -30,11 +30,14 @@ from mycel.services.context import Context
 from mycel.services.digesting import Digesting
 from mycel.services.embed import Embedding
 from mycel.services.engine import Engine
+from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files, MemoryFolders
+from mycel.services.grouping import Grouping
 from mycel.services.maintaining import Maintaining
 from mycel.services.organisation import Organisation
 from mycel.services.policies import Policies
+from mycel.services.pruning import Pruning
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
 from mycel.services.reviewing import Reviewing
@@ -94,6 +97,7 @@ def open_workspace(
         stores.close()
         directory.close()
 
+    grouping = Grouping(embedding)
     searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
     member = MemberServices(
         writing=Writing(stores, policies, max_content=chosen.max_content_bytes),
@@ -109,6 +113,7 @@ def open_workspace(
         ),
         tasks=Tasks(stores, time, policies, wake=engine.wake, max_content=chosen.max_content_bytes),
         files=Files(stores, time, directory, policies, wake=engine.wake, folders=_memory_folders(chosen)),
+        episodes=Episodes(stores, time, policies, searching, grouping, max_content=chosen.max_content_bytes),
         reviewing=Reviewing(stores, time, policies),
         consolidating=Consolidating(stores, time, policies, embedding, workshop=workshop),
         teaching=Teaching(stores, directory, policies, max_content=chosen.max_content_bytes),
@@ -121,7 +126,7 @@ def open_workspace(
         Step.EXTRACT: digesting,
         Step.INDEX: member.files,
         Step.CONSOLIDATE: member.consolidating,
-        Step.MAINTAIN: Maintaining(time, policies),
+        Step.MAINTAIN: Maintaining(time, policies, Pruning(grouping)),
         Step.DELIVER: member.cascading,
     }
     try:
@@ -131,7 +136,7 @@ def open_workspace(
             organisation=organisation,
             tokens=Tokens(directory),
             callers=Callers(directory, time),
-            upkeep=Upkeep(stores, directory, time, embedding, engine, workshop),
+            upkeep=Upkeep(stores, directory, time, embedding, grouping, engine, workshop),
             member=member,
         )
         return Workspace(services, close=close)

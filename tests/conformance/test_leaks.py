@@ -22,6 +22,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
+from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
@@ -44,6 +45,7 @@ class World:
     subject: str = ABSENT
     subject_source: str = ABSENT
     subject_event: str = ABSENT
+    subject_episode: str = ABSENT
     names: dict[str, str] = field(default_factory=dict)
 
     def member(self, name: str) -> TeamMemory:
@@ -145,6 +147,14 @@ def hide_step(world: World, scenario: Scenario, first: str, folder: Path) -> Non
             **scenario.fields,
         )
         world.subject = memory.id
+        world.subject_episode = author.episodes.log(
+            action="failed",
+            approach="hidden way of the secretword heron",
+            outcome="hushed",
+            task_id="t-hidden",
+            project="later",
+            **scenario.fields,
+        ).id
         return
     version = author.history(world.subject)[-1].memory.version if is_there(author, world.subject) else 99
     if version == 1:
@@ -157,10 +167,11 @@ def hide_step(world: World, scenario: Scenario, first: str, folder: Path) -> Non
         author.rate(world.subject, useful=True, recall_id=author.search("secretword").id)
     elif version == 3:
         finish = {"deleted": author.delete, "purged": author.purge}.get(scenario.ends)
-        if finish:
-            finish(world.subject)
-        if scenario.ends == "made private":
-            author.update(world.subject, visibility="private")
+        for id in (world.subject, world.subject_episode):
+            if finish:
+                finish(id)
+            if scenario.ends == "made private":
+                author.update(id, visibility="private")
 
 
 def after_steps(world: World) -> list[Callable[[], object]]:
@@ -276,6 +287,26 @@ CASES: dict[str, Case] = {
         lambda: list(api.changes()),
         lambda: list(api.changes(path="/hidden")),
         lambda: list(api.changes(team="squad")),
+    ],
+    "episodes.list": lambda api, w: [
+        *(
+            lambda asked=asked: api.episodes.list(**asked)
+            for asked in ({}, {"task_id": "t-hidden"}, {"agent_id": "swe-1"}, {"action": "failed"}, {"team": "squad"})
+        )
+    ],
+    "episodes.get": lambda api, w: [lambda: api.episodes.get(w.subject_episode), lambda: api.episodes.get(w.subject)],
+    "episodes.similar": lambda api, w: [
+        lambda: sorted(repr(one) for one in api.episodes.similar("hidden way of the secretword heron", limit=100))
+    ],
+    "episodes.best_agents": lambda api, w: [lambda: sorted(map(repr, api.episodes.best_agents("secretword heron")))],
+    "episodes.success_rates": lambda api, w: [
+        *(lambda by=by: api.episodes.success_rates(by) for by in ("approach", "agent", "day", "week", "month")),
+        lambda: api.episodes.success_rates(task_id="t-hidden"),
+        lambda: api.episodes.success_rates(team="squad"),
+    ],
+    # What it makes is the caller's own.
+    "episodes.log": lambda api, w: [
+        lambda: undone(api, [api.episodes.log(action="failed", approach="own", visibility="private").memory])
     ],
     "projects.__call__": lambda api, w: [lambda: api.projects()],
     "projects.list": lambda api, w: [lambda: api.projects.list()],
@@ -393,7 +424,8 @@ def rendered(world: World, found: object) -> str:
     text = re.sub(r"\b(sequence|score|relevance)=[-\d.e]+", r"\1=…", repr(found))
     text = re.sub(r"breakdown=\{[^}]*\}", "breakdown=…", text)
     text = re.sub(r"next_cursor='[^']*'", "next_cursor=…", text)
-    subjects = dict.fromkeys((world.subject, world.subject_source, world.subject_event), "<subject>")
+    hidden = (world.subject, world.subject_source, world.subject_event, world.subject_episode)
+    subjects = dict.fromkeys(hidden, "<subject>")
     names = {**world.names, **subjects}
     return UUID.sub(lambda match: names.get(match[0], "<id>"), text)
 
@@ -429,7 +461,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
 
 def public_methods() -> set[str]:
     found = {name for name in vars(TeamMemory) if not name.startswith("_")}
-    parts = {"projects": Projects, "repos": Repos, "sources": Sources, "views": Views}
+    parts = {"projects": Projects, "repos": Repos, "sources": Sources, "views": Views, "episodes": EpisodeLedger}
     for part, kind in parts.items():
         found |= {f"{part}.{name}" for name in vars(kind) if not name.startswith("_") or name == "__call__"}
     return found
@@ -442,7 +474,7 @@ def test_every_public_method_has_a_case() -> None:
 def test_every_part_of_the_memory_is_walked(worlds: Callable[[str], tuple[World, World]]) -> None:
     api = worlds("private")[0].member("author")
     parts = {name for name in vars(api) if not name.startswith("_")}
-    assert parts == {"projects", "repos", "sources", "views"}
+    assert parts == {"projects", "repos", "sources", "views", "episodes"}
 
 
 @pytest.mark.parametrize(

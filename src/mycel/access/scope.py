@@ -66,6 +66,11 @@ def scope_of_team(caller: Caller, team: str | None) -> ReadScope | None:
     return next((scope for scope in readable_scopes(caller) if scope.team == team), None)
 
 
+def everyones_scope(team: TeamName) -> ReadScope:
+    """What everybody in the team may read, and nothing else."""
+    return ReadScope(team=team, member_id=None, role=None)
+
+
 def engine_scope(team: TeamName) -> ReadScope:
     """All of a team's store. What the engine makes of a memory is for no more readers than the memory itself."""
     return ReadScope(team=team, member_id=None, role=None, everything=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypedDict, Unpack
 
+from mycel.contracts.episodes_api import EpisodesApi
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
@@ -77,6 +78,16 @@ class CaptureFields(SurroundingFields, total=False):
     """As above, of material that may belong to a task."""
 
     task_id: str | None
+
+
+class TaskFields(SurroundingFields, total=False):
+    """How a task was done, and what the ledger keeps beside; `agent_id` is who did it, by default the caller."""
+
+    approach: str | None
+    agent_id: str | None
+    duration_ms: int | None
+    tokens_in: int | None
+    tokens_out: int | None
 
 
 Messages = Sequence[Mapping[str, Any]] | str
@@ -151,6 +162,8 @@ class MemoryApi(Protocol):
     def sources(self) -> SourcesApi: ...
     @property
     def views(self) -> ViewsApi: ...
+    @property
+    def episodes(self) -> EpisodesApi: ...
 
     def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
         """Stores a memory, active at once unless it must be reviewed.
@@ -306,12 +319,12 @@ class MemoryApi(Protocol):
         """
         ...
 
-    def complete_task(self, *, task_id: str, output: str, **fields: Unpack[SurroundingFields]) -> IngestionEvent:
+    def complete_task(self, *, task_id: str, output: str, **fields: Unpack[TaskFields]) -> IngestionEvent:
         """An episode that is found at once; lessons in the output follow as candidates."""
         ...
 
     def fail_task(
-        self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[SurroundingFields]
+        self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[TaskFields]
     ) -> IngestionEvent: ...
     def inbox(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.engine_store import EngineReads, EngineTransaction
+from mycel.contracts.episode_store import EpisodeReads, EpisodeTransaction
 from mycel.domain.change import Change, Operation
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
@@ -77,7 +78,7 @@ class Rating:
     recall_id: str | None
 
 
-class Transaction(EngineTransaction, Protocol):
+class Transaction(EngineTransaction, EpisodeTransaction, Protocol):
     """One use case's reads and writes. All of it is stored, or none; the change log is written with it."""
 
     @property
@@ -143,7 +144,7 @@ class Transaction(EngineTransaction, Protocol):
     def delete_view(self, member_id: MemberId, name: str) -> bool: ...
 
 
-class Store(EngineReads, Protocol):
+class Store(EngineReads, EpisodeReads, Protocol):
     """One team's memories. Safe to use from any thread; several processes may share one team."""
 
     @property

@@ -48,3 +48,4 @@ _READERS: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
     "visibility": ("visibility", lambda value, name: fields.choice(value, Visibility, field=name)),
     "allowed_roles": ("allowed_roles", lambda value, name: fields.choices(value, Role, field=name)),
 }
+SURROUNDINGS = frozenset(_READERS)

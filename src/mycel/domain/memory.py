@@ -75,6 +75,7 @@ class MadeBy(StrEnum):
     INJECT_LEARNING = "inject_learning"
     EXTRACTION = "extraction"
     THREAD_SUMMARY = "thread_summary"
+    EPISODE_SUMMARY = "episode_summary"
     IMPORT = "import"
 
 

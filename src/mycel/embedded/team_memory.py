@@ -13,7 +13,7 @@ from mycel.contracts.memory_api import (
     FilterFields,
     MemoryFields,
     Messages,
-    SurroundingFields,
+    TaskFields,
 )
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
@@ -30,12 +30,14 @@ from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.team import Caller
+from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.services.capture import Capture
 from mycel.services.cascading import Cascading
 from mycel.services.catalogue import Catalogue
 from mycel.services.changes import Changes
 from mycel.services.consolidating import Consolidating
 from mycel.services.context import Context
+from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files
 from mycel.services.policies import Policies
@@ -63,6 +65,7 @@ class MemberServices:
     capture: Capture
     tasks: Tasks
     files: Files
+    episodes: Episodes
     reviewing: Reviewing
     consolidating: Consolidating
     teaching: Teaching
@@ -80,6 +83,7 @@ class TeamMemory:
         self.repos = Repos(caller, services.catalogue)
         self.sources = Sources(caller, services.catalogue, services.capture)
         self.views = Views(caller, services.catalogue, services.searching)
+        self.episodes = EpisodeLedger(caller, services.episodes)
 
     def __repr__(self) -> str:
         return f"<TeamMemory of {self._caller().member_id} in {self._caller().team}>"
@@ -202,15 +206,15 @@ class TeamMemory:
     ) -> IngestionEvent:
         return self._do.files.index(self._caller(), path, content, fields, extract=extract)
 
-    def complete_task(self, *, task_id: str, output: str, **fields: Unpack[SurroundingFields]) -> IngestionEvent:
-        return self._do.tasks.complete(self._caller(), task_id=task_id, output=output, given=fields)
+    def complete_task(self, *, task_id: str, output: str, **fields: Unpack[TaskFields]) -> IngestionEvent:
+        given = {**fields, "task_id": task_id, "output": output, "action": "completed"}
+        return self._do.tasks.record(self._caller(), given).event
 
     def fail_task(
-        self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[SurroundingFields]
+        self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[TaskFields]
     ) -> IngestionEvent:
-        return self._do.tasks.fail(
-            self._caller(), task_id=task_id, output=output, what_went_wrong=what_went_wrong, given=fields
-        )
+        said = {"task_id": task_id, "output": output, "what_went_wrong": what_went_wrong, "action": "failed"}
+        return self._do.tasks.record(self._caller(), {**fields, **said}).event
 
     def inbox(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]

@@ -78,8 +78,8 @@ class Context:
             project=None if project is None else fields.place(project, field="project"),
             repo=None if repo is None else fields.place(repo, field="repo"),
             agent=caller.member_id if agent is None else fields.label(agent, field="agent"),
-            task=_read_task(task),
-            token_budget=_read_token_budget(token_budget),
+            task=read_task(task),
+            token_budget=read_token_budget(token_budget),
         )
         found = self._find(caller, request)
         failures = self._find_failures(caller, request, found)
@@ -143,12 +143,12 @@ class Context:
         }
 
 
-def _read_task(value: object) -> str | None:
+def read_task(value: object) -> str | None:
     task = "" if value is None else fields.text(value, field="task", max_bytes=MAX_QUERY_BYTES)
     return task.strip() or None
 
 
-def _read_token_budget(value: object) -> int:
+def read_token_budget(value: object) -> int:
     if value is None:
         return DEFAULT_TOKEN_BUDGET
     return fields.whole(value, field="token_budget", least=LEAST_TOKEN_BUDGET, most=MOST_TOKEN_BUDGET)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from mycel.access.scope import engine_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import TeamName
-from mycel.domain.memory import Status
 from mycel.domain.policy import Policy
 from mycel.domain.source import IngestionEvent
 from mycel.domain.team import ENGINE
 from mycel.errors import Misconfigured
 from mycel.services.digesting import Applying
 from mycel.services.policies import Policies
+from mycel.services.pruning import Pruning, archive
 
 AT = time(3, 0)
 # One transaction each, so that writers never wait long.
@@ -54,14 +53,16 @@ def micros_of(moment: datetime) -> int:
 
 
 class Maintaining:
-    def __init__(self, clock: Clock, policies: Policies) -> None:
+    def __init__(self, clock: Clock, policies: Policies, pruning: Pruning) -> None:
         self._clock = clock
         self._policies = policies
+        self._pruning = pruning
 
     def prepare(self, store: Store, event: IngestionEvent) -> Applying:
         """Each batch is stored by itself: what was archived stays archived, and the rest follows on the next try."""
         policy = self._policies.of(store.team)
-        _in_batches(store, lambda transaction: _archive_expired(transaction, store.team, policy))
+        _in_batches(store, lambda transaction: _archive_expired(transaction, store.team))
+        self._pruning.prune(store, policy)
         _in_batches(store, lambda transaction: _purge_forgotten(transaction, store.team, policy))
         store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
         store.scrub()
@@ -81,12 +82,9 @@ def _in_batches(store: Store, work: Callable[[Transaction], int]) -> int:
     return done
 
 
-def _archive_expired(transaction: Transaction, team: TeamName, policy: Policy) -> int:
-    oldest = None if policy.episodes_kept is None else transaction.now - policy.episodes_kept
-    expired = transaction.list_expired(engine_scope(team), episodes_before=oldest, limit=BATCH)
-    for memory in expired:
-        archived = replace(memory, status=Status.ARCHIVED, version=memory.version + 1, updated_at=transaction.now)
-        transaction.replace(memory, archived, by=ENGINE, reason="its time was up")
+def _archive_expired(transaction: Transaction, team: TeamName) -> int:
+    expired = transaction.list_expired(engine_scope(team), limit=BATCH)
+    archive(transaction, expired, reason="its time was up")
     return len(expired)
 
 

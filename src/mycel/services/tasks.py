@@ -1,34 +1,43 @@
-"""Finished and failed tasks: an episode that is found at once, and its output for lessons to be drawn from."""
+"""Finished and failed tasks: an entry of the ledger at once, and the report, from which lessons are drawn later."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
+from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores, Transaction
-from mycel.domain import fields
-from mycel.domain.capturing import read_surroundings
 from mycel.domain.draft import MAX_CONTENT_BYTES, first_sentence
+from mycel.domain.episode import Episode, EpisodeDetail, episode_text
 from mycel.domain.ids import TeamName
-from mycel.domain.memory import MadeBy, MemoryType, SourceKind
+from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Status
 from mycel.domain.policy import Policy
-from mycel.domain.source import IngestionEvent, Source, Step, Trigger
+from mycel.domain.source import Source, Step, Trigger
+from mycel.domain.task import LESSON_CONFIDENCE, WENT_WRONG, TaskRecord, TaskResult, read_task_result, report_text
 from mycel.domain.team import Caller
 from mycel.domain.transcript import Transcript, Turn
-from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.services.capture import new_event, new_source
 from mycel.services.drawing import Drawing
+from mycel.services.episodes import read_detail
 from mycel.services.policies import Policies
-from mycel.services.screening import screen_surroundings, screen_transcript
+from mycel.services.screening import masked, screen_surroundings
 from mycel.services.unwritten import Unwritten
 
 # The same words later than this are another run of the task, not the same one told again.
 RETRY_WINDOW = timedelta(minutes=10)
-COMPLETED = "completed"
-FAILED = "failed"
 _REST = "\n\n(The rest of the output is in the source.)"
-_WENT_WRONG = "What went wrong: "
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Everything a report becomes, checked and worked out before the transaction."""
+
+    source: Source
+    episode: Unwritten
+    detail: EpisodeDetail
+    lessons: tuple[Unwritten, ...]
 
 
 class Tasks:
@@ -47,66 +56,73 @@ class Tasks:
         self._wake = wake
         self._max_content = max_content
 
-    def complete(
-        self, caller: Caller, *, task_id: object, output: object, given: Mapping[str, object]
-    ) -> IngestionEvent:
-        text = fields.filled_text(output, field="output", max_bytes=MAX_TRANSCRIPT_BYTES)
-        return self._record(caller, task_id, text, given, outcome=COMPLETED)
+    def record(self, caller: Caller, given: Mapping[str, object]) -> TaskRecord:
+        """One report, in one transaction; told again within ten minutes it is the same one."""
+        prepared = self._prepare(caller, read_task_result(given))
 
-    def fail(
-        self,
-        caller: Caller,
-        *,
-        task_id: object,
-        output: object,
-        what_went_wrong: object,
-        given: Mapping[str, object],
-    ) -> IngestionEvent:
-        said = fields.text(output, field="output", max_bytes=MAX_TRANSCRIPT_BYTES) if output is not None else ""
-        wrong = fields.filled_text(what_went_wrong, field="what_went_wrong", max_bytes=MAX_CONTENT_BYTES // 2)
-        text = f"{_WENT_WRONG}{wrong}" + (f"\n\n{said}" if said.strip() else "")
-        return self._record(caller, task_id, text, given, outcome=FAILED)
-
-    def _record(
-        self, caller: Caller, task_id: object, text: str, given: Mapping[str, object], *, outcome: str
-    ) -> IngestionEvent:
-        policy = self._policies.of(caller.team)
-        whole = Transcript(text, (Turn("assistant", 0, len(text)),))
-        said = screen_transcript(whole, policy, field="output")
-        known = {**read_surroundings(given), "task_id": fields.label(task_id, field="task_id")}
-        surroundings = screen_surroundings(known, policy)
-        source = new_source(caller, said, kind=SourceKind.RUN, surroundings=surroundings, now=self._clock.now())
-        episode = self._episode(source, policy, caller, outcome=outcome)
-
-        def work(transaction: Transaction) -> IngestionEvent:
-            twin = transaction.find_twin(source)
-            is_retry = twin is not None and source.created_at - twin.created_at < RETRY_WINDOW
-            known = transaction.latest_event(twin.id) if twin is not None and is_retry else None
-            if known is not None:
-                return known
-            event = new_event(transaction, source, Trigger.SESSION_CLOSE, (Step.EXTRACT,))
-            transaction.add_source(source)
-            transaction.insert([(episode.at(transaction.now), episode.words)], by=caller.member_id)
-            transaction.add_event(event)
-            return event
+        def work(transaction: Transaction) -> TaskRecord:
+            twin = transaction.find_twin(prepared.source)
+            if twin is not None and prepared.source.created_at - twin.created_at < RETRY_WINDOW:
+                known = _earlier(transaction, caller, twin)
+                if known is not None:
+                    return known
+            return _store(transaction, caller, prepared)
 
         with self._stores.lease(caller.team) as store:
-            event = store.transact(work)
+            record = store.transact(work)
         self._wake(caller.team)
-        return event
+        return record
 
-    def _episode(self, source: Source, policy: Policy, caller: Caller, *, outcome: str) -> Unwritten:
+    def _prepare(self, caller: Caller, result: TaskResult) -> _Prepared:
+        policy = self._policies.of(caller.team)
+        approach = None if result.approach is None else masked(result.approach, policy, field="approach")
+        outcome = masked(result.outcome, policy, field="output")
+        lessons = [masked(lesson, policy, field="lessons") for lesson in result.lessons]
+        text, told, starts = report_text(approach, outcome, lessons)
+        # Lessons are candidates already: what the system says is not drawn from a second time.
+        turns = (Turn("assistant", 0, told), *([Turn("system", told, len(text))] if lessons else []))
+        surroundings = screen_surroundings({**result.about, "task_id": result.task_id}, policy)
+        source = new_source(
+            caller, Transcript(text, turns), kind=SourceKind.RUN, surroundings=surroundings, now=self._clock.now()
+        )
+        drawing = Drawing(source, policy, team=caller.team, trust=caller.trust)
+        episode, detail = self._episode(caller, result, drawing, policy, approach=approach, outcome=outcome)
+        drawn = tuple(_lesson(drawing, policy, source, lesson, at) for lesson, at in zip(lessons, starts, strict=True))
+        return _Prepared(source, episode, detail, drawn)
+
+    def _episode(
+        self,
+        caller: Caller,
+        result: TaskResult,
+        drawing: Drawing,
+        policy: Policy,
+        *,
+        approach: str | None,
+        outcome: str,
+    ) -> tuple[Unwritten, EpisodeDetail]:
+        """Who does not say how it was done has an entry that goes by its title."""
+        action = result.action
+        if approach is None:
+            name = str(result.about.get("title") or outcome.removeprefix(WENT_WRONG))
+            title = first_sentence(f"{action.value.capitalize()}: {name}")
+            content, approach_end, outcome_start = self._shortened(outcome), 0, 0
+        else:
+            text = episode_text(approach, action, outcome)
+            name, title, content = approach, text.title, self._shortened(text.content)
+            approach_end, outcome_start = text.approach_end, text.outcome_start
+        detail = read_detail(
+            caller, action, approach_end, outcome_start, result.counts, approach=approach or first_sentence(name)
+        )
         values = {
             "type": MemoryType.EPISODE,
-            "title": first_sentence(f"{outcome.capitalize()}: {source.title or source.text}"),
-            "content": self._shortened(source.text),
-            "tags": (outcome,),
-            "metadata": {"outcome": outcome},
+            "title": title,
+            "content": content,
+            "tags": (action.value,),
+            "metadata": {"outcome": action.value},
             "confidence": 1.0,
             "made_by": MadeBy.TASK_COMPLETION,
         }
-        drawing = Drawing(source, policy, team=caller.team, trust=caller.trust)
-        return drawing.memory(values, ttl=policy.life_of(MadeBy.TASK_COMPLETION))
+        return drawing.memory(values, ttl=policy.life_of(MadeBy.TASK_COMPLETION)), detail
 
     def _shortened(self, text: str) -> str:
         """What a memory can hold, and a word about where the rest is."""
@@ -114,3 +130,40 @@ class Tasks:
             return text
         room = self._max_content - len(_REST)
         return text.encode()[:room].decode(errors="ignore") + _REST
+
+
+def _lesson(drawing: Drawing, policy: Policy, source: Source, lesson: str, start: int) -> Unwritten:
+    values = {
+        "type": MemoryType.LESSON,
+        "title": first_sentence(lesson),
+        "content": lesson,
+        "confidence": LESSON_CONFIDENCE,
+        "evidence_ref": EvidenceRef(source.id, start, start + len(lesson)),
+        "made_by": MadeBy.EXTRACTION,
+        "status": Status.INBOX,
+    }
+    return drawing.memory(values, ttl=policy.inbox_kept)
+
+
+def _store(transaction: Transaction, caller: Caller, new: _Prepared) -> TaskRecord:
+    event = new_event(transaction, new.source, Trigger.SESSION_CLOSE, (Step.EXTRACT,))
+    transaction.add_source(new.source)
+    episode = new.episode.at(transaction.now)
+    transaction.insert_episode(episode, new.episode.words, new.detail, by=caller.member_id)
+    lessons = [(one.at(transaction.now), one.words) for one in new.lessons]
+    if lessons:
+        transaction.insert(lessons, by=caller.member_id)
+    transaction.add_event(event)
+    return TaskRecord(event, Episode(episode, new.detail), tuple(memory for memory, _ in lessons))
+
+
+def _earlier(transaction: Transaction, caller: Caller, source: Source) -> TaskRecord | None:
+    """What the first telling left, as it stands now; None when its episode was deleted meanwhile."""
+    scope = read_scope(caller)
+    event = transaction.latest_event(source.id)
+    made = transaction.list_made(scope, source.id)
+    episodes = (transaction.find_episode(scope, one.id) for one in made if one.made_by is MadeBy.TASK_COMPLETION)
+    episode = next((one for one in episodes if one is not None), None)
+    if event is None or episode is None:
+        return None
+    return TaskRecord(event, episode, tuple(one for one in made if one.type is MemoryType.LESSON))

@@ -15,6 +15,7 @@ from mycel.engine.workshop.workshop import MovableWorkshop
 from mycel.errors import InvalidInput
 from mycel.services.embed import Embedding, Report
 from mycel.services.engine import Engine
+from mycel.services.grouping import Grouping
 from mycel.services.maintaining import RECALLS_KEPT
 
 
@@ -25,6 +26,7 @@ class Upkeep:
         directory: Directory,
         clock: Clock,
         embedding: Embedding,
+        grouping: Grouping,
         engine: Engine,
         workshop: MovableWorkshop,
     ) -> None:
@@ -32,6 +34,7 @@ class Upkeep:
         self._clock = clock
         self._directory = directory
         self._embedding = embedding
+        self._grouping = grouping
         self._engine = engine
         self._workshop = workshop
 
@@ -42,6 +45,7 @@ class Upkeep:
         finished += self.scrub()
         for team in self._stores.teams_with_store():
             with self._stores.lease(team) as store:
+                finished += self._grouping.finish(store)
                 finished += store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
         return finished
 

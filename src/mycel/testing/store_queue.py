@@ -231,9 +231,7 @@ class StoreQueue:
         clock.move(2 * MINUTE)
 
         def expired() -> list[str]:
-            found = store.transact(
-                lambda transaction: transaction.list_expired(ENGINE_SCOPE, episodes_before=None, limit=9)
-            )
+            found = store.transact(lambda transaction: transaction.list_expired(ENGINE_SCOPE, limit=9))
             return [memory.id for memory in found]
 
         assert expired() == [expiring.id]

@@ -13,6 +13,7 @@ from mycel.domain.ids import MemberId, MemoryId, new_id
 from mycel.domain.memory import Memory, Visibility
 from mycel.domain.receipt import Erasure, Receipt
 from mycel.domain.source import BLANK
+from mycel.stores.sqlite.episodes import forget_episode
 from mycel.stores.sqlite.rows import micros, moment, moment_or_none, packed_roles
 
 CHECKPOINT_SECONDS = 1.0
@@ -34,6 +35,7 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     _blank_sources(connection, memory)
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
     connection.execute("DELETE FROM embeddings WHERE number = ?", (number,))
+    forget_episode(connection, number)
     connection.execute("DELETE FROM memory_versions WHERE id = ?", (memory.id,))
     connection.execute("DELETE FROM memory_links WHERE from_id = ?1 OR to_id = ?1", (memory.id,))
     connection.execute("DELETE FROM memory_usage WHERE memory_id = ?", (memory.id,))

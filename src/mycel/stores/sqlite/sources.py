@@ -90,7 +90,7 @@ def find_twin(connection: apsw.Connection, like: Source) -> Source | None:
         WHERE s.sha256 = ? AND s.agent_id = ? AND s.visibility = ? AND s.allowed_roles IS ? AND s.kind = ?
           AND s.uri IS ? AND s.session_id IS ? AND s.project_id IS ? AND s.repo_id IS ? AND s.task_id IS ?
           AND s.thread_id IS ?
-        ORDER BY s.id LIMIT 1"""
+        ORDER BY s.id DESC LIMIT 1"""
     roles = packed_roles(like.allowed_roles)
     values = (like.sha256, like.agent_id, like.visibility, roles, like.kind, like.uri, like.session_id)
     row = connection.execute(sql, (*values, like.project_id, like.repo_id, like.task_id, like.thread_id)).fetchone()

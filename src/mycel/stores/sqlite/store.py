@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
+from mycel.contracts.episode_store import Stretch, Wording
 from mycel.contracts.store import Match, Nearest, PastVersion
 from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Change
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
+from mycel.domain.episode import Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import EventId, MemberId, MemoryId, RecallId, ReportId, SourceId, TeamName
 from mycel.domain.inbox import Surroundings
 from mycel.domain.link import Link
@@ -27,12 +29,15 @@ from mycel.domain.report import ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source
 from mycel.domain.words import Plan
 from mycel.stores.sqlite import (
+    approaches,
     backup,
     candidates,
     cascades,
     catalogue,
     changes,
     embeddings,
+    episode_rates,
+    episodes,
     memories,
     purge,
     queue,
@@ -201,6 +206,34 @@ class SqliteStore:
 
     def next_due(self) -> datetime | None:
         return self._database.read(queue.next_due)
+
+    def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None:
+        return self._database.read(episodes.find_episode, scope, id)
+
+    def list_episodes(
+        self, scope: ReadScope, filters: EpisodeFilters, *, limit: int, cursor: str | None = None
+    ) -> Page[Episode]:
+        return self._database.read(episodes.list_episodes, scope, filters, limit=limit, cursor=cursor)
+
+    def details_of(self, ids: Collection[MemoryId]) -> Mapping[MemoryId, EpisodeDetail]:
+        return self._database.read(episodes.details_of, ids)
+
+    def rates(self, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> Mapping[str, Tally]:
+        return self._database.read(episode_rates.rates, scope, filters, by=by)
+
+    def rates_over_time(
+        self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
+    ) -> Sequence[Tally]:
+        return self._database.read(episode_rates.rates_over_time, scope, filters, stretches)
+
+    def next_wordings(self, model: str, *, limit: int) -> Sequence[Wording]:
+        return self._database.read(approaches.next_wordings, model, limit=limit)
+
+    def first_wordings(self, model: str, *, limit: int) -> Sequence[tuple[int, Vector]]:
+        return self._database.read(approaches.first_wordings, model, limit=limit)
+
+    def group_wordings(self, model: str, grouped: Sequence[tuple[int, int | None, bytes | None]]) -> None:
+        self.transact(lambda transaction: approaches.group_wordings(transaction.connection, model, grouped))
 
     def find_report(self, scope: ReadScope, id: ReportId) -> Report | None:
         return self._database.read(reports.find_report, scope, id)

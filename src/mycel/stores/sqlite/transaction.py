@@ -10,13 +10,15 @@ import apsw
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import Footprint, LeaseLost
+from mycel.contracts.episode_store import MonthOfEpisodes
 from mycel.contracts.store import Rating, Request
 from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Operation, audience_of
 from mycel.domain.embedding import Embedded, Reached
+from mycel.domain.episode import Episode, EpisodeDetail
 from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
 from mycel.domain.link import Link
-from mycel.domain.memory import MadeBy, Memory
+from mycel.domain.memory import MadeBy, Memory, MemoryType
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
@@ -28,6 +30,8 @@ from mycel.stores.sqlite import (
     cascades,
     catalogue,
     embeddings,
+    episode_rates,
+    episodes,
     memories,
     purge,
     queue,
@@ -159,6 +163,11 @@ class SqliteTransaction:
             # Now, so that a key that is taken is this operation's own failure.
             _ = self.connection
 
+    def insert_episode(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None:
+        self.insert([(memory, words)], by=by)
+        self._later.add(episodes.INSERT_EPISODE, episodes.episode_row(self._last_number, memory, detail))
+        self._later.add(episodes.INSERT_WORDING, (detail.wording, detail.wording))
+
     def replace(
         self,
         before: Memory,
@@ -175,6 +184,8 @@ class SqliteTransaction:
         if _searched(after) != _searched(before):
             self._later.add(_UNINDEX, (number,))
             self._later.add(_INDEX, (number, *(words or indexed_text(after))))
+        if MemoryType.EPISODE in (before.type, after.type):
+            episodes.follow_memory(self.connection, number, after)
         if after.tags != before.tags:
             self._later.add(_UNTAG, (number,))
             for tag in after.tags:
@@ -182,11 +193,35 @@ class SqliteTransaction:
         self._log(operation, after, by=by, before=before)
 
     def purge(self, memory: Memory, *, by: MemberId) -> Receipt:
+        # The summary of its month may quote it; the next night tells the month anew.
+        for summary in episodes.months_telling_of(self.connection, memory):
+            self.purge(summary, by=by)
         number, receipt = purge.purge_memory(self.connection, memory, by=by, now=self.now)
         self._later.add(_UNINDEX, (number,))
         self._later.add(_UNTAG, (number,))
         self._log(Operation.PURGE, memory, by=by)
         return receipt
+
+    def has_detail(self, id: MemoryId) -> bool:
+        return episodes.has_detail(self.connection, id)
+
+    def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None:
+        return episodes.find_episode(self.connection, scope, id)
+
+    def list_prunable(self, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+        return episodes.list_prunable(self.connection, scope, before=before, limit=limit)
+
+    def count_pruned(self, ids: Sequence[MemoryId]) -> None:
+        episode_rates.count_pruned(self.connection, ids)
+
+    def untold_months(self, scope: ReadScope) -> list[MonthOfEpisodes]:
+        return episode_rates.untold_months(self.connection, scope)
+
+    def mark_told(self, month: MonthOfEpisodes) -> None:
+        episode_rates.mark_told(self.connection, month)
+
+    def find_month(self, scope: ReadScope, path: str) -> Memory | None:
+        return episodes.find_month(self.connection, scope, path)
 
     def link(self, link: Link, *, origin: Memory) -> Link:
         standing = memories.find_link(self.connection, link)
@@ -285,6 +320,9 @@ class SqliteTransaction:
     def find_made(self, scope: ReadScope, source_id: SourceId, made_by: MadeBy) -> Memory | None:
         return upkeep.find_made(self.connection, scope, source_id, made_by)
 
+    def list_made(self, scope: ReadScope, source_id: SourceId) -> list[Memory]:
+        return upkeep.list_made(self.connection, scope, source_id)
+
     def list_indexed(self, scope: ReadScope, source: Source, *, shared: bool) -> list[Memory]:
         return upkeep.list_indexed(self.connection, scope, source, shared=shared)
 
@@ -328,8 +366,8 @@ class SqliteTransaction:
     def mark_undone(self, report: Report) -> None:
         reports.mark_undone(self.connection, report)
 
-    def list_expired(self, scope: ReadScope, *, episodes_before: datetime | None, limit: int) -> list[Memory]:
-        return upkeep.list_expired(self.connection, scope, now=self.now, episodes_before=episodes_before, limit=limit)
+    def list_expired(self, scope: ReadScope, *, limit: int) -> list[Memory]:
+        return upkeep.list_expired(self.connection, scope, now=self.now, limit=limit)
 
     def list_forgotten(self, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
         return upkeep.list_forgotten(self.connection, scope, before=before, limit=limit)

@@ -11,7 +11,7 @@ from mycel.domain.ids import SourceId
 from mycel.domain.memory import MadeBy, Memory
 from mycel.domain.source import Source
 from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.rows import columns_of, memory_from, micros, micros_or_none, moment
+from mycel.stores.sqlite.rows import columns_of, memory_from, micros, moment
 from mycel.stores.sqlite.sources import SAME_DOCUMENT, document_values
 
 
@@ -41,19 +41,15 @@ def first_change_after(connection: apsw.Connection, sequence: int) -> datetime |
     return None if row is None else moment(row[0])
 
 
-def list_expired(
-    connection: apsw.Connection, scope: ReadScope, *, now: datetime, episodes_before: datetime | None, limit: int
-) -> list[Memory]:
+def list_expired(connection: apsw.Connection, scope: ReadScope, *, now: datetime, limit: int) -> list[Memory]:
+    """The condition is that of the index, word for word."""
     seen, values = visible(scope)
     sql = f"""
         SELECT {columns_of("m")} FROM memories m
-        WHERE m.number IN (
-            SELECT number FROM memories WHERE expires_at <= :now
-            UNION SELECT number FROM memories WHERE type = 'episode' AND created_at <= :episodes)
-          AND m.status <> 'archived' AND m.deleted_at IS NULL AND {seen}
-        ORDER BY m.number LIMIT :limit"""
-    moments = {"now": micros(now), "episodes": micros_or_none(episodes_before)}
-    rows = connection.execute(sql, {**values, **moments, "limit": limit})
+        WHERE m.expires_at <= :now AND m.status <> 'archived' AND m.deleted_at IS NULL
+          AND m.made_by <> 'task_completion' AND {seen}
+        ORDER BY m.expires_at LIMIT :limit"""
+    rows = connection.execute(sql, {**values, "now": micros(now), "limit": limit})
     return [memory_from(row, scope.team) for row in rows]
 
 
@@ -75,6 +71,14 @@ def find_made(connection: apsw.Connection, scope: ReadScope, source_id: SourceId
         ORDER BY m.number LIMIT 1"""
     row = connection.execute(sql, {**values, "source": source_id, "made_by": made_by}).fetchone()
     return None if row is None else memory_from(row, scope.team)
+
+
+def list_made(connection: apsw.Connection, scope: ReadScope, source_id: SourceId) -> list[Memory]:
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT {columns_of("m")} FROM memories m
+        WHERE m.source_id = :source AND m.deleted_at IS NULL AND {seen} ORDER BY m.number"""
+    return [memory_from(row, scope.team) for row in connection.execute(sql, {**values, "source": source_id})]
 
 
 def list_settled(connection: apsw.Connection, scope: ReadScope, *, limit: int) -> list[Memory]:

@@ -8,7 +8,14 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, cast
 
+from mycel.domain.episode import Episode, SuccessRate
 from mycel.domain.query import Page, Tree
+
+_EPISODE = (
+    *("id", "task_id", "agent_id", "action", "approach", "outcome", "duration_ms", "tokens_in", "tokens_out"),
+    *("project_id", "created_at"),
+)
+_SUCCESS_RATE = ("name", "rate", "completed", "failed", "episodes", "tally")
 
 
 def shape(value: object) -> object:
@@ -22,6 +29,8 @@ def shape(value: object) -> object:
     if isinstance(value, Tree):
         page = cast(dict[str, object], shape(value.items))
         return {"path": value.path, "subdirs": shape(value.subdirs), **page}
+    if isinstance(value, Episode | SuccessRate):
+        return _properties(value)
     if is_dataclass(value):
         return {field.name: shape(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -30,6 +39,12 @@ def shape(value: object) -> object:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [shape(item) for item in cast(Sequence[object], value)]
     return value
+
+
+def _properties(value: Episode | SuccessRate) -> dict[str, object]:
+    """What they say of themselves, flat: the parts they are made of are nobody's concern."""
+    names = _EPISODE if isinstance(value, Episode) else _SUCCESS_RATE
+    return {name: shape(getattr(value, name)) for name in names}
 
 
 def shape_list(items: Sequence[object]) -> dict[str, object]:

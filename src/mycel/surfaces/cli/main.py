@@ -21,6 +21,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "teaching": ("learn", "profile"),
     "capturing": ("capture",),
     "tasks": ("task",),
+    "episodes": ("episodes",),
     "reviewing": ("inbox",),
     "consolidating": ("consolidate", "reports", "undo", "settle"),
     "between_teams": ("cascade", "escalate", "withdraw", "cascades"),

@@ -18,6 +18,7 @@ Output = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What came out of it; `-` reads it from standard input.")
 ]
 OutputFile = Annotated[str | None, typer.Option(metavar="FILE", help="A file that holds the output.")]
+Approach = Annotated[str | None, typer.Option(metavar="TEXT", help="How it was done, for who does it next.")]
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="What the task is called.")]
 
 
@@ -34,6 +35,7 @@ def complete(
     *,
     output: Output = None,
     output_file: OutputFile = None,
+    approach: Approach = None,
     title: Title = None,
     project: options.Project = None,
     repo: options.Repo = None,
@@ -44,6 +46,7 @@ def complete(
     """Save what a finished task came to; lessons in its output follow as candidates."""
     fields = given(
         {
+            "approach": approach,
             "title": title,
             "project": project,
             "repo": repo,
@@ -68,6 +71,7 @@ def fail(
     wrong: Annotated[str, typer.Option("--wrong", metavar="TEXT", help="What went wrong.")],
     output: Output = None,
     output_file: OutputFile = None,
+    approach: Approach = None,
     title: Title = None,
     project: options.Project = None,
     repo: options.Repo = None,
@@ -78,6 +82,7 @@ def fail(
     """Save why a task failed, for whoever tries it next; lessons follow as candidates."""
     fields = given(
         {
+            "approach": approach,
             "title": title,
             "project": project,
             "repo": repo,

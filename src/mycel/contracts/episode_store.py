@@ -1,0 +1,90 @@
+"""The part of a store that keeps the ledger of episodes. What takes no scope is for the engine alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from mycel.access.scope import ReadScope
+from mycel.domain.episode import Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally
+from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.memory import Memory
+from mycel.domain.query import Page
+from mycel.domain.words import IndexedText
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
+
+# A stretch of time from the first moment up to the second.
+Stretch = tuple[datetime, datetime]
+
+
+class Wording(NamedTuple):
+    """An approach as somebody put it, which nobody has compared with the others yet."""
+
+    id: int
+    text: str
+
+
+class MonthOfEpisodes(NamedTuple):
+    """The pruned episodes of one month in one project, by agent and by group of approaches."""
+
+    month: str
+    project_id: str | None
+    by_agent: Mapping[str, Tally]
+    by_approach: Mapping[str, Tally]
+
+
+class EpisodeTransaction(Protocol):
+    def insert_episode(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None: ...
+    def has_detail(self, id: MemoryId) -> bool:
+        """Whether the ledger holds places in the text of this memory, which therefore must not change."""
+        ...
+
+    def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None: ...
+    def list_prunable(self, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+        """Episodes of before that moment that were not archived, the oldest first."""
+        ...
+
+    def count_pruned(self, ids: Sequence[MemoryId]) -> None:
+        """Adds them to the counts of their months; each once, however often it is called."""
+        ...
+
+    def untold_months(self, scope: ReadScope) -> list[MonthOfEpisodes]:
+        """Months with pruned episodes that no summary has told of; approaches in words that this scope sees."""
+        ...
+
+    def mark_told(self, month: MonthOfEpisodes) -> None: ...
+    def find_month(self, scope: ReadScope, path: str) -> Memory | None:
+        """The summary of a month's episodes at this path."""
+        ...
+
+
+class EpisodeReads(Protocol):
+    def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None: ...
+    def list_episodes(
+        self, scope: ReadScope, filters: EpisodeFilters, *, limit: int, cursor: str | None = None
+    ) -> Page[Episode]:
+        """Of the ledger, newest first, also what has left the search."""
+        ...
+
+    def details_of(self, ids: Collection[MemoryId]) -> Mapping[MemoryId, EpisodeDetail]:
+        """Of memories that the reader was given by another method, as far as the ledger has them."""
+        ...
+
+    def rates(self, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> Mapping[str, Tally]:
+        """By agent, or by approach in the latest wording that the reader sees."""
+        ...
+
+    def rates_over_time(
+        self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
+    ) -> Sequence[Tally]: ...
+    def next_wordings(self, model: str, *, limit: int) -> Sequence[Wording]: ...
+    def first_wordings(self, model: str, *, limit: int) -> Sequence[tuple[int, Vector]]:
+        """The latest groups of approaches by their id, each with the vector of its first wording."""
+        ...
+
+    def group_wordings(self, model: str, grouped: Sequence[tuple[int, int | None, bytes | None]]) -> None:
+        """Each wording by its id: joins the group of another, or with a vector is the first of its own."""
+        ...

@@ -1,0 +1,219 @@
+"""Episodes: what was tried for a task and what came of it, as the ledger keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from mycel.domain.draft import first_sentence
+from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.memory import Memory
+
+
+class Action(StrEnum):
+    """Only what was completed or failed tells how well something works; the others say that it was tried."""
+
+    ATTEMPTED = "attempted"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    RETRIED = "retried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeDetail:
+    """What the ledger has beside the memory, whose content holds the texts: one copy, one truth.
+
+    `wording` is the same for approaches of the same words.
+    """
+
+    agent_id: MemberId
+    action: Action
+    approach_end: int
+    outcome_start: int | None = None
+    wording: int = 0
+    duration_ms: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One entry of the ledger. `agent_id` did it; the author of its memory wrote it down."""
+
+    memory: Memory
+    detail: EpisodeDetail
+
+    @property
+    def id(self) -> MemoryId:
+        return self.memory.id
+
+    @property
+    def task_id(self) -> str | None:
+        return self.memory.task_id
+
+    @property
+    def project_id(self) -> str | None:
+        return self.memory.project_id
+
+    @property
+    def agent_id(self) -> MemberId:
+        return self.detail.agent_id
+
+    @property
+    def action(self) -> Action:
+        return self.detail.action
+
+    @property
+    def approach(self) -> str:
+        """How it was tried; the title, where nobody said."""
+        return self.memory.content[: self.detail.approach_end] or self.memory.title
+
+    @property
+    def outcome(self) -> str | None:
+        start = self.detail.outcome_start
+        return None if start is None else self.memory.content[start:]
+
+    @property
+    def duration_ms(self) -> int | None:
+        return self.detail.duration_ms
+
+    @property
+    def tokens_in(self) -> int | None:
+        return self.detail.tokens_in
+
+    @property
+    def tokens_out(self) -> int | None:
+        return self.detail.tokens_out
+
+    @property
+    def created_at(self) -> datetime:
+        return self.memory.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeText:
+    """The words of an episode as its memory holds them, and where in them the two parts are."""
+
+    title: str
+    content: str
+    approach_end: int
+    outcome_start: int | None
+
+
+def episode_text(approach: str, action: Action, outcome: str | None) -> EpisodeText:
+    said = action.value.capitalize()
+    title = first_sentence(f"{said}: {approach}")
+    if outcome is None:
+        return EpisodeText(title, f"{approach}\n\n{said}.", len(approach), None)
+    before = f"{approach}\n\n{said}: "
+    return EpisodeText(title, before + outcome, len(approach), len(before))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeFilters:
+    """Everything given must hold."""
+
+    task_id: str | None = None
+    agent_id: MemberId | None = None
+    action: Action | None = None
+    project_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class RateBy(StrEnum):
+    """What success rates are told for."""
+
+    APPROACH = "approach"
+    AGENT = "agent"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts of episodes. `timed_ms` is the time of those that say how long they took, `timed` how many do."""
+
+    attempted: int = 0
+    completed: int = 0
+    failed: int = 0
+    retried: int = 0
+    timed: int = 0
+    timed_ms: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def episodes(self) -> int:
+        return self.attempted + self.completed + self.failed + self.retried
+
+    @property
+    def rate(self) -> float | None:
+        """The share of completed among what came to an end; None where nothing did."""
+        ended = self.completed + self.failed
+        return self.completed / ended if ended else None
+
+    @property
+    def mean_duration_ms(self) -> float | None:
+        return self.timed_ms / self.timed if self.timed else None
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            attempted=self.attempted + other.attempted,
+            completed=self.completed + other.completed,
+            failed=self.failed + other.failed,
+            retried=self.retried + other.retried,
+            timed=self.timed + other.timed,
+            timed_ms=self.timed_ms + other.timed_ms,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessRate:
+    """How often something worked: an approach in its latest wording, an agent, or a stretch of time."""
+
+    name: str
+    tally: Tally
+
+    @property
+    def rate(self) -> float | None:
+        return self.tally.rate
+
+    @property
+    def completed(self) -> int:
+        return self.tally.completed
+
+    @property
+    def failed(self) -> int:
+        return self.tally.failed
+
+    @property
+    def episodes(self) -> int:
+        return self.tally.episodes
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarEpisode:
+    """An episode of a task like the one asked about, and how likely it is of use."""
+
+    episode: Episode
+    relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What an agent has done on tasks like the one asked about. `score` is 0 to 1; few episodes say little."""
+
+    agent_id: MemberId
+    completed: int
+    failed: int
+    score: float
+
+
+def month_path(month: str, project_id: str | None) -> str:
+    """Where the summary of a month's pruned episodes lies."""
+    return f"/projects/{project_id}/episodes/{month}" if project_id else f"/episodes/{month}"

@@ -1,0 +1,307 @@
+"""The ledger: what was tried for a task, what worked on tasks like it, who is good at it, how often things work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from mycel.access.rules import require_speaker
+from mycel.access.scope import readable_scopes, scope_of_team
+from mycel.contracts.clock import Clock
+from mycel.contracts.episode_store import Stretch
+from mycel.contracts.store import Stores, Transaction
+from mycel.domain import fields
+from mycel.domain.asking import read_limit
+from mycel.domain.draft import MAX_CONTENT_BYTES, MAX_NOTE_BYTES, new_memory, read_fields
+from mycel.domain.episode import (
+    Action,
+    Episode,
+    EpisodeDetail,
+    EpisodeFilters,
+    RateBy,
+    Record,
+    SimilarEpisode,
+    SuccessRate,
+    episode_text,
+)
+from mycel.domain.ids import MemberId, MemoryId, parse_id
+from mycel.domain.marks import with_marks
+from mycel.domain.memory import NO_METADATA, Memory, MemoryType
+from mycel.domain.query import Page
+from mycel.domain.team import Caller
+from mycel.errors import InvalidInput, NotFound
+from mycel.retrieval.wording import wording_of
+from mycel.services.grouping import Grouping
+from mycel.services.idempotency import Retry
+from mycel.services.organisation import read_member_id
+from mycel.services.policies import Policies
+from mycel.services.screening import masked, screen
+from mycel.services.search import Searching
+from mycel.services.unwritten import Unwritten, unwritten
+
+MOST_COUNT = 2**53
+USUAL_TIME = timedelta(days=30)
+MOST_STRETCHES = 400
+DEFAULT_RATES = 50
+# What is known of an agent is weighed against one episode of each kind, so that one lucky run is no proof.
+DOUBT = 1.0
+LOOKED_AT_FOR_AGENTS = 100
+_LENGTHS = {RateBy.DAY: timedelta(days=1), RateBy.WEEK: timedelta(days=7)}
+_ABOUT_THE_MEMORY = frozenset(
+    {"task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles", "observed_at"}
+)
+_ABOUT_THE_EPISODE = frozenset({"agent_id", "duration_ms", "tokens_in", "tokens_out"})
+
+
+class Episodes:
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Clock,
+        policies: Policies,
+        searching: Searching,
+        grouping: Grouping,
+        *,
+        max_content: int = MAX_CONTENT_BYTES,
+    ) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._policies = policies
+        self._searching = searching
+        self._grouping = grouping
+        self._max_content = max_content
+
+    def log(
+        self, caller: Caller, *, approach: object, action: object, outcome: object, given: Mapping[str, object]
+    ) -> Episode:
+        said = {name: value for name, value in given.items() if value is not None}
+        key = said.pop("idempotency_key", None)
+        for name in said:
+            if name not in _ABOUT_THE_MEMORY | _ABOUT_THE_EPISODE:
+                raise InvalidInput("is not a field of an episode", field=name)
+        kind = fields.choice(action, Action, field="action")
+        one, detail = self._read(caller, kind, approach, outcome, said)
+        retry = Retry.read(caller, "log_episode", key, one.values, detail.duration_ms, detail.tokens_in)
+
+        def work(transaction: Transaction) -> Memory:
+            earlier = retry.earlier(transaction)
+            if earlier is not None:
+                return earlier
+            memory = one.at(transaction.now)
+            transaction.insert_episode(memory, one.words, detail, by=caller.member_id)
+            retry.remember(transaction, memory)
+            return memory
+
+        with self._stores.lease(caller.team) as store:
+            return Episode(store.transact(work), detail)
+
+    def _read(
+        self, caller: Caller, action: Action, approach: object, outcome: object, said: Mapping[str, object]
+    ) -> tuple[Unwritten, EpisodeDetail]:
+        policy = self._policies.of(caller.team)
+        kinds: dict[str, None] = {}
+        tried = fields.filled_text(approach, field="approach", max_bytes=MAX_NOTE_BYTES).strip()
+        tried = masked(tried, policy, field="approach", kinds=kinds)
+        ended = None
+        if outcome is not None:
+            ended = fields.filled_text(outcome, field="outcome", max_bytes=self._max_content).strip()
+            ended = masked(ended, policy, field="outcome", kinds=kinds)
+        text = episode_text(tried, action, ended)
+        about = {name: value for name, value in said.items() if name in _ABOUT_THE_MEMORY}
+        tags = dict.fromkeys((action.value, *fields.tags(about.pop("tags", ()))))
+        fixed = {"type": MemoryType.EPISODE.value, "title": text.title, "content": text.content, "tags": list(tags)}
+        draft = screen(read_fields({**about, **fixed}, max_content=self._max_content + MAX_NOTE_BYTES), policy)
+        values = new_memory(draft, caller=caller, policy=policy)
+        if kinds:
+            values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(kinds))
+        detail = read_detail(caller, action, text.approach_end, text.outcome_start, said, approach=tried)
+        return unwritten(values, ttl=policy.life_of(values["made_by"])), detail
+
+    def get(self, caller: Caller, id: object) -> Episode:
+        episode_id = parse_id(id)
+        for scope in readable_scopes(caller):
+            with self._stores.lease(scope.team) as store:
+                found = store.find_episode(scope, episode_id)
+                if found is not None:
+                    return found
+        raise NotFound(f"no episode {episode_id}")
+
+    def list(
+        self,
+        caller: Caller,
+        given: Mapping[str, object],
+        *,
+        limit: object = None,
+        cursor: object = None,
+        team: object = None,
+    ) -> Page[Episode]:
+        filters = read_episode_filters(given)
+        page = read_limit(limit)
+        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        name = None if team is None else fields.label(team, field="team")
+        scope = scope_of_team(caller, name)
+        if scope is None:
+            raise NotFound(f"no team {name}")
+        with self._stores.lease(scope.team) as store:
+            return store.list_episodes(scope, filters, limit=page, cursor=mark)
+
+    def similar(
+        self, caller: Caller, task: object, *, action: object = None, project: object = None, limit: object = None
+    ) -> list[SimilarEpisode]:
+        """By words and by meaning, the likeliest to be of use first."""
+        page = read_limit(limit, default=10)
+        kind = None if action is None else fields.choice(action, Action, field="action")
+        given: dict[str, object] = {"type": MemoryType.EPISODE.value, "status": "any", "project": project}
+        if kind is not None:
+            given["tags"] = [kind.value]
+        recall = self._searching.search(caller, _read_task(task), given, limit=page)
+        details = self._details(caller, [hit.memory for hit in recall.hits])
+        return [
+            SimilarEpisode(Episode(hit.memory, detail), hit.relevance)
+            for hit in recall.hits
+            if (detail := details.get(hit.memory.id)) is not None and kind in {None, detail.action}
+        ]
+
+    def best_agents(
+        self, caller: Caller, task: object, *, project: object = None, limit: object = None
+    ) -> list[Record]:
+        """Who has done well on tasks like this one, by how much each of their episodes is like it."""
+        page = read_limit(limit, default=5)
+        similar = self.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS)
+        return _records(similar)[:page]
+
+    def success_rates(
+        self,
+        caller: Caller,
+        *,
+        by: object = RateBy.APPROACH,
+        given: Mapping[str, object],
+        limit: object = None,
+        team: object = None,
+    ) -> list[SuccessRate]:
+        """Of the last 30 days unless a time is given; the most frequent first, or in the order of time."""
+        way = fields.choice(by, RateBy, field="by")
+        page = read_limit(limit, default=DEFAULT_RATES)
+        filters = read_episode_filters(given)
+        # Beyond now where no end is given: a store's own clock may be ahead by a little.
+        until = filters.until or self._clock.now() + timedelta(days=1)
+        since = filters.since or until - USUAL_TIME
+        filters = replace(filters, since=since)
+        scope = scope_of_team(caller, None if team is None else fields.label(team, field="team"))
+        if scope is None:
+            raise NotFound(f"no team {team}")
+        with self._stores.lease(scope.team) as store:
+            if way in {RateBy.AGENT, RateBy.APPROACH}:
+                if way is RateBy.APPROACH:
+                    self._grouping.catch_up(store)
+                rates = store.rates(scope, filters, by=way).items()
+                return [SuccessRate(name, tally) for name, tally in rates][:page]
+            stretches = _stretches(since, until, way)
+            tallies = store.rates_over_time(scope, replace(filters, since=None, until=None), stretches)
+        return [
+            SuccessRate(_stretch_name(start, way), tally)
+            for (start, _), tally in zip(stretches, tallies, strict=True)
+            if tally.episodes
+        ]
+
+    def _details(self, caller: Caller, memories: Sequence[Memory]) -> dict[MemoryId, EpisodeDetail]:
+        found: dict[MemoryId, EpisodeDetail] = {}
+        for scope in readable_scopes(caller):
+            ids = [memory.id for memory in memories if memory.team == scope.team]
+            if ids:
+                with self._stores.lease(scope.team) as store:
+                    found.update(store.details_of(ids))
+        return found
+
+
+def read_detail(
+    caller: Caller,
+    action: Action,
+    approach_end: int,
+    outcome_start: int | None,
+    said: Mapping[str, object],
+    *,
+    approach: str,
+) -> EpisodeDetail:
+    """What the ledger keeps beside the text."""
+
+    def count(name: str) -> int | None:
+        value = said.get(name)
+        return None if value is None else fields.whole(value, field=name, least=0, most=MOST_COUNT)
+
+    agent = caller.member_id
+    if said.get("agent_id") is not None:
+        agent = read_member_id(said["agent_id"], field="agent_id")
+        require_speaker(caller, agent)
+    return EpisodeDetail(
+        agent_id=agent,
+        action=action,
+        approach_end=approach_end,
+        outcome_start=outcome_start,
+        wording=wording_of(approach),
+        duration_ms=count("duration_ms"),
+        tokens_in=count("tokens_in"),
+        tokens_out=count("tokens_out"),
+    )
+
+
+def read_episode_filters(given: Mapping[str, object]) -> EpisodeFilters:
+    known = {"task_id", "agent_id", "action", "project", "since", "until"}
+    for name in given:
+        if name not in known:
+            raise InvalidInput("is not a filter of episodes", field=name)
+    said = {name: value for name, value in given.items() if value is not None}
+    return EpisodeFilters(
+        task_id=fields.label(said["task_id"], field="task_id") if "task_id" in said else None,
+        agent_id=MemberId(fields.label(said["agent_id"], field="agent_id")) if "agent_id" in said else None,
+        action=fields.choice(said["action"], Action, field="action") if "action" in said else None,
+        project_id=fields.label(said["project"], field="project") if "project" in said else None,
+        since=fields.moment(said["since"], field="since") if "since" in said else None,
+        until=fields.moment(said["until"], field="until") if "until" in said else None,
+    )
+
+
+def _read_task(task: object) -> str:
+    return fields.filled_text(task, field="task", max_bytes=MAX_NOTE_BYTES)
+
+
+def _records(similar: Sequence[SimilarEpisode]) -> list[Record]:
+    """The share of what worked, each episode weighed by how much it is like the task."""
+    ended = [one for one in similar if one.episode.action in {Action.COMPLETED, Action.FAILED}]
+    by_agent: dict[MemberId, list[SimilarEpisode]] = {}
+    for one in ended:
+        by_agent.setdefault(one.episode.agent_id, []).append(one)
+    records: list[Record] = []
+    for agent, theirs in by_agent.items():
+        good = [one.relevance for one in theirs if one.episode.action is Action.COMPLETED]
+        score = (sum(good) + DOUBT / 2) / (sum(one.relevance for one in theirs) + DOUBT)
+        records.append(Record(agent, len(good), len(theirs) - len(good), round(score, 4)))
+    return sorted(records, key=lambda record: (-record.score, record.agent_id))
+
+
+def _stretches(since: datetime, until: datetime, way: RateBy) -> list[Stretch]:
+    """Whole days, weeks or months in UTC, the first and last as far as asked for."""
+    start = since.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if way is RateBy.MONTH:
+        start = start.replace(day=1)
+    elif way is RateBy.WEEK:
+        start -= timedelta(days=start.weekday())
+    found: list[Stretch] = []
+    while start < until:
+        end = _next_month(start) if way is RateBy.MONTH else start + _LENGTHS[way]
+        found.append((max(start, since), min(end, until)))
+        if len(found) > MOST_STRETCHES:
+            raise InvalidInput(
+                f"is more than {MOST_STRETCHES} {way.value}s back: ask for a shorter time", field="since"
+            )
+        start = end
+    return found
+
+
+def _next_month(first: datetime) -> datetime:
+    return (first + timedelta(days=32)).replace(day=1)
+
+
+def _stretch_name(start: datetime, way: RateBy) -> str:
+    return f"{start:%Y-%m}" if way is RateBy.MONTH else f"{start:%Y-%m-%d}"

@@ -1,0 +1,55 @@
+"""Which approaches mean the same: groups of wordings, found by their vectors after they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import apsw
+
+from mycel.contracts.episode_store import Wording
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
+
+_UNSEEN = ""
+
+
+def next_wordings(connection: apsw.Connection, model: str, *, limit: int) -> list[Wording]:
+    """Of which nobody has vectors of this model; a new model looks at all of them again."""
+    sql = """
+        SELECT a.id, iif(e.approach_end, substr(m.content, 1, e.approach_end), m.title)
+        FROM approaches a
+        CROSS JOIN episodes e ON e.number = (SELECT max(number) FROM episodes WHERE wording = a.wording)
+        CROSS JOIN memories m ON m.number = e.number
+        WHERE a.model = ? ORDER BY a.id LIMIT ?"""
+    found = [Wording(*row) for row in connection.execute(sql, (_UNSEEN, limit))]
+    if found:
+        return found
+    others = "SELECT model FROM approaches WHERE model > ?1 UNION SELECT model FROM approaches WHERE model < ?1 LIMIT 1"
+    other = connection.execute(others, (model,)).fetchone()
+    return [] if other is None else [Wording(*row) for row in connection.execute(sql, (other[0], limit))]
+
+
+def first_wordings(connection: apsw.Connection, model: str, *, limit: int) -> list[tuple[int, Vector]]:
+    import numpy as np
+
+    sql = "SELECT id, vector FROM approaches WHERE model = ? AND vector IS NOT NULL ORDER BY id DESC LIMIT ?"
+    rows = connection.execute(sql, (model, limit))
+    return [(id, np.frombuffer(vector, np.int8).astype(np.float32)) for id, vector in rows]
+
+
+def group_wordings(
+    connection: apsw.Connection, model: str, grouped: Sequence[tuple[int, int | None, bytes | None]]
+) -> None:
+    for id, first, vector in grouped:
+        row = connection.execute(
+            """
+            UPDATE approaches SET model = ?, vector = ?,
+              approach_group = ifnull((SELECT approach_group FROM approaches WHERE id = ?), wording)
+            WHERE id = ? RETURNING wording, approach_group""",
+            (model, vector, first, id),
+        ).fetchone()
+        if row is not None:
+            moved = "UPDATE episodes SET approach_group = ?2 WHERE wording = ?1 AND approach_group <> ?2"
+            connection.execute(moved, row)

@@ -1,0 +1,214 @@
+"""How often things worked: counts of episodes, and what is left of those that were pruned.
+
+What everybody may count is counted from an index alone; the rest is looked up and checked one by one, and is little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.episode_store import MonthOfEpisodes, Stretch
+from mycel.domain.episode import Action, EpisodeFilters, RateBy, Tally
+from mycel.domain.ids import MemoryId
+from mycel.stores.sqlite.clauses import Clause, visible
+from mycel.stores.sqlite.episodes import OUT, SOME, TEAM, matching_episodes
+from mycel.stores.sqlite.rows import micros
+
+# More would not be read; the most frequent come first.
+MOST_GROUPS = 1000
+# How many approaches and agents the summary of a month tells of.
+MOST_TOLD = 20
+_SUMS = """
+    count(*) AS episodes, count(e.duration_ms) AS timed, total(e.duration_ms) AS timed_ms,
+    total(e.tokens_in) AS tokens_in, total(e.tokens_out) AS tokens_out"""
+_COLUMNS = {RateBy.AGENT: "agent_id", RateBy.APPROACH: "approach_group"}
+_NO_PROJECT = ""
+
+GroupT = TypeVar("GroupT")
+
+
+def rates(connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> dict[str, Tally]:
+    column = _COLUMNS[by]
+    groups = _live_groups(connection, scope, filters, column=column)
+    counted: dict[Any, Tally] = {}
+    for group, action, _, *sums in (*groups, *_pruned_groups(connection, filters, column=column)):
+        counted[group] = counted.get(group, Tally()) + _tally(action, sums)
+    frequent = _most_frequent(counted, MOST_GROUPS)
+    return frequent if by is RateBy.AGENT else _named(frequent, _names(connection, scope, frequent, _latest(groups)))
+
+
+def rates_over_time(
+    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
+) -> list[Tally]:
+    wanted, values = matching_episodes(filters)
+    seen, scope_values = visible(scope)
+    counts = ", ".join(f"count(*) FILTER (WHERE e.action = '{action.value}')" for action in Action)
+    within = f"e.logged_at >= :from AND e.logged_at < :to AND {wanted}"
+    sql = f"""
+        SELECT {counts}, {_SUMS} FROM episodes e INDEXED BY episodes_rated_by_time
+        WHERE e.ledger = '{TEAM}' AND {within}
+        UNION ALL SELECT {counts}, {_SUMS} FROM episodes e CROSS JOIN memories m ON m.number = e.number
+        WHERE e.ledger = '{SOME}' AND {within} AND {seen}"""
+    found: list[Tally] = []
+    for start, end in stretches:
+        bound = {**values, **scope_values, "from": micros(start), "to": micros(end)}
+        live = [_whole_tally(row) for row in connection.execute(sql, bound)]
+        inside = _pruned_groups(connection, replace(filters, since=start, until=end), column="agent_id")
+        found.append(sum((*live, *(_tally(action, sums) for _, action, _, *sums in inside)), start=Tally()))
+    return found
+
+
+def count_pruned(connection: apsw.Connection, ids: Sequence[MemoryId]) -> None:
+    """Only what everybody could count: of the others nothing is left to see."""
+    marks = ", ".join("?" * len(ids))
+    chosen = f"e.number IN (SELECT number FROM memories WHERE id IN ({marks})) AND e.pruned = 0"
+    connection.execute(
+        f"""
+        INSERT INTO episode_months
+        SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch') AS month, ifnull(e.project_id, '{_NO_PROJECT}'),
+          e.agent_id, e.approach_group, e.action, count(*), count(e.duration_ms), ifnull(sum(e.duration_ms), 0),
+          ifnull(sum(e.tokens_in), 0), ifnull(sum(e.tokens_out), 0), 0
+        FROM episodes e WHERE {chosen} AND e.ledger = '{TEAM}' GROUP BY 1, 2, 3, 4, 5
+        ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
+          timed_ms = timed_ms + excluded.timed_ms, tokens_in = tokens_in + excluded.tokens_in,
+          tokens_out = tokens_out + excluded.tokens_out, told = 0""",
+        tuple(ids),
+    )
+    connection.execute(f"UPDATE episodes AS e SET pruned = 1 WHERE {chosen}", tuple(ids))
+
+
+def untold_months(connection: apsw.Connection, scope: ReadScope) -> list[MonthOfEpisodes]:
+    pairs = connection.execute("SELECT DISTINCT month, project_id FROM episode_months WHERE told = 0").fetchall()
+    return [_month(connection, scope, month, project) for month, project in pairs]
+
+
+def mark_told(connection: apsw.Connection, month: MonthOfEpisodes) -> None:
+    connection.execute(
+        "UPDATE episode_months SET told = 1 WHERE month = ? AND project_id = ?",
+        (month.month, month.project_id or _NO_PROJECT),
+    )
+
+
+def _live_groups(
+    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, column: str
+) -> list[tuple[Any, ...]]:
+    wanted, values = matching_episodes(filters)
+    seen, scope_values = visible(scope)
+    index = "episodes_rated_by_agent" if column == "agent_id" else "episodes_rated_by_approach"
+    # Of a bare column beside max(), SQLite takes the value of the row with the maximum: the latest of the group.
+    kept = f"e.{column} AS grouped, e.action, e.number, {_SUMS}, max(e.logged_at)"
+    sql = f"""
+        SELECT {kept} FROM episodes e INDEXED BY {index}
+        WHERE e.ledger = '{TEAM}' AND {wanted} GROUP BY e.{column}, e.action
+        UNION ALL SELECT {kept} FROM episodes e CROSS JOIN memories m ON m.number = e.number
+        WHERE e.ledger = '{SOME}' AND {wanted} AND {seen} GROUP BY e.{column}, e.action"""
+    rows = connection.execute(sql, {**values, **scope_values})
+    return [row[:-1] for row in rows]
+
+
+def _pruned_groups(connection: apsw.Connection, filters: EpisodeFilters, *, column: str) -> list[tuple[Any, ...]]:
+    """Of months that lie in the asked time as a whole: their days are no longer known."""
+    if filters.task_id is not None:
+        return []
+    wanted, values = _whole_months(filters)
+    sql = f"""
+        SELECT {column}, action, NULL, sum(episodes), sum(timed), sum(timed_ms), sum(tokens_in), sum(tokens_out)
+        FROM episode_months WHERE {wanted} GROUP BY {column}, action"""
+    return connection.execute(sql, values).fetchall()
+
+
+def _whole_months(filters: EpisodeFilters) -> Clause:
+    parts = ["1"]
+    values: dict[str, Any] = {}
+    for column in ("agent_id", "project_id"):
+        wanted = getattr(filters, column)
+        if wanted is not None:
+            parts.append(f"{column} = :of_{column}")
+            values[f"of_{column}"] = wanted
+    if filters.since is not None:
+        parts.append("month >= :first_month" if _begins_month(filters.since) else "month > :first_month")
+        values["first_month"] = f"{filters.since:%Y-%m}"
+    if filters.until is not None:
+        parts.append("month < :last_month")
+        values["last_month"] = f"{filters.until:%Y-%m}"
+    return " AND ".join(parts), values
+
+
+def _begins_month(moment: datetime) -> bool:
+    return moment == moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def _latest(groups: Iterable[Sequence[Any]]) -> dict[int, int]:
+    latest: dict[int, int] = {}
+    for group, _, number, *_ in groups:
+        latest[group] = max(number, latest.get(group, 0))
+    return latest
+
+
+def _names(
+    connection: apsw.Connection, scope: ReadScope, groups: Iterable[int], latest: Mapping[int, int]
+) -> dict[int, str]:
+    """The latest wording of each group that this reader sees; where all were pruned, of what is left of them."""
+    seen, values = visible(scope)
+    text = "SELECT iif(e.approach_end, substr(m.content, 1, e.approach_end), m.title) FROM"
+    by_number = f"{text} episodes e CROSS JOIN memories m ON m.number = e.number WHERE e.number = :number AND {seen}"
+    # In the order of both indexes, so that it ends with the first row.
+    by_group = f"""
+        {text} approaches a CROSS JOIN episodes e ON e.wording = a.wording CROSS JOIN memories m ON m.number = e.number
+        WHERE a.approach_group = :group AND (e.pruned OR e.ledger <> '{OUT}') AND m.deleted_at IS NULL AND {seen}
+        ORDER BY a.id DESC, e.number DESC LIMIT 1"""
+    names: dict[int, str] = {}
+    for group in groups:
+        number = latest.get(group)
+        sql = by_group if number is None else by_number
+        row = connection.execute(sql, {**values, "number": number, "group": group}).fetchone()
+        if row is not None:
+            names[group] = row[0]
+    return names
+
+
+def _named(tallies: Mapping[int, Tally], names: Mapping[int, str]) -> dict[str, Tally]:
+    """Groups that go by the same words are told as one."""
+    named: dict[str, Tally] = {}
+    for group, tally in tallies.items():
+        if group in names:
+            named[names[group]] = named.get(names[group], Tally()) + tally
+    return named
+
+
+def _month(connection: apsw.Connection, scope: ReadScope, month: str, project: str) -> MonthOfEpisodes:
+    sql = """
+        SELECT agent_id, approach_group, action, episodes, timed, timed_ms, tokens_in, tokens_out
+        FROM episode_months WHERE month = ? AND project_id = ?"""
+    by_agent: dict[str, Tally] = {}
+    by_group: dict[int, Tally] = {}
+    for agent, group, action, *sums in connection.execute(sql, (month, project)):
+        tally = _tally(action, sums)
+        by_agent[agent] = by_agent.get(agent, Tally()) + tally
+        by_group[group] = by_group.get(group, Tally()) + tally
+    frequent = _most_frequent(by_group, MOST_TOLD)
+    named = _named(frequent, _names(connection, scope, frequent, {}))
+    return MonthOfEpisodes(month, project or None, _most_frequent(by_agent, MOST_TOLD), named)
+
+
+def _most_frequent(tallies: Mapping[GroupT, Tally], most: int) -> dict[GroupT, Tally]:
+    return dict(sorted(tallies.items(), key=lambda item: -item[1].episodes)[:most])
+
+
+def _tally(action: str, sums: Sequence[Any]) -> Tally:
+    episodes, timed, timed_ms, tokens_in, tokens_out = (int(value) for value in sums)
+    return Tally(
+        **{Action(action).value: episodes}, timed=timed, timed_ms=timed_ms, tokens_in=tokens_in, tokens_out=tokens_out
+    )
+
+
+def _whole_tally(row: Sequence[Any]) -> Tally:
+    counts = dict(zip((action.value for action in Action), row, strict=False))
+    _, timed, timed_ms, tokens_in, tokens_out = (int(value) for value in row[len(Action) :])
+    return Tally(**counts, timed=timed, timed_ms=timed_ms, tokens_in=tokens_in, tokens_out=tokens_out)

@@ -1,0 +1,197 @@
+"""The ledger of episodes: entries beside their memories, read under the scope of those."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.episode import Action, Episode, EpisodeDetail, EpisodeFilters, month_path
+from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.memory import Memory, MemoryType, Status, Visibility
+from mycel.domain.query import Page
+from mycel.errors import InvalidInput
+from mycel.stores.sqlite.clauses import Clause, visible
+from mycel.stores.sqlite.deferred import Statement
+from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, micros
+
+# Who counts an entry: everybody, who sees the memory, nobody.
+TEAM, SOME, OUT = "team", "some", "out"
+
+# An approach whose words are known has the group that was found for them.
+INSERT_EPISODE = Statement(
+    1,
+    """
+    INSERT INTO episodes (number, task_id, agent_id, action, logged_at, ledger, project_id, wording, approach_group,
+      duration_ms, tokens_in, tokens_out, approach_end, outcome_start) VALUES """,
+    "(?, ?, ?, ?, ?, ?, ?, ?, ifnull((SELECT approach_group FROM approaches WHERE wording = ?), ?), ?, ?, ?, ?, ?)",
+)
+INSERT_WORDING = Statement(2, "INSERT OR IGNORE INTO approaches (wording, approach_group, model) VALUES ", "(?, ?, '')")
+
+_DETAIL = "e.agent_id, e.action, e.approach_end, e.outcome_start, e.wording, e.duration_ms, e.tokens_in, e.tokens_out"
+_EPISODE = f"SELECT {columns_of('m')}, {_DETAIL}, e.number FROM episodes e CROSS JOIN memories m ON m.number = e.number"
+
+
+def episode_row(number: int, memory: Memory, detail: EpisodeDetail) -> tuple[object, ...]:
+    return (
+        number,
+        memory.task_id,
+        detail.agent_id,
+        detail.action,
+        micros(memory.created_at),
+        ledger_of(memory),
+        memory.project_id,
+        detail.wording,
+        detail.wording,
+        detail.wording,
+        detail.duration_ms,
+        detail.tokens_in,
+        detail.tokens_out,
+        detail.approach_end,
+        detail.outcome_start,
+    )
+
+
+def ledger_of(memory: Memory) -> str:
+    if memory.type is not MemoryType.EPISODE or memory.status is not Status.ACTIVE or memory.deleted_at is not None:
+        return OUT
+    return TEAM if memory.visibility is Visibility.TEAM else SOME
+
+
+def follow_memory(connection: apsw.Connection, number: int, memory: Memory) -> None:
+    """After a change of the memory. What was pruned is counted by its month and stays out."""
+    connection.execute(
+        "UPDATE episodes SET task_id = ?, project_id = ?, ledger = iif(pruned, 'out', ?) WHERE number = ?",
+        (memory.task_id, memory.project_id, ledger_of(memory), number),
+    )
+
+
+def forget_episode(connection: apsw.Connection, number: int) -> None:
+    """With the wording that only it used: its vector would outlive the text."""
+    row = connection.execute("DELETE FROM episodes WHERE number = ? RETURNING wording", (number,)).fetchone()
+    if row is not None:
+        connection.execute(
+            "DELETE FROM approaches WHERE wording = ?1 AND NOT EXISTS (SELECT 1 FROM episodes WHERE wording = ?1)", row
+        )
+
+
+def has_detail(connection: apsw.Connection, id: MemoryId) -> bool:
+    sql = "SELECT 1 FROM memories m JOIN episodes e ON e.number = m.number WHERE m.id = ?"
+    return connection.execute(sql, (id,)).fetchone() is not None
+
+
+def find_episode(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Episode | None:
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT {columns_of("m")}, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
+        WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"""
+    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    return None if row is None else _episode_from(row, scope)
+
+
+def list_episodes(
+    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, limit: int, cursor: str | None = None
+) -> Page[Episode]:
+    """Newest first. Numbers grow with time, so the last one seen is the cursor."""
+    seen, values = visible(scope)
+    wanted, filter_values = matching_episodes(filters)
+    before = ""
+    if cursor is not None:
+        before = "AND e.number < :cursor"
+        values["cursor"] = _read_cursor(cursor)
+    sql = f"""
+        {_EPISODE} WHERE e.ledger <> '{OUT}' AND {wanted} AND {seen} {before}
+        ORDER BY e.number DESC LIMIT :limit"""
+    rows = connection.execute(sql, {**values, **filter_values, "limit": limit + 1}).fetchall()
+    found = [_episode_from(row, scope) for row in rows[:limit]]
+    return Page(found, str(rows[limit - 1][-1]) if len(rows) > limit else None)
+
+
+def details_of(connection: apsw.Connection, ids: Collection[MemoryId]) -> dict[MemoryId, EpisodeDetail]:
+    marks = ", ".join("?" * len(ids))
+    sql = f"""
+        SELECT m.id, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
+        WHERE m.id IN ({marks}) AND e.ledger <> '{OUT}'"""
+    return {MemoryId(id): _detail_from(rest) for id, *rest in connection.execute(sql, tuple(ids))}
+
+
+def matching_episodes(filters: EpisodeFilters) -> Clause:
+    parts = ["1"]
+    values: dict[str, Any] = {}
+    for column in ("task_id", "agent_id", "action", "project_id"):
+        wanted = getattr(filters, column)
+        if wanted is not None:
+            parts.append(f"e.{column} = :of_{column}")
+            values[f"of_{column}"] = wanted
+    if filters.since is not None:
+        parts.append("e.logged_at >= :logged_since")
+        values["logged_since"] = micros(filters.since)
+    if filters.until is not None:
+        parts.append("e.logged_at < :logged_until")
+        values["logged_until"] = micros(filters.until)
+    return " AND ".join(parts), values
+
+
+def list_prunable(connection: apsw.Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+    """The condition is that of the index, word for word."""
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT {columns_of("m")} FROM memories m
+        WHERE m.type = 'episode' AND m.status <> 'archived' AND m.deleted_at IS NULL AND m.created_at <= :before
+          AND {seen}
+        ORDER BY m.created_at LIMIT :limit"""
+    rows = connection.execute(sql, {**values, "before": micros(before), "limit": limit})
+    return [memory_from(row, scope.team) for row in rows]
+
+
+def _read_cursor(cursor: str) -> int:
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
+        raise InvalidInput("is not from a page of this list", field="cursor")
+    return int(cursor)
+
+
+def _episode_from(row: Sequence[Any], scope: ReadScope) -> Episode:
+    width = len(MEMORY_COLUMNS)
+    return Episode(memory_from(tuple(row[:width]), scope.team), _detail_from(row[width:]))
+
+
+def _detail_from(row: Sequence[Any]) -> EpisodeDetail:
+    return EpisodeDetail(
+        agent_id=MemberId(row[0]),
+        action=Action(row[1]),
+        approach_end=row[2],
+        outcome_start=row[3],
+        wording=row[4],
+        duration_ms=row[5],
+        tokens_in=row[6],
+        tokens_out=row[7],
+    )
+
+
+def find_month(connection: apsw.Connection, scope: ReadScope, path: str) -> Memory | None:
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT {columns_of("m")} FROM memories m
+        WHERE m.path = :path AND m.made_by = 'episode_summary' AND m.deleted_at IS NULL AND {seen} LIMIT 1"""
+    row = connection.execute(sql, {**values, "path": path}).fetchone()
+    return None if row is None else memory_from(row, scope.team)
+
+
+def months_telling_of(connection: apsw.Connection, memory: Memory) -> list[Memory]:
+    """Summaries, also deleted ones, of the month of a pruned episode, which are to be told anew."""
+    if memory.type is not MemoryType.EPISODE:
+        return []
+    row = connection.execute(
+        """
+        SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch'), e.project_id
+        FROM memories m JOIN episodes e ON e.number = m.number WHERE m.id = ? AND e.pruned = 1""",
+        (memory.id,),
+    ).fetchone()
+    if row is None:
+        return []
+    connection.execute("UPDATE episode_months SET told = 0 WHERE month = ? AND project_id = ifnull(?, '')", row)
+    sql = f"SELECT {columns_of('m')} FROM memories m WHERE m.path = ? AND m.made_by = 'episode_summary'"
+    return [memory_from(found, memory.team) for found in connection.execute(sql, (month_path(*row),))]
