@@ -19,6 +19,7 @@ from mycel.errors import (
 
 if TYPE_CHECKING:
     from mycel.embedded.team_memory import TeamMemory
+    from mycel.embedded.working_memory import WorkingMemory
     from mycel.embedded.workspace import Workspace
 
     __version__: str
@@ -34,6 +35,7 @@ __all__ = [
     "StorageFull",
     "TeamMemory",
     "Unavailable",
+    "WorkingMemory",
     "Workspace",
     "__version__",
     "open",
@@ -57,6 +59,10 @@ def __getattr__(name: str) -> object:
         from mycel.embedded.team_memory import TeamMemory
 
         return TeamMemory
+    if name == "WorkingMemory":
+        from mycel.embedded.working_memory import WorkingMemory
+
+        return WorkingMemory
     if name == "Workspace":
         from mycel.embedded.workspace import Workspace
 

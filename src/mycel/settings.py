@@ -112,7 +112,7 @@ def write_setting(name: str, value: str, *, data: Path) -> Path:
         return path
     try:
         text = path.read_bytes().decode("utf-8") if path.exists() else ""
-        _replace_file(path.resolve(), _with_setting(text, name=name, value=value, path=path).encode("utf-8"))
+        replace_file(path.resolve(), _with_setting(text, name=name, value=value, path=path).encode("utf-8"))
     except (OSError, UnicodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it would not be UTF-8"
         raise Misconfigured(f"{path} cannot be written: {why}") from None
@@ -138,26 +138,38 @@ def _ways_to_set(text: str, *, name: str, quoted: str) -> Iterator[str]:
     yield f"{text}{first}{name} = {quoted}{end}"
 
 
-def _replace_file(path: Path, content: bytes) -> None:
-    """At once or not at all, with the mode and the owner it had."""
-    old = path.stat() if path.exists() else None
-    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode)
+def replace_file(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """At once or not at all, and for good; without a mode, with the mode and the owner it had."""
+    old = path.stat() if mode is None and path.exists() else None
+    new_mode = stat.S_IMODE(old.st_mode) if old is not None else 0o666 if mode is None else mode
     new = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     try:
         # Never readable by more than the old one was, not even before its mode is set.
-        with os.fdopen(os.open(new, _NEW_FILE, mode), "wb") as file:
+        with os.fdopen(os.open(new, _NEW_FILE, new_mode), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if old is not None:
-            new.chmod(mode)
+            new.chmod(new_mode)
             # Only the superuser may, and only there is the owner another one; elsewhere there is no such thing.
             with contextlib.suppress(OSError, AttributeError):
                 os.chown(new, old.st_uid, old.st_gid)
         new.replace(path)
-    except OSError:
+    except BaseException:
         new.unlink(missing_ok=True)
         raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """A new name in a folder survives a power cut only after this."""
+    # The folder may be somebody else's; on Windows none can be opened.
+    with contextlib.suppress(PermissionError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _variable(name: str) -> str:

@@ -185,14 +185,14 @@ def metadata(value: object, *, field: str = "metadata") -> Mapping[str, Any]:
     return MappingProxyType(cast(dict[str, Any], copied))
 
 
-def json_value(value: object, *, field: str, depth: int = 1) -> object:
+def json_value(value: object, *, field: str, depth: int = 1, max_text_bytes: int = MAX_METADATA_BYTES) -> object:
     """A copy of the value that any JSON reader can take back unchanged."""
     if depth > MAX_DEPTH:
         raise InvalidInput(f"is nested more than {MAX_DEPTH} deep", field=field)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return text(value, field=field, max_bytes=MAX_METADATA_BYTES)
+        return text(value, field=field, max_bytes=max_text_bytes)
     if isinstance(value, int):
         if not LEAST_INTEGER <= value <= MOST_INTEGER:
             raise InvalidInput("holds a whole number outside 64 bits", field=field)
@@ -202,20 +202,21 @@ def json_value(value: object, *, field: str, depth: int = 1) -> object:
             raise InvalidInput("holds a number that is not finite", field=field)
         return value
     if isinstance(value, Mapping):
-        return _json_object(cast(Mapping[object, object], value), field=field, depth=depth)
+        named = cast(Mapping[object, object], value)
+        return _json_object(named, field=field, depth=depth, max_text_bytes=max_text_bytes)
     if isinstance(value, list | tuple):
         items = cast(list[object] | tuple[object, ...], value)
-        return [json_value(item, field=field, depth=depth + 1) for item in items]
+        return [json_value(item, field=field, depth=depth + 1, max_text_bytes=max_text_bytes) for item in items]
     raise InvalidInput(f"holds a {type(value).__name__}, which JSON cannot carry", field=field)
 
 
-def _json_object(value: Mapping[object, object], *, field: str, depth: int) -> dict[str, object]:
+def _json_object(value: Mapping[object, object], *, field: str, depth: int, max_text_bytes: int) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, item in value.items():
         if not isinstance(name, str):
             raise InvalidInput("has a name that is not text", field=field)
-        key = text(name, field=field, max_bytes=MAX_METADATA_BYTES)
-        found[key] = json_value(item, field=field, depth=depth + 1)
+        key = text(name, field=field, max_bytes=max_text_bytes)
+        found[key] = json_value(item, field=field, depth=depth + 1, max_text_bytes=max_text_bytes)
     return found
 
 
