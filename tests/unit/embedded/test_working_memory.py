@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -348,7 +349,16 @@ def test_a_listener_must_be_callable(memory: WorkingMemory) -> None:
         memory.on_change("not a function")  # pyright: ignore[reportArgumentType]
 
 
-def test_many_threads_lose_nothing_and_are_told_in_the_order_of_their_changes(memory: WorkingMemory) -> None:
+class SlowClock(ManualClock):
+    """Gives other threads time in the middle of a change."""
+
+    def now(self) -> datetime:
+        time.sleep(0.0001)
+        return super().now()
+
+
+def test_many_threads_lose_nothing_and_are_told_in_the_order_of_their_changes(tmp_path: Path) -> None:
+    memory = WorkingMemory("swe-1", data=tmp_path, clock=SlowClock())
     heard: list[int] = []
     memory.on_change(lambda change: heard.append(int(change.key or 0)))
 

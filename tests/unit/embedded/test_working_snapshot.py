@@ -338,6 +338,26 @@ def test_a_data_folder_that_is_a_file_is_a_problem_and_no_crash(tmp_path: Path) 
         memory.close()
 
 
+@posix
+def test_the_file_reaches_the_disk_before_its_name_and_every_new_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = WorkingMemory("swe-1", data=tmp_path / "data")
+    path, synced = memory_file(memory), list[tuple[int, bool]]()
+    fsync = os.fsync
+
+    def note(handle: int) -> None:
+        synced.append((os.fstat(handle).st_ino, path.exists()))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    memory.snapshot()
+    inode = [one.stat().st_ino for one in (path, path.parent, *path.parents[1:4])]
+    assert synced[-2:] == [(inode[0], False), (inode[1], True)]
+    assert {place for place, _ in synced[:-2]} == set(inode[2:])
+    assert path.parents[3] == tmp_path
+
+
 def test_what_a_killed_process_left_is_removed_once_it_is_old(tmp_path: Path) -> None:
     path = saved(tmp_path)
     old, new = (path.with_name(f".{path.name}.{ending}") for ending in ("0123abcd", "4567cdef"))
