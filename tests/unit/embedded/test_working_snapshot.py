@@ -294,12 +294,24 @@ def test_a_link_is_neither_read_nor_written_through(tmp_path: Path) -> None:
     path.symlink_to(target)
     memory = WorkingMemory("swe-1", data=tmp_path)
     assert not memory.restored
-    assert "symbolic link" in str(memory.problem)
+    assert "it is a symbolic link" in str(memory.problem)
     path.symlink_to(target)
     memory.note("mine")
     memory.snapshot()
     assert target.read_bytes() == before
     assert not path.is_symlink()
+
+
+@posix
+def test_a_link_that_comes_between_the_look_and_the_open_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path)
+    path.rename(tmp_path / "target")
+    path.symlink_to(tmp_path / "target")
+    monkeypatch.setattr(Path, "is_symlink", lambda self: False)
+    memory = WorkingMemory("swe-1", data=tmp_path)
+    assert (memory.restored, memory.problem is None) == (False, False)
 
 
 @posix
