@@ -12,6 +12,7 @@ from mycel.app import open_workspace
 from mycel.contracts.clock import SystemClock
 from mycel.domain.ids import TeamName
 from mycel.embedded.workspace import Workspace
+from mycel.errors import Unavailable
 from mycel.settings import Settings
 from mycel.stores.sqlite import pool as store_pool
 from mycel.stores.sqlite.database import Disk
@@ -105,3 +106,47 @@ def test_a_caller_that_waits_for_a_store_gets_it_when_another_is_given_back(tmp_
         for thread in waiting:
             thread.join()
         stores.close()
+
+
+def test_whoever_has_a_store_never_waits_for_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_pool, "WAIT_SECONDS", 0.2)
+    stores = SqliteStores(tmp_path, clock=SystemClock(), disk=Disk(), limit=1)
+    both_hold_one = threading.Barrier(2)
+
+    def take(first: str, second: str) -> bool:
+        with stores.lease(TeamName(first)), stores.lease(TeamName(f"{first}-child")):
+            both_hold_one.wait(5)
+            with stores.lease(TeamName(second)) as store:
+                return store.last_sequence() == 0
+
+    try:
+        with stores.lease(TeamName("a")), stores.lease(TeamName("b")), ThreadPoolExecutor(2) as pool:
+            # Whoever has none still waits, as long as the limit is reached.
+            waiting = pool.submit(lambda: stores.lease(TeamName("c")).__enter__())
+            assert isinstance(waiting.exception(), Unavailable)
+        monkeypatch.setattr(store_pool, "WAIT_SECONDS", 5.0)
+        with ThreadPoolExecutor(2) as pool:
+            done = [pool.submit(take, "a", "a"), pool.submit(take, "a", "b")]
+            assert [one.result() for one in done] == [True, True]
+    finally:
+        stores.close()
+
+
+def test_what_is_open_beyond_the_limit_is_closed_when_it_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[str] = []
+
+    class WatchedStore(store_pool.SqliteStore):
+        def close(self) -> None:
+            closed.append(self.team)
+            super().close()
+
+    monkeypatch.setattr(store_pool, "SqliteStore", WatchedStore)
+    stores = SqliteStores(tmp_path, clock=SystemClock(), disk=Disk(), limit=1)
+    with stores.lease(TeamName("a")):
+        with stores.lease(TeamName("b")):
+            pass
+        assert closed == ["b"]
+    assert closed == ["b"]
+    stores.close()

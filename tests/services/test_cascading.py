@@ -10,6 +10,8 @@ import pytest
 from mycel.domain.marks import ORIGIN
 from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import AccessDenied, InvalidInput, NotFound
+from mycel.settings import Settings
+from mycel.stores.sqlite import pool
 from mycel.stores.sqlite.pool import SqliteStores
 from tests.squad import Squad, open_squad
 
@@ -54,6 +56,25 @@ def test_later_versions_and_withdrawal_follow(squad: Squad) -> None:
     squad.lead.cascade(decision.id)
     squad.workspace.run_pending()
     assert [memory.id for memory in squad.child_lead.list(type="decision")] == [copy.id]
+
+
+def test_copies_travel_and_are_found_where_one_store_may_be_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "WAIT_SECONDS", 0.2)
+    squad = open_squad(tmp_path, settings=Settings(data=tmp_path, embedder="none", max_open_stores=1))
+    with squad.workspace:
+        decision = squad.lead.save("Deploy on Tuesdays.", type="decision")
+        squad.lead.cascade(decision.id)
+        squad.workspace.run_pending()
+        (copy,) = squad.child_lead.list(type="decision")
+        # A lead searches the parent team too.
+        found = {hit.memory.id for hit in squad.child_lead.search("deploy on Tuesdays").hits}
+        assert {copy.id, decision.id} & found
+        squad.lead.purge(decision.id)
+        squad.workspace.run_pending()
+        assert contents(squad.child_lead) == []
+        assert squad.lead.receipt(decision.id).held_by_teams == ()
 
 
 def test_deleting_restoring_and_purging_follow_too(squad: Squad) -> None:

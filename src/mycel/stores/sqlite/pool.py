@@ -43,7 +43,12 @@ def _last_write(path: Path) -> int:
 
 
 class SqliteStores:
-    """See `contracts.store.Stores`. A leased store is never closed; a lease beyond the limit waits for one."""
+    """See `contracts.store.Stores`. A leased store is never closed; a lease beyond the limit waits for one.
+
+    Only a thread without a lease waits. One that has a store already gets the next at once, beyond the limit if need
+    be: it could be waiting for itself, or for a thread that waits for it. What is over the limit is closed when its
+    last user gives it back.
+    """
 
     def __init__(self, folder: Path, *, clock: Clock, disk: Disk, limit: int | None = None) -> None:
         self._folder = folder
@@ -52,6 +57,7 @@ class SqliteStores:
         self._limit = limit or open_limit()
         self._open: OrderedDict[TeamName, _Held] = OrderedDict()
         self._room = threading.Condition(threading.Lock())
+        self._thread = _Thread()
         self._process = os.getpid()
         self._closed = False
 
@@ -83,19 +89,23 @@ class SqliteStores:
             held = self._open.get(team) or self._open_another(team)
             self._open.move_to_end(team)
             held.users += 1
+            self._thread.leases += 1
             return held
 
     def release(self, held: _Held) -> None:
         with self._room:
             held.users -= 1
+            self._thread.leases -= 1
             if held.users == 0:
+                self._close_excess()
                 # All of them: who waits for this very store must not use up the wake-up of who waits for room.
                 self._room.notify_all()
 
     def _open_another(self, team: TeamName) -> _Held:
         """Called with the lock held: a store must be closed before it is opened again, or two writers meet."""
         found = self._room.wait_for(
-            lambda: self._closed or team in self._open or self._make_room(), timeout=WAIT_SECONDS
+            lambda: self._closed or team in self._open or self._make_room() or self._thread.leases > 0,
+            timeout=WAIT_SECONDS,
         )
         if self._closed:
             raise Unavailable("the workspace is closed")
@@ -111,13 +121,25 @@ class SqliteStores:
         return SqliteStore(path, root=self._folder.parent, team=team, clock=self._clock, disk=self._disk)
 
     def _make_room(self) -> bool:
-        if len(self._open) < self._limit:
-            return True
+        return len(self._open) < self._limit or self._close_unused()
+
+    def _close_excess(self) -> None:
+        while len(self._open) > self._limit and self._close_unused():
+            pass
+
+    def _close_unused(self) -> bool:
+        """The one unused for longest, if any is."""
         unused = next((team for team, held in self._open.items() if held.users == 0), None)
         if unused is None:
             return False
         self._open.pop(unused).store.close()
         return True
+
+
+class _Thread(threading.local):
+    """How many leases the thread that asks has."""
+
+    leases = 0
 
 
 class _Lease:
