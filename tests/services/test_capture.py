@@ -100,6 +100,80 @@ def test_a_report_does_not_bring_back_what_was_purged_from_the_session(squad: Sq
     assert all("PostgreSQL" not in memory.content for memory in squad.author.list(status="any"))
 
 
+def everything_said(squad: Squad) -> str:
+    """All that any read of the author's or the lead's shows."""
+    said: list[str] = []
+    for reader in (squad.author, squad.lead):
+        listed = [*reader.list(status="any"), *reader.list(deleted=True)]
+        said += [text for memory in listed for text in (memory.title, memory.content, str(memory.summary))]
+        said += [
+            version.memory.content for memory in reader.list(status="any") for version in reader.history(memory.id)
+        ]
+        said += [source.text for one in reader.sources.list() for source in [reader.sources.get(one.id)]]
+        said += [str(item) for item in reader.inbox()]
+        said += [str(hit) for hit in reader.search("PostgreSQL billing JSON support", min_relevance=0).hits]
+    return "\n".join(said)
+
+
+def purge_decision(squad: Squad) -> None:
+    (candidate,) = squad.author.list(status="inbox", type="decision")
+    squad.author.purge(candidate.id)
+
+
+def test_a_partial_report_does_not_bring_back_what_was_purged_from_the_session(squad: Squad) -> None:
+    first = squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    purge_decision(squad)
+    last = squad.author.capture_session([TALK[1]], session_id="s-1")
+    assert last.id == first.id
+    follow_up = {"role": "user", "content": "TODO: write the migration guide for the billing database."}
+    spaced = {"role": "assistant", "content": f"As said:\n\n  {DECISION.replace(' ', '  ').upper()} Anything else?"}
+    squad.author.capture_session([spaced, follow_up], session_id="s-1")
+    squad.author.capture_conversation([TALK[1], follow_up], session_id="s-1")
+    squad.workspace.run_pending()
+    assert [memory.type.value for memory in squad.author.list(status="inbox", session_id="s-1")].count("decision") == 0
+    assert "PostgreSQL".lower() not in everything_said(squad).lower()
+    assert "migration guide" in everything_said(squad)
+    other = squad.author.capture_session(TALK, session_id="s-2")
+    assert "PostgreSQL" in squad.author.sources.get(str(other.source_id)).text
+
+
+def test_a_summary_loses_the_sentence_that_was_purged(squad: Squad) -> None:
+    more = [*TALK, {"role": "user", "content": "TODO: write the migration guide for the billing database."}]
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    squad.author.capture_session(more, session_id="s-1")
+    squad.workspace.run_pending()
+    (summary,) = squad.author.list(type="episode")
+    assert "PostgreSQL" in summary.content
+    purge_decision(squad)
+    (clean,) = squad.author.list(type="episode")
+    assert (clean.id, clean.version) == (summary.id, summary.version + 1)
+    assert "[purged]" in clean.content
+    assert "migration guide" in clean.content
+    assert "PostgreSQL" not in everything_said(squad)
+    squad.author.capture_session(
+        [*more, {"role": "user", "content": "Also rename the invoice table."}], session_id="s-1"
+    )
+    squad.workspace.run_pending()
+    (renewed,) = squad.author.list(type="episode")
+    assert "invoice table" in renewed.content
+    assert "PostgreSQL" not in everything_said(squad)
+
+
+def test_a_deleted_or_edited_summary_loses_it_too(squad: Squad) -> None:
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    (summary,) = squad.author.list(type="episode")
+    squad.author.update(summary.id, content=f"{summary.content}\nThe migration guide is mine to write.")
+    squad.author.delete(summary.id)
+    purge_decision(squad)
+    restored = squad.author.restore(summary.id)
+    assert "migration guide" in restored.content
+    assert "PostgreSQL" not in everything_said(squad)
+    assert squad.author.search("PostgreSQL", min_relevance=0.01).hits == ()
+
+
 def test_a_stored_conversation_stays_raw_until_it_is_captured(squad: Squad) -> None:
     stored = squad.author.capture_conversation(TALK, capture_mode="store")
     assert (stored.state, stored.outcome) == (EventState.DONE, "stored")

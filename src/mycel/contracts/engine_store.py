@@ -17,6 +17,7 @@ from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
 from mycel.domain.inbox import Surroundings
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import EvidenceRef, MadeBy, Memory
+from mycel.domain.purged import PurgedPassage
 from mycel.domain.query import Page
 from mycel.domain.report import ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source, Step
@@ -123,6 +124,10 @@ class EngineTransaction(Protocol):
 class EngineReads(Protocol):
     def find_growing(self, report: Source) -> Source | None:
         """The source that this report of a session or thread of the same member grows."""
+        ...
+
+    def list_purged(self, report: Source) -> Sequence[PurgedPassage]:
+        """What was purged from sources of the same member's session or thread."""
         ...
 
     def find_source(self, scope: ReadScope, id: SourceId) -> Source | None: ...

@@ -12,7 +12,7 @@ from typing import Any
 
 from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
-from mycel.contracts.store import Stores, Transaction
+from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.capturing import CaptureMode, read_surroundings
 from mycel.domain.draft import default_scope
@@ -58,7 +58,7 @@ class Capture:
         is_closed = fields.flag(closed, field="closed")
         source = self._read(caller, material, given, kind=SourceKind.RUN)
 
-        def work(transaction: Transaction, growth: _Growth | None) -> IngestionEvent:
+        def work(transaction: Transaction, source: Source, growth: _Growth | None) -> IngestionEvent:
             due_at = transaction.now if is_closed else transaction.now + self._quiet
             if growth is not None:
                 return _grow(transaction, growth, due_at=due_at)
@@ -126,7 +126,7 @@ class Capture:
             return self._again(caller, SourceId(parse_id(source_id, field="source_id")), given, steps)
         source = self._read(caller, material, given, kind=SourceKind.CONVERSATION)
 
-        def work(transaction: Transaction, growth: _Growth | None = None) -> IngestionEvent:
+        def work(transaction: Transaction, source: Source, growth: _Growth | None = None) -> IngestionEvent:
             if growth is not None:
                 return _grow(transaction, growth, due_at=transaction.now)
             if Step.SUMMARIZE in steps:
@@ -136,7 +136,9 @@ class Capture:
 
         if Step.SUMMARIZE in steps:
             return self._growing(caller, source, given, work)
-        return self._captured(caller, work)
+        with self._stores.lease(caller.team) as store:
+            clean = _without_purged(store, source)
+        return self._captured(caller, lambda transaction: work(transaction, clean))
 
     def _again(
         self, caller: Caller, id: SourceId, given: Mapping[str, object], steps: tuple[Step, ...]
@@ -167,15 +169,18 @@ class Capture:
         caller: Caller,
         report: Source,
         given: Mapping[str, object],
-        work: Callable[[Transaction, _Growth | None], IngestionEvent],
+        work: Callable[[Transaction, Source, _Growth | None], IngestionEvent],
     ) -> IngestionEvent:
         """What a report adds is worked out before the transaction: a long transcript must not hold up other writers."""
         with self._stores.lease(caller.team) as store:
             for _ in range(TRIES):
-                known = store.find_growing(report)
-                growth = None if known is None else _growth(known, report, given)
+                # In this order: what is purged after it was found makes it outdated.
+                known, clean = store.find_growing(report), _without_purged(store, report)
+                growth = None if known is None else _growth(known, clean, given)
                 try:
-                    return self._captured(caller, lambda transaction, growth=growth: work(transaction, growth))
+                    return self._captured(
+                        caller, lambda transaction, clean=clean, growth=growth: work(transaction, clean, growth)
+                    )
                 except _Outdated:
                     time.sleep(random.uniform(0.0, PAUSE_SECONDS))  # noqa: S311 - spreads waiters, guards nothing
         raise Unavailable("this session keeps changing: try again")
@@ -206,6 +211,17 @@ def new_source(
 
 def hash_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _without_purged(store: Store, report: Source) -> Source:
+    """What was purged from a session is not stored again with a later part of it."""
+    purged = store.list_purged(report)
+    if not purged:
+        return report
+    from mycel.engine.transcripts.session_growth import without_purged
+
+    clean = without_purged(report, purged)
+    return report if clean is report else replace(clean, sha256=hash_of(clean.text))
 
 
 def new_event(transaction: Transaction, source: Source, trigger: Trigger, steps: tuple[Step, ...]) -> IngestionEvent:

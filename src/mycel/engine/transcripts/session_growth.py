@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from mycel.domain.purged import PurgedPassage
 from mycel.domain.source import BLANK, Source
 from mycel.domain.transcript import Transcript
+from mycel.engine.purged_passages import blank_purged
 from mycel.engine.transcripts.growth import grown
+
+
+def without_purged(report: Source, purged: Sequence[PurgedPassage]) -> Source:
+    """The same object when nothing of it was purged before."""
+    text = blank_purged(report.text, purged)
+    return report if text == report.text else replace(report, text=text)
 
 
 def grown_source(known: Source, report: Transcript) -> Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from datetime import datetime
 from typing import Any
@@ -10,11 +9,10 @@ from typing import Any
 import apsw
 
 from mycel.domain.ids import MemberId, MemoryId, new_id
-from mycel.domain.memory import Memory, Visibility
+from mycel.domain.memory import Memory
 from mycel.domain.receipt import Erasure, Receipt
-from mycel.domain.source import BLANK
 from mycel.stores.sqlite.episodes import forget_episode
-from mycel.stores.sqlite.rows import micros, moment, moment_or_none, packed_roles
+from mycel.stores.sqlite.rows import micros, moment, moment_or_none
 
 CHECKPOINT_SECONDS = 1.0
 _HELD_BY = """
@@ -27,12 +25,11 @@ _RECEIPT = """
 
 
 def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, now: datetime) -> tuple[int, Receipt]:
-    """Removes the record and all that came from it but words and tags; keeps a tombstone without any of its text.
+    """Removes the record and all that came from it but words, tags and sources; a tombstone without its text stays.
 
     Returns the number under which those two are to be removed.
     """
     number = connection.execute("SELECT number FROM memories WHERE id = ?", (memory.id,)).fetchone()[0]
-    _blank_sources(connection, memory)
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
     connection.execute("DELETE FROM embeddings WHERE number = ?", (number,))
     forget_episode(connection, number)
@@ -42,7 +39,7 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     connection.execute("DELETE FROM ratings WHERE memory_id = ?", (memory.id,))
     # Why they were compared quotes both.
     connection.execute("UPDATE report_actions SET why = '' WHERE memory_id = ?1 OR other_id = ?1", (memory.id,))
-    _forget_recalls(connection, memory.id)
+    forget_recalls_of(connection, memory.id)
     # The row stays, so that a late retry does not store the memory anew; the hash would confirm a guess at its text.
     connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
     receipt_id = new_id()
@@ -110,49 +107,8 @@ def _empty_wal(connection: apsw.Connection) -> bool:
     return False
 
 
-def _forget_recalls(connection: apsw.Connection, memory_id: MemoryId) -> None:
+def forget_recalls_of(connection: apsw.Connection, memory_id: MemoryId) -> None:
     """Whole recalls: a question that found the memory may quote it."""
     found = connection.execute("SELECT recall_id FROM recall_hits WHERE memory_id = ?", (memory_id,)).fetchall()
     connection.executemany("DELETE FROM recalls WHERE id = ?", found)
     connection.executemany("DELETE FROM recall_hits WHERE recall_id = ?", found)
-
-
-def _blank_sources(connection: apsw.Connection, memory: Memory) -> None:
-    """A source that only this memory used loses its text; of a shared one, this memory's evidence is blanked.
-
-    It stays hidden from whomever the memory was hidden from.
-    """
-    used = connection.execute(
-        """
-        SELECT source_id, evidence_ref FROM memories WHERE id = ?1 AND source_id IS NOT NULL
-        UNION SELECT source_id, evidence_ref FROM memory_versions WHERE id = ?1 AND source_id IS NOT NULL""",
-        (memory.id,),
-    ).fetchall()
-    for source_id, evidence in used:
-        # A reference to somebody else's material does not make it one's own.
-        owner = connection.execute("SELECT agent_id FROM sources WHERE id = ?", (source_id,)).fetchone()
-        if owner is None or owner[0] != memory.agent_id:
-            continue
-        _, start, end = json.loads(evidence) if evidence else (None, 0, 0)
-        _blank(connection, source_id, memory.id, span=(start, end))
-        if memory.visibility is not Visibility.TEAM:
-            connection.execute(
-                "UPDATE sources SET visibility = ?, agent_id = ?, allowed_roles = ? WHERE id = ?",
-                (memory.visibility, memory.agent_id, packed_roles(memory.allowed_roles), source_id),
-            )
-
-
-def _blank(connection: apsw.Connection, source_id: str, memory_id: MemoryId, *, span: tuple[int, int]) -> None:
-    row = connection.execute("SELECT text FROM sources WHERE id = ?", (source_id,)).fetchone()
-    if row is None:
-        return
-    text: str = row[0]
-    shared = connection.execute(
-        "SELECT 1 FROM memories WHERE source_id = ? AND id <> ? LIMIT 1", (source_id, memory_id)
-    ).fetchone()
-    start, end = span if shared else (0, len(text))
-    # As long as what it covers: the evidence of other memories keeps its place.
-    blanked = text[:start] + BLANK * (end - start) + text[end:]
-    if blanked != text:
-        # The hash of the whole would confirm a guess at the part that is gone.
-        connection.execute("UPDATE sources SET text = ?, sha256 = '' WHERE id = ?", (blanked, source_id))

@@ -11,6 +11,7 @@ from mycel.access.scope import ReadScope
 from mycel.domain.ids import SourceId
 from mycel.domain.inbox import Surroundings
 from mycel.domain.memory import EvidenceRef, SourceKind
+from mycel.domain.purged import PurgedPassage
 from mycel.domain.query import Page
 from mycel.domain.source import Source
 from mycel.domain.team import Trust
@@ -118,6 +119,16 @@ def _growing(report: Source) -> tuple[str, tuple[Any, ...]] | None:
         ORDER BY s.id LIMIT 1"""
     place = (report.project_id, report.repo_id, report.task_id)
     return None if name is None else (condition, (name, report.agent_id, report.kind, *place))
+
+
+def list_purged(connection: apsw.Connection, report: Source) -> list[PurgedPassage]:
+    sql = """
+        SELECT p.words, p.letters, p.key, p.digest FROM sources s JOIN purged_passages p ON p.source_id = s.id
+        WHERE s.session_id = ?1 AND s.agent_id = ?3
+        UNION SELECT p.words, p.letters, p.key, p.digest FROM sources s JOIN purged_passages p ON p.source_id = s.id
+        WHERE s.thread_id = ?2 AND s.agent_id = ?3"""
+    rows = connection.execute(sql, (report.session_id, report.thread_id, report.agent_id))
+    return [PurgedPassage(*row) for row in rows]
 
 
 # What makes two sources states of one file.

@@ -21,6 +21,7 @@ from mycel.domain.inbox import Surroundings
 from mycel.domain.link import Link
 from mycel.domain.memory import EvidenceRef, Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.purged import PurgedPassage
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Recall
@@ -189,6 +190,9 @@ class SqliteStore:
 
     def find_growing(self, report: Source) -> Source | None:
         return self._database.read(sources.find_growing, report)
+
+    def list_purged(self, report: Source) -> list[PurgedPassage]:
+        return self._database.read(sources.list_purged, report)
 
     def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
         return self._database.read(sources.list_sources, scope, limit=limit, cursor=cursor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import apsw
@@ -23,6 +24,7 @@ from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, Step
+from mycel.domain.team import ENGINE
 from mycel.domain.words import IndexedText
 from mycel.errors import NotFound
 from mycel.retrieval.columns import indexed_text
@@ -196,6 +198,12 @@ class SqliteTransaction:
         # The summary of its month may quote it; the next night tells the month anew.
         for summary in episodes.months_telling_of(self.connection, memory):
             self.purge(summary, by=by)
+        # Here, since it loads what splits sentences, which few processes need.
+        from mycel.stores.sqlite import forgetting
+
+        for source_id, said in forgetting.forget_evidence(self.connection, memory).items():
+            for summary in forgetting.list_summaries(self.connection, source_id, like=memory):
+                self._redact(summary, said, by=by)
         number, receipt = purge.purge_memory(self.connection, memory, by=by, now=self.now)
         self._later.add(_UNINDEX, (number,))
         self._later.add(_UNTAG, (number,))
@@ -222,6 +230,18 @@ class SqliteTransaction:
 
     def find_month(self, scope: ReadScope, path: str) -> Memory | None:
         return episodes.find_month(self.connection, scope, path)
+
+    def _redact(self, summary: Memory, said: Sequence[str], *, by: MemberId) -> None:
+        from mycel.stores.sqlite import forgetting
+
+        clean = forgetting.redacted_memory(summary, said)
+        if clean is not summary:
+            # The engine goes on with its own summaries only.
+            owner = ENGINE if self.changed_last_by(summary.id) == ENGINE else by
+            after = replace(clean, version=summary.version + 1, updated_at=self.now)
+            self.replace(summary, after, by=owner, reason="something it said was purged")
+        if forgetting.redact_versions(self.connection, summary.id, said):
+            purge.forget_recalls_of(self.connection, summary.id)
 
     def link(self, link: Link, *, origin: Memory) -> Link:
         standing = memories.find_link(self.connection, link)

@@ -1,0 +1,115 @@
+"""Keeping out what was purged: found by its words wherever it stands again, in a later report or in a summary."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import accumulate
+
+from mycel.domain.purged import PurgedPassage
+from mycel.domain.source import BLANK
+from mycel.engine.sentences import Span, split_sentences
+from mycel.engine.summary import ASKED
+from mycel.retrieval.duplicates import Wording
+
+# What stands in a summary where a purged sentence was.
+REDACTED = "[purged]"
+# Fewer words than these are said by everybody, all the time.
+LEAST_WORDS = 3
+KEY_BYTES = 16
+_DIGEST_BYTES = 16
+_WORD = re.compile(r"\w+")
+_SIGNS_BEFORE = re.compile(r"[^\w\s]*+$")
+_SIGNS_AFTER = re.compile(r"[^\w\s]*+")
+_LONGEST_SIGNS = 8
+
+
+def passages_in(texts: Iterable[str]) -> list[str]:
+    """Each text, and each of its sentences: a report may begin or end in the middle."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for said in (text, *(text[start:end] for start, end in split_sentences(text))):
+            if len(_words(said)) >= LEAST_WORDS:
+                found[said] = None
+    return list(found)
+
+
+def recognisable(passages: Iterable[str], *, key: bytes) -> set[PurgedPassage]:
+    """Under a key of its own for each source, so that equal passages of two sources do not show it."""
+    listed = [_words(passage) for passage in passages]
+    return {PurgedPassage(len(words), sum(map(len, words)), key, _digest(words, key)) for words in listed}
+
+
+def blank_said(text: str, passages: Iterable[str]) -> str:
+    """Every place where one of the passages stands, in whatever spacing and case, blanked to the same length."""
+    for passage in passages:
+        between = re.compile(r"\W+".join(map(re.escape, _words(passage))), re.IGNORECASE)
+        text = _blank(text, [(found.start(), found.end()) for found in between.finditer(text)])
+    return text
+
+
+def blank_purged(text: str, purged: Sequence[PurgedPassage]) -> str:
+    """The same for passages that are only known by their hashes."""
+    return _blank(text, list(_places(text, purged))) if purged else text
+
+
+def redacted(text: str, passages: Sequence[str]) -> str:
+    """A summary without the sentences that say what a passage says, shortened or in nearly the same words."""
+    pieces: list[str] = []
+    done = 0
+    for start, end in split_sentences(text):
+        if any(_tells(text[start:end], passage) for passage in passages):
+            pieces += (text[done:start], REDACTED)
+            done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _tells(sentence: str, passage: str) -> bool:
+    said = sentence.removeprefix(ASKED)
+    words, purged = f" {' '.join(_words(said))} ", f" {' '.join(_words(passage))} "
+    is_part = len(_words(said)) >= LEAST_WORDS and words in purged
+    return purged in words or is_part or Wording(said).repeats(Wording(passage))
+
+
+def _places(text: str, purged: Sequence[PurgedPassage]) -> Iterator[Span]:
+    """Hashed only where as many words have as many letters: a report may be megabytes long."""
+    spans = [found.span() for found in _WORD.finditer(text)]
+    words = [text[start:end].lower() for start, end in spans]
+    letters = list(accumulate(map(len, words), initial=0))
+    wanted: dict[tuple[bytes, int], dict[int, set[bytes]]] = defaultdict(lambda: defaultdict(set))
+    for passage in purged:
+        wanted[passage.key, passage.words][passage.letters].add(passage.digest)
+    for (key, count), digests in wanted.items():
+        for first, (before, after) in enumerate(zip(letters, letters[count:], strict=False)):
+            known = digests.get(after - before)
+            if known and _digest(words[first : first + count], key) in known:
+                yield spans[first][0], spans[first + count - 1][1]
+
+
+def _blank(text: str, places: Sequence[Span]) -> str:
+    """With the signs that touch its words, so that a passage is blanked alike wherever it is found."""
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(_with_signs(text, place) for place in places):
+        if end > done:
+            first = max(start, done)
+            pieces += (text[done:first], BLANK * (end - first))
+            done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _with_signs(text: str, place: Span) -> Span:
+    start, end = place
+    before = _SIGNS_BEFORE.search(text[max(0, start - _LONGEST_SIGNS) : start])
+    after = _SIGNS_AFTER.match(text, end, end + _LONGEST_SIGNS)
+    return start - (len(before[0]) if before else 0), after.end() if after else end
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _digest(words: Sequence[str], key: bytes) -> bytes:
+    return blake2b(" ".join(words).encode(), key=key, digest_size=_DIGEST_BYTES).digest()
