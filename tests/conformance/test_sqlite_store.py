@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from mycel.contracts.store import Store
+from mycel.domain.ids import SourceId, new_id
+from mycel.domain.transcript import Turn
+from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
-from mycel.stores.sqlite.database import Disk
+from mycel.stores.sqlite.database import Disk, migrate
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_conformance import StoreConformance
 from mycel.testing.store_racing import together
-from mycel.testing.store_samples import TEAM, put
+from mycel.testing.store_samples import AUTHOR, TEAM, TEAMMATE, put, reader
 
 
 class TestSqliteStore(StoreConformance):
@@ -51,6 +54,31 @@ def test_reading_makes_no_file(tmp_path: Path) -> None:
         put(store)
         assert path.exists()
         assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_store_of_before_keeps_its_sources(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite"
+    before = (
+        SourceId(new_id()), "private", AUTHOR, "run", "s-1", "hash", 5, "What was said.", "Title", "billing",
+        '[["user",0,4,null,null]]', "low", 4,
+    )  # fmt: skip
+    with closing(open_writer(path)) as connection:
+        migrate(connection, migrations("mycel.stores.sqlite", "team")[:3])
+        connection.execute(
+            """
+            INSERT INTO sources (id, visibility, agent_id, kind, session_id, sha256, created_at, text, title,
+              project_id, turns, trust, extracted_to) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            before,
+        )
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        found = store.find_source(reader(), before[0])
+        assert found is not None
+        assert (found.text, found.title, found.project_id, found.trust) == ("What was said.", "Title", "billing", "low")
+        assert (found.visibility, found.agent_id, found.kind, found.session_id) == ("private", AUTHOR, "run", "s-1")
+        assert (found.sha256, found.extracted_to, found.turns) == ("hash", 4, (Turn("user", 0, 4),))
+        assert [entry.id for entry in store.list_sources(reader(), limit=9, cursor=None)] == [found.id]
+        assert list(store.list_sources(reader(TEAMMATE), limit=9, cursor=None)) == []
+        assert store.check() == []
 
 
 def test_connections_that_open_the_same_new_file_at_once_all_get_it(tmp_path: Path) -> None:

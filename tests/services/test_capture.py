@@ -520,5 +520,6 @@ def test_two_first_reports_at_once_make_one_source(squad: Squad) -> None:
         [lambda report=report: squad.author.capture_session(report, session_id="s-1") for report in reports]
     )
     assert len({outcome.result().source_id for outcome in outcomes}) == 1
-    (source,) = squad.author.sources.list()
+    (entry,) = squad.author.sources.list()
+    source = squad.author.sources.get(entry.id)
     assert all(f"Part {number}." in source.text for number in range(6))

@@ -52,10 +52,30 @@ def test_later_versions_and_withdrawal_follow(squad: Squad) -> None:
     squad.lead.withdraw(decision.id)
     squad.workspace.run_pending()
     assert contents(squad.child_lead) == []
-    assert squad.lead.cascades() == []
+    assert list(squad.lead.cascades()) == []
     squad.lead.cascade(decision.id)
     squad.workspace.run_pending()
     assert [memory.id for memory in squad.child_lead.list(type="decision")] == [copy.id]
+
+
+def test_what_is_sent_is_listed_in_pages(squad: Squad) -> None:
+    sent: list[str] = []
+    for number in range(5):
+        squad.pass_time(minutes=number % 2)
+        sent.append(squad.lead.save(f"Decision {number} of the squad.", type="decision").id)
+        squad.lead.cascade(sent[-1])
+    first = squad.lead.cascades(limit=2)
+    assert first.next_cursor is not None
+    squad.lead.withdraw(first.items[1].memory_id)
+    second = squad.lead.cascades(limit=2, cursor=first.next_cursor)
+    last = squad.lead.cascades(limit=2, cursor=second.next_cursor)
+    listed = [cascade.memory_id for cascade in (*first, *second, *last)]
+    assert (len(listed), set(listed), last.next_cursor) == (5, set(sent), None)
+    starts = [cascade.started_at for cascade in (*first, *second, *last)]
+    assert starts == sorted(starts, reverse=True)
+    for wrong in ({"limit": 0}, {"cursor": "x"}):
+        with pytest.raises(InvalidInput):
+            squad.lead.cascades(**wrong)
 
 
 def test_copies_travel_and_are_found_where_one_store_may_be_open(

@@ -20,7 +20,7 @@ from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
-from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.source import IngestionEvent, Source, SourceEntry
 
 
 class MemoryFields(TypedDict, total=False):
@@ -128,7 +128,10 @@ class ReposApi(Protocol):
 
 class SourcesApi(Protocol):
     def get(self, id: str) -> Source: ...
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Source]: ...
+    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
+        """Newest first, without their texts."""
+        ...
+
     def events(
         self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> Page[IngestionEvent]: ...
@@ -396,7 +399,7 @@ class MemoryApi(Protocol):
         """Takes back every copy of a memory that was sent to other teams."""
         ...
 
-    def cascades(self) -> list[Cascade]:
+    def cascades(self, *, limit: int = 50, cursor: str | None = None) -> Page[Cascade]:
         """What is being sent to other teams, newest first; without what was withdrawn or deleted."""
         ...
 

@@ -16,8 +16,8 @@ BLANK = "\N{FULL BLOCK}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Material that memories came from, kept for ever; purging a memory blanks its evidence.
+class SourceEntry:
+    """A source as it is listed: everything but what was said, which may be megabytes.
 
     Memories drawn from it belong where it belongs: its project, repo, session, task and thread. A session that reports
     again grows its source; `extracted_to` is how far of it has been looked at.
@@ -26,7 +26,6 @@ class Source:
     id: SourceId
     kind: SourceKind
     agent_id: MemberId
-    text: str
     sha256: str
     created_at: datetime
     visibility: Visibility = Visibility.TEAM
@@ -38,10 +37,17 @@ class Source:
     repo_id: str | None = None
     task_id: str | None = None
     thread_id: str | None = None
-    turns: tuple[Turn, ...] = ()
     # Of whoever captured it, at that moment: what is drawn from it later is trusted no more.
     trust: Trust = Trust.NORMAL
     extracted_to: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source(SourceEntry):
+    """Material that memories came from, kept for ever; purging a memory blanks its evidence."""
+
+    text: str
+    turns: tuple[Turn, ...] = ()
 
 
 class Trigger(StrEnum):

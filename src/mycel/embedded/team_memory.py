@@ -28,7 +28,7 @@ from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
-from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.services.capture import Capture
@@ -265,8 +265,8 @@ class TeamMemory:
     def withdraw(self, id: str) -> IngestionEvent:
         return self._do.cascading.withdraw(self._caller(), id)
 
-    def cascades(self) -> list[Cascade]:
-        return self._do.cascading.standing(self._caller())
+    def cascades(self, *, limit: int = 50, cursor: str | None = None) -> Page[Cascade]:
+        return self._do.cascading.standing(self._caller(), limit=limit, cursor=cursor)
 
     def policy(self) -> Policy:
         return self._do.policies.of(self._caller().team)
@@ -351,7 +351,7 @@ class Sources:
     def retry(self, event_id: str) -> IngestionEvent:
         return self._capture.retry(self._caller(), event_id)
 
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Source]:
+    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
         return self._catalogue.list_sources(self._caller(), limit=limit, cursor=cursor)
 
 

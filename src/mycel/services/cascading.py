@@ -9,11 +9,13 @@ from mycel.access.rules import is_copy, may_curate
 from mycel.access.scope import engine_scope, read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Store, Stores, Transaction
+from mycel.domain.asking import read_limit
 from mycel.domain.cascade import Cascade, Delivery, Direction, copy_id
 from mycel.domain.change import Operation
 from mycel.domain.ids import EventId, MemoryId, TeamName, new_id, parse_id
 from mycel.domain.marks import ORIGIN, with_marks, without_marks
 from mycel.domain.memory import MadeBy, Memory, Scope, SourceKind, SourceRef, Status, Visibility
+from mycel.domain.query import Page
 from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller
 from mycel.errors import AccessDenied, InvalidInput, NotFound
@@ -54,9 +56,11 @@ class Cascading:
 
         return self._armed(caller, work)
 
-    def standing(self, caller: Caller) -> list[Cascade]:
+    def standing(self, caller: Caller, *, limit: object = None, cursor: object = None) -> Page[Cascade]:
+        mark = None if cursor is None else parse_id(cursor, field="cursor")
+        page = read_limit(limit)
         with self._stores.lease(caller.team) as store:
-            return store.list_cascades(read_scope(caller))
+            return store.list_cascades(read_scope(caller), limit=page, cursor=mark)
 
     def reconcile(self) -> None:
         """The tree of teams has changed: new teams receive what is for them, moved ones lose what is not."""

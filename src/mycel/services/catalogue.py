@@ -13,7 +13,7 @@ from mycel.domain.asking import read_filters, read_limit
 from mycel.domain.ids import EventId, SourceId, parse_id
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
-from mycel.domain.source import EventState, IngestionEvent, Source
+from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
 
@@ -98,7 +98,7 @@ class Catalogue:
             raise NotFound(f"no source {source_id}")
         return found
 
-    def list_sources(self, caller: Caller, *, limit: object = None, cursor: object = None) -> Page[Source]:
+    def list_sources(self, caller: Caller, *, limit: object = None, cursor: object = None) -> Page[SourceEntry]:
         mark = None if cursor is None else parse_id(cursor, field="cursor")
         page = read_limit(limit)
         with self._stores.lease(caller.team) as store:

@@ -156,7 +156,7 @@ class ApiEngine:
         assert cast.lead.cascade(memory.id).state is EventState.PENDING
         assert [cascade.memory_id for cascade in cast.lead.cascades()] == [memory.id]
         cast.lead.withdraw(memory.id)
-        assert cast.lead.cascades() == []
+        assert list(cast.lead.cascades()) == []
         outcome(lambda: cast.lead.withdraw(ABSENT), NotFound)
 
     @pytest.mark.parametrize(("field", "call"), WRONG)

@@ -301,7 +301,7 @@ class StoreQueue:
             transaction.put_cascade(cascade)
 
         store.transact(begin)
-        assert store.list_cascades(reader()) == [cascade]
+        assert list(store.list_cascades(reader(), limit=9, cursor=None)) == [cascade]
         assert store.find_cascade(event_id=event.id) == cascade
         for act in (lambda: change(store, memory.id, content="two"), lambda: purge(store, memory.id)):
             claimed = claim(store)

@@ -116,7 +116,12 @@ class StoreSurroundings:
         store.transact(work)
         first = store.list_sources(reader(), limit=3, cursor=None)
         rest = store.list_sources(reader(), limit=3, cursor=first.next_cursor)
-        assert [*first, *rest] == sources[::-1]
+        assert [entry.id for entry in (*first, *rest)] == [source.id for source in sources[::-1]]
+        entry = first.items[0]
+        assert not hasattr(entry, "text")
+        assert {name: getattr(sources[-1], name) for name in entry.__slots__} == {
+            name: getattr(entry, name) for name in entry.__slots__
+        }
         assert rest.next_cursor is None
         assert store.find_source(reader(), sources[0].id) == sources[0]
         assert store.find_source(reader(), SourceId(new_id())) is None

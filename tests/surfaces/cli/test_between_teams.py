@@ -37,6 +37,17 @@ def test_a_cascaded_memory_reaches_the_teams_below_until_it_is_withdrawn(platfor
     assert platform.run("cascades").stderr == "No memory of this team is shared with others.\n"
 
 
+def test_what_is_sent_is_listed_page_by_page(platform) -> None:
+    ids = [platform.save(f"Rule {number} of all teams.") for number in range(3)]
+    for id in ids:
+        platform.ok("cascade", id)
+    first = platform.json("cascades", "--limit", "2")
+    assert platform.run("cascades", "--limit", "2").stderr == f"There are more: --cursor {first['next_cursor']}\n"
+    rest = platform.json("cascades", "--limit", "2", "--cursor", first["next_cursor"])
+    assert [one["memory_id"] for one in first["items"] + rest["items"]] == ids[::-1]
+    assert rest["next_cursor"] is None
+
+
 def test_a_lead_escalates_to_the_parent_team(platform) -> None:
     id = platform.save("Builds need 16 GB.", "--as", "eng-director")
     result = platform.run("escalate", id, "--as", "eng-director")

@@ -9,6 +9,7 @@ import apsw
 from mycel.access.scope import ReadScope
 from mycel.domain.cascade import Cascade, Delivery, Direction
 from mycel.domain.ids import EventId, MemberId, MemoryId, TeamName
+from mycel.domain.query import Page
 from mycel.stores.sqlite.clauses import visible
 from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
 
@@ -37,13 +38,17 @@ def find_cascade(
     return None if row is None else _cascade(row)
 
 
-def list_cascades(connection: apsw.Connection, scope: ReadScope) -> list[Cascade]:
-    """Those that stand, newest first."""
+def list_cascades(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Cascade]:
+    """Those that stand, newest first; the last one seen is the cursor, also when it was withdrawn meanwhile."""
     seen, values = visible(scope)
     sql = f"""
         SELECT {_CASCADE} FROM cascades c JOIN memories m ON m.id = c.memory_id
-        WHERE c.withdrawn_at IS NULL AND m.deleted_at IS NULL AND {seen} ORDER BY c.started_at DESC, c.memory_id"""
-    return [_cascade(row) for row in connection.execute(sql, values)]
+        WHERE c.withdrawn_at IS NULL AND m.deleted_at IS NULL AND {seen} AND (:cursor IS NULL
+          OR (c.started_at, c.memory_id) < (SELECT started_at, memory_id FROM cascades WHERE memory_id = :cursor))
+        ORDER BY c.started_at DESC, c.memory_id DESC LIMIT :limit"""
+    rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
+    found = [_cascade(row) for row in rows[:limit]]
+    return Page(found, found[-1].memory_id if len(rows) > limit else None)
 
 
 def rearm_cascades(connection: apsw.Connection) -> int:

@@ -13,7 +13,7 @@ from mycel.domain.inbox import Surroundings
 from mycel.domain.memory import EvidenceRef, SourceKind
 from mycel.domain.purged import PurgedPassage
 from mycel.domain.query import Page
-from mycel.domain.source import Source
+from mycel.domain.source import Source, SourceEntry
 from mycel.domain.team import Trust
 from mycel.domain.transcript import Turn
 from mycel.stores.sqlite.clauses import Clause, visible
@@ -29,8 +29,9 @@ from mycel.stores.sqlite.rows import (
 
 COLUMNS = (
     "id", "visibility", "agent_id", "allowed_roles", "kind", "session_id", "uri", "sha256", "created_at", "title",
-    "project_id", "repo_id", "task_id", "thread_id", "turns", "trust", "extracted_to", "text",
+    "project_id", "repo_id", "task_id", "thread_id", "trust", "extracted_to", "turns", "text",
 )  # fmt: skip
+_ENTRY = ", ".join(f"s.{name}" for name in COLUMNS[:-2])
 _SOURCE = ", ".join(f"s.{name}" for name in COLUMNS)
 _INSERT = f"INSERT INTO sources ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
@@ -56,13 +57,13 @@ def find_source(connection: apsw.Connection, scope: ReadScope, id: SourceId) -> 
     return None if row is None else _source(row)
 
 
-def list_sources(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
+def list_sources(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[SourceEntry]:
     """Newest first; ids grow with time, so the last one seen is the cursor."""
     seen, values = in_sight(scope)
     after = "AND s.id < :cursor" if cursor is not None else ""
-    sql = f"SELECT {_SOURCE} FROM sources s WHERE {seen} {after} ORDER BY s.id DESC LIMIT :limit"
+    sql = f"SELECT {_ENTRY} FROM sources s WHERE {seen} {after} ORDER BY s.id DESC LIMIT :limit"
     rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
-    found = [_source(row) for row in rows[:limit]]
+    found = [SourceEntry(**_entry(row)) for row in rows[:limit]]
     return Page(found, found[-1].id if len(rows) > limit else None)
 
 
@@ -199,9 +200,9 @@ def _row(source: Source) -> tuple[Any, ...]:
         source.repo_id,
         source.task_id,
         source.thread_id,
-        packed([_packed_turn(turn) for turn in source.turns]),
         source.trust,
         source.extracted_to,
+        packed([_packed_turn(turn) for turn in source.turns]),
         source.text,
     )
 
@@ -211,27 +212,29 @@ def _packed_turn(turn: Turn) -> list[Any]:
 
 
 def _source(row: tuple[Any, ...]) -> Source:
+    return Source(**_entry(row), turns=_turns(row[16]), text=row[17])
+
+
+def _entry(row: tuple[Any, ...]) -> dict[str, Any]:
     audience = audience_from(row[1], row[2], row[3])
-    return Source(
-        id=SourceId(row[0]),
-        visibility=audience.visibility,
-        agent_id=audience.agent_id,
-        allowed_roles=audience.allowed_roles,
-        kind=SourceKind(row[4]),
-        session_id=row[5],
-        uri=row[6],
-        sha256=row[7],
-        created_at=moment(row[8]),
-        title=row[9],
-        project_id=row[10],
-        repo_id=row[11],
-        task_id=row[12],
-        thread_id=row[13],
-        turns=_turns(row[14]),
-        trust=Trust(row[15]),
-        extracted_to=row[16],
-        text=row[17],
-    )
+    return {
+        "id": SourceId(row[0]),
+        "visibility": audience.visibility,
+        "agent_id": audience.agent_id,
+        "allowed_roles": audience.allowed_roles,
+        "kind": SourceKind(row[4]),
+        "session_id": row[5],
+        "uri": row[6],
+        "sha256": row[7],
+        "created_at": moment(row[8]),
+        "title": row[9],
+        "project_id": row[10],
+        "repo_id": row[11],
+        "task_id": row[12],
+        "thread_id": row[13],
+        "trust": Trust(row[14]),
+        "extracted_to": row[15],
+    }
 
 
 def _turns(value: str | None) -> tuple[Turn, ...]:

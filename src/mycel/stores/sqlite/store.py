@@ -27,7 +27,7 @@ from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import ActionKind, Report
-from mycel.domain.source import EventState, IngestionEvent, Source
+from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
 from mycel.domain.words import Plan
 from mycel.stores.sqlite import (
     approaches,
@@ -194,7 +194,7 @@ class SqliteStore:
     def list_purged(self, report: Source) -> list[PurgedPassage]:
         return self._database.read(sources.list_purged, report)
 
-    def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Source]:
+    def list_sources(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[SourceEntry]:
         return self._database.read(sources.list_sources, scope, limit=limit, cursor=cursor)
 
     def find_event(self, scope: ReadScope, id: EventId) -> IngestionEvent | None:
@@ -245,8 +245,8 @@ class SqliteStore:
     def list_reports(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Report]:
         return self._database.read(reports.list_reports, scope, limit=limit, cursor=cursor)
 
-    def list_cascades(self, scope: ReadScope) -> list[Cascade]:
-        return self._database.read(cascades.list_cascades, scope)
+    def list_cascades(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Cascade]:
+        return self._database.read(cascades.list_cascades, scope, limit=limit, cursor=cursor)
 
     def find_cascade(self, *, memory_id: MemoryId | None = None, event_id: EventId | None = None) -> Cascade | None:
         return self._database.read(cascades.find_cascade, memory_id=memory_id, event_id=event_id)

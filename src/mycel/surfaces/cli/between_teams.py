@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import typer
 
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.display import when
+from mycel.surfaces.cli.display import show_more, when
 from mycel.surfaces.cli.event_display import show_event_done
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.output import Column, note, print_table
 from mycel.surfaces.cli.titles import titles_of
 
+# As `mycel list` without a limit.
+_PAGE = 50
+
 if TYPE_CHECKING:
     from mycel.domain.cascade import Cascade
+    from mycel.domain.query import Page
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,16 +56,16 @@ def withdraw(context: typer.Context, id: options.Id) -> None:
     call.answer(event, lambda: show_event_done(event, done="withdrawn"))
 
 
-def list_cascades(context: typer.Context) -> None:
-    """List the memories that were sent to other teams."""
+def list_cascades(context: typer.Context, *, limit: options.PageLimit = None, cursor: options.Cursor = None) -> None:
+    """List the memories that were sent to other teams, the newest first."""
     call = invocation(context)
     with call.memory() as memory:
-        sent = memory.cascades()
+        sent = memory.cascades(limit=_PAGE if limit is None else limit, cursor=cursor)
         titles = {} if call.as_json else titles_of(memory, [one.memory_id for one in sent])
-    call.answer(shape_list(sent), lambda: _show(sent, titles=titles))
+    call.answer(sent, lambda: _show(sent, titles=titles))
 
 
-def _show(sent: Sequence[Cascade], *, titles: Mapping[str, str]) -> None:
+def _show(sent: Page[Cascade], *, titles: Mapping[str, str]) -> None:
     columns = (Column("memory", "bold"), Column("sent"), Column("by"), Column("started", "dim"))
     rows = [
         (
@@ -78,3 +81,4 @@ def _show(sent: Sequence[Cascade], *, titles: Mapping[str, str]) -> None:
         print_table((*columns, Column("id", "dim", below=True)), rows)
     else:
         note("No memory of this team is shared with others.")
+    show_more(sent)
