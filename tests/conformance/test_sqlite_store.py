@@ -1,22 +1,24 @@
 """SQLite keeps every promise of a store."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from mycel.contracts.store import Store
+from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import SourceId, new_id
 from mycel.domain.transcript import Turn
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import Disk, migrate
+from mycel.stores.sqlite.queue import count_events
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_conformance import StoreConformance
 from mycel.testing.store_racing import together
-from mycel.testing.store_samples import AUTHOR, TEAM, TEAMMATE, put, reader
+from mycel.testing.store_samples import AUTHOR, TEAM, TEAMMATE, a_source, an_event, put, reader
 
 
 class TestSqliteStore(StoreConformance):
@@ -79,6 +81,24 @@ def test_a_store_of_before_keeps_its_sources(tmp_path: Path) -> None:
         assert [entry.id for entry in store.list_sources(reader(), limit=9, cursor=None)] == [found.id]
         assert list(store.list_sources(reader(TEAMMATE), limit=9, cursor=None)) == []
         assert store.check() == []
+
+
+def test_events_are_counted_without_looking_at_each(tmp_path: Path) -> None:
+    path, many = tmp_path / "memory.sqlite", 500
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+
+        def work(transaction: Transaction) -> None:
+            for number in range(many):
+                source = a_source(f"text {number}")
+                transaction.add_source(source)
+                transaction.add_event(an_event(source))
+
+        store.transact(work)
+    steps = itertools.count()
+    with closing(open_writer(path)) as connection:
+        connection.set_progress_handler(lambda: next(steps) < 0, 1)
+        assert count_events(connection, reader(TEAMMATE)) == {"pending": many}
+    assert next(steps) < many
 
 
 def test_connections_that_open_the_same_new_file_at_once_all_get_it(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,12 +15,13 @@ from mycel.access.scope import engine_scope
 from mycel.contracts.engine_store import Footprint, LeaseLost
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.cascade import Cascade, Delivery, Direction
-from mycel.domain.ids import EventId, ReportId, TeamName, new_id
+from mycel.domain.ids import EventId, MemberId, ReportId, TeamName, new_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import EvidenceRef, MadeBy, SourceKind, SourceRef, Status, Visibility
 from mycel.domain.report import Action, ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source, Step
+from mycel.domain.team import ENGINE, Role
 from mycel.domain.transcript import Turn
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_racing import together
@@ -28,8 +31,10 @@ MINUTE = timedelta(minutes=1)
 ENGINE_SCOPE = engine_scope(TEAM)
 
 
-def enqueue(store: Store, *, due_at: datetime = START, source: Source | None = None) -> IngestionEvent:
-    event = an_event(source, steps=(Step.EXTRACT,), due_at=due_at)
+def enqueue(
+    store: Store, *, due_at: datetime = START, source: Source | None = None, agent_id: MemberId = AUTHOR
+) -> IngestionEvent:
+    event = an_event(source, steps=(Step.EXTRACT,), due_at=due_at, agent_id=agent_id)
 
     def work(transaction: Transaction) -> None:
         if source is not None:
@@ -165,6 +170,34 @@ class StoreQueue:
         assert store.count_events(reader(TEAMMATE)) == {"pending": 1}
         assert store.find_event(reader(TEAMMATE), events[1].id) is None
         assert store.find_event(reader(TEAMMATE), events[0].id) == events[0]
+
+    def test_the_counts_are_those_of_the_events_in_sight(self, store: Store) -> None:
+        audiences: list[dict[str, Any]] = [
+            {},
+            {"visibility": Visibility.PRIVATE},
+            {"visibility": Visibility.PRIVATE, "agent_id": TEAMMATE},
+            {"visibility": Visibility.ROLE, "allowed_roles": (Role.LEAD,)},
+            {"visibility": Visibility.ROLE, "allowed_roles": (Role.LEAD,), "agent_id": TEAMMATE},
+        ]
+        for audience in audiences:
+            for hidden_by in (None, *audiences):
+                source = a_source(**audience)
+                enqueue(store, source=source)
+                if hidden_by is not None:
+                    put(store, source_ref=SourceRef(source.id), **hidden_by)
+        for author in (AUTHOR, TEAMMATE, ENGINE):
+            enqueue(store, agent_id=author)
+        for number in range(12):
+            claimed = claim(store)
+            assert claimed is not None
+            if number % 2:
+                settle(store, claimed)
+        readers = [
+            reader(member, role) for member in (AUTHOR, TEAMMATE) for role in (Role.AGENT, Role.LEAD, Role.ADMIN)
+        ]
+        for scope in (*readers, ENGINE_SCOPE):
+            listed = Counter(event.state.value for event in store.list_events(scope, limit=99))
+            assert store.count_events(scope) == dict(listed)
 
     def test_a_source_keeps_its_turns_and_place_and_can_grow(self, store: Store) -> None:
         source = a_source(

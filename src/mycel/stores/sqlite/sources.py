@@ -50,6 +50,18 @@ def in_sight(scope: ReadScope) -> Clause:
     )
 
 
+def out_of_sight(scope: ReadScope) -> Clause:
+    """The ids of what `in_sight` leaves out, found from the hidden rows rather than from all."""
+    seen, values = visible(scope, "s")
+    memory_seen, _ = visible(scope)
+    return (
+        f"""SELECT s.id FROM sources s WHERE s.visibility <> 'team' AND NOT {seen}
+          UNION SELECT s.id FROM memories m JOIN sources s ON s.id = m.source_id AND s.agent_id = m.agent_id
+          WHERE m.source_id IS NOT NULL AND m.visibility <> 'team' AND NOT {memory_seen}""",
+        values,
+    )
+
+
 def find_source(connection: apsw.Connection, scope: ReadScope, id: SourceId) -> Source | None:
     seen, values = in_sight(scope)
     sql = f"SELECT {_SOURCE} FROM sources s WHERE s.id = :id AND {seen}"
