@@ -182,6 +182,33 @@ def test_a_later_statement_that_says_so_supersedes(squad: Squad) -> None:
     assert (link.from_id, link.to_id, link.relation.value) == (new.id, old.id, "supersedes")
 
 
+def test_a_run_that_only_made_links_is_seen_by_whoever_sees_what_it_linked(squad: Squad) -> None:
+    for_leads = {"visibility": "role", "allowed_roles": ["lead"]}
+    squad.lead.set_policy(promote_from=1.0, consolidate_every="never")
+    old = squad.author.save("The gateway listens on port 8080.", project="p")
+    hidden = squad.author.save("The proxy listens on port 7070.", project="p", **for_leads)
+    squad.pass_time(hours=1)
+    said = "We decided: the gateway no longer listens on port 8080; it now listens on port 9090."
+    new = capture(squad, said, project="p")
+    said = "We decided: the proxy no longer listens on port 7070; it now listens on port 6060."
+    capture(squad, said, project="p", **for_leads)
+    squad.lead.set_policy(consolidate_every="1h")
+    squad.pass_time(hours=2)
+    squad.workspace.run_pending()
+    assert (status(squad, old), status(squad, new)) == (Status.ACTIVE, Status.INBOX)
+    for member in (squad.person, squad.teammate):
+        (report,) = member.reports()
+        (action,) = report.actions
+        assert (action.kind, action.memory_id, action.other_id) == (ActionKind.LINK, new.id, old.id)
+        assert member.report(str(report.id)).actions == report.actions
+    (own,) = squad.lead.reports()
+    assert {action.other_id for action in own.actions} == {old.id, hidden.id}
+    squad.lead.undo(str(own.id))
+    assert squad.author.links(new.id) == []
+    assert squad.person.consolidate(ids=[old.id, new.id]).actions == ()
+    assert squad.author.links(new.id) == []
+
+
 def test_other_projects_and_other_readers_do_not_contradict(squad: Squad) -> None:
     squad.author.save("The gateway listens on port 8080.", project="p")
     squad.author.save("The gateway listens on port 9090.", project="q")

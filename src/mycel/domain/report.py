@@ -10,11 +10,15 @@ from mycel.domain.ids import MemberId, MemoryId, ReportId
 
 
 class ActionKind(StrEnum):
-    """`merge`: another memory says the same and gives way. `supersede`: a later one says that it replaces it."""
+    """`merge`: another memory says the same and gives way. `supersede`: a later one says that it replaces it.
+
+    `link`: it says so too, but replaces it only once it is approved.
+    """
 
     MERGE = "merge"
     CONTRADICT = "contradict"
     SUPERSEDE = "supersede"
+    LINK = "link"
     PROMOTE = "promote"
     CLEAR = "clear"
 

@@ -125,12 +125,15 @@ class _Planner:
         first, second = self._now(pair.earlier), self._now(pair.later)
         if not self._opposed(pair, first, second) or not self._replaces(pair, first, second):
             return
-        if self._was_undone(ActionKind.SUPERSEDE, second, first):
+        both_active = second.status is Status.ACTIVE and first.status is Status.ACTIVE
+        is_new = not self._linked(first, second, Relation.SUPERSEDES)
+        kind = ActionKind.SUPERSEDE if both_active else ActionKind.LINK
+        if self._was_undone(kind, second, first) or not (both_active or is_new):
             return
-        if not self._linked(first, second, Relation.SUPERSEDES):
+        if is_new:
             self._link(second, first, Relation.SUPERSEDES)
-        if second.status is Status.ACTIVE and first.status is Status.ACTIVE:
-            self._act(ActionKind.SUPERSEDE, second, first, why=pair.judgement.reason or "it says that it replaces it")
+        self._act(kind, second, first, why=pair.judgement.reason or "it says that it replaces it")
+        if both_active:
             self._change(first, replace(first, status=Status.SUPERSEDED))
 
     def clear(self, memory: Memory) -> None:

@@ -10,7 +10,7 @@ from mycel.contracts.store import Transaction
 from mycel.domain.ids import MemberId, MemoryId, ReportId, new_id
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Status
-from mycel.domain.report import Report
+from mycel.domain.report import ActionKind, Report
 from mycel.domain.team import ENGINE
 from mycel.engine.consolidation import Plan
 from mycel.errors import Conflict
@@ -86,6 +86,9 @@ def _reasons(plan: Plan) -> dict[MemoryId, str]:
     """What stands in the history of each memory: the last thing that was done with it."""
     reasons: dict[MemoryId, str] = {}
     for action in plan.actions:
+        if action.kind is ActionKind.LINK:
+            # It changes neither of the two.
+            continue
         for id in (action.memory_id, action.other_id):
             if id is not None:
                 # Not the words of the action: they may quote a memory, and outlive it in the history of the other.
