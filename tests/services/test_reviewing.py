@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mycel.domain.memory import Memory, Status
+from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from tests.squad import Squad, open_squad
 
@@ -111,6 +112,29 @@ def test_a_profile_is_confirmed_by_the_person_or_an_admin(squad: Squad) -> None:
         squad.author.upsert_profile_fact("editor", "emacs", about="person-1", confirmed=True)
     with pytest.raises(InvalidInput, match="about"):
         squad.author.upsert_profile_fact("editor", "emacs", about="swe-2")
+
+
+def test_saying_a_profile_fact_again_adds_nothing_to_the_inbox(squad: Squad) -> None:
+    def say(value: str, *, by: TeamMemory = squad.author, key: str = "tone") -> Memory:
+        return by.upsert_profile_fact(key, value, about="person-1")
+
+    first = say("prefers short answers")
+    assert say("prefers short answers") == first
+    changed = say("prefers long answers")
+    assert (changed.id, changed.version, changed.status) == (first.id, 2, Status.INBOX)
+    assert [version.memory.content for version in squad.author.history(first.id)] == [
+        "prefers short answers",
+        "prefers long answers",
+    ]
+    other = say("prefers long answers", by=squad.teammate)
+    third = say("uses vim", key="editor")
+    assert {item.memory.id for item in squad.person.inbox()} == {first.id, other.id, third.id}
+    squad.person.approve(first.id)
+    assert say("prefers long answers").id == first.id
+    again = say("prefers no answers")
+    assert (again.id != first.id, again.status) == (True, Status.INBOX)
+    squad.person.reject(again.id, reason="no")
+    assert say("prefers no answers").id != again.id
 
 
 def test_the_orchestrator_decides_between_two_values_of_a_key(squad: Squad) -> None:

@@ -100,6 +100,10 @@ class Transaction(EngineTransaction, EpisodeTransaction, Protocol):
         """The active memory with the project, category, key and audience of `like`."""
         ...
 
+    def find_waiting_by_key(self, scope: ReadScope, like: Memory) -> Memory | None:
+        """The same in the inbox, by the author of `like`."""
+        ...
+
     def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
         """New memories with their words, in order. Raises `Conflict` as `replace` does."""
         ...

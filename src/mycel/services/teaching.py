@@ -80,7 +80,7 @@ class Teaching:
             reason = f"{caller.member_id} wrote it about {person}, who should confirm it"
             values |= {"status": Status.INBOX, "metadata": with_marks(values["metadata"], review=reason)}
         fact = unwritten(values, ttl=None)
-        return self._upsert(caller, fact) if values["status"] is Status.ACTIVE else self._insert(caller, fact)
+        return self._upsert(caller, fact) if values["status"] is Status.ACTIVE else self._propose(caller, fact)
 
     def _worker(self, caller: Caller, agent_id: object) -> MemberId:
         worker = read_member_id(agent_id, field="agent_id")
@@ -112,18 +112,39 @@ class Teaching:
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
 
+    def _propose(self, caller: Caller, one: Unwritten) -> Memory:
+        """Answers with what says so already; another value takes the place of the caller's own that waits."""
+
+        def work(transaction: Transaction) -> Memory:
+            memory, scope = one.at(transaction.now), read_scope(caller)
+            waiting = transaction.find_waiting_by_key(scope, memory)
+            for known in (waiting, transaction.find_by_key(scope, memory)):
+                if known is not None and known.content == memory.content:
+                    return known
+            return _put(transaction, caller, memory, one, standing=waiting)
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
     def _upsert(self, caller: Caller, one: Unwritten) -> Memory:
         """The person's own word replaces what stood, whoever wrote that."""
 
         def work(transaction: Transaction) -> Memory:
             memory = one.at(transaction.now)
             standing = transaction.find_by_key(read_scope(caller), memory)
-            if standing is None:
-                transaction.insert([(memory, one.words)], by=caller.member_id)
-                return memory
-            renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
-            transaction.replace(standing, renewed, by=caller.member_id)
-            return renewed
+            return _put(transaction, caller, memory, one, standing=standing)
 
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
+
+
+def _put(
+    transaction: Transaction, caller: Caller, memory: Memory, one: Unwritten, *, standing: Memory | None
+) -> Memory:
+    """Anew, or as the next version of what stood there."""
+    if standing is None:
+        transaction.insert([(memory, one.words)], by=caller.member_id)
+        return memory
+    renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
+    transaction.replace(standing, renewed, by=caller.member_id, words=one.words)
+    return renewed

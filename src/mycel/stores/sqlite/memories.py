@@ -214,11 +214,23 @@ def _read_cursor(cursor: str, order: Order) -> tuple[Any, int]:
 
 def find_by_key(connection: apsw.Connection, scope: ReadScope, like: Memory) -> Memory | None:
     """The accepted knowledge with the same project, category, key and audience."""
+    return _find_by_key(connection, scope, like, status="active", own=like.visibility is Visibility.PRIVATE)
+
+
+def find_waiting_by_key(connection: apsw.Connection, scope: ReadScope, like: Memory) -> Memory | None:
+    """The candidate for it that the same author has in the inbox."""
+    return _find_by_key(connection, scope, like, status="inbox", own=True)
+
+
+def _find_by_key(
+    connection: apsw.Connection, scope: ReadScope, like: Memory, *, status: str, own: bool
+) -> Memory | None:
     seen, values = visible(scope)
-    owned = "AND m.agent_id = :owner" if like.visibility is Visibility.PRIVATE else ""
+    owned = "AND m.agent_id = :owner" if own else ""
+    # The status is written out: only so do the indexes for it apply.
     sql = f"""
         SELECT {_MEMORY} FROM memories m
-        WHERE m.key = :key AND m.project_id IS :project AND m.category IS :category AND m.status = 'active'
+        WHERE m.key = :key AND m.project_id IS :project AND m.category IS :category AND m.status = '{status}'
           AND m.deleted_at IS NULL AND m.visibility = :visibility AND m.allowed_roles IS :roles {owned} AND {seen}
         ORDER BY m.agent_id = :owner DESC, m.confidence DESC, m.number LIMIT 1"""
     values |= {

@@ -150,6 +150,9 @@ class SqliteTransaction:
     def find_by_key(self, scope: ReadScope, like: Memory) -> Memory | None:
         return memories.find_by_key(self.connection, scope, like)
 
+    def find_waiting_by_key(self, scope: ReadScope, like: Memory) -> Memory | None:
+        return memories.find_waiting_by_key(self.connection, scope, like)
+
     def find_source(self, scope: ReadScope, id: SourceId) -> Source | None:
         return sources.find_source(self.connection, scope, id)
 
