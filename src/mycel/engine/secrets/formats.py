@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from mycel.access.tokens import PREFIX
 from mycel.engine.secrets.span import Span
+from mycel.engine.secrets.values import is_key_in_groups
 
 # How far before its run of key characters a format may begin, and what then stands between.
 _LONGEST_START = 28
@@ -125,13 +126,14 @@ _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{40}")
 def keys_near(text: str, start: int, end: int) -> Iterator[Span]:
     """The keys of a known format that begin in a run of key characters, or a little before it."""
     masked_to = 0
-    if start > 0 and text[start - 1] in _BETWEEN_PARTS:
-        start = max(0, start - _LONGEST_START)
-    for beginning in _BEGINNING.finditer(text, start, end + 1):
+    is_part = start > 0 and text[start - 1] in _BETWEEN_PARTS
+    for beginning in _BEGINNING.finditer(text, max(0, start - _LONGEST_START) if is_part else start, end + 1):
         found = _WHOLE.match(text, beginning.start()) if beginning.start() >= masked_to else None
         if found and found.lastindex and not _is_filler(found[0]):
             masked_to = found.end()
             yield Span(found.start(), found.end(), _FORMATS[found.lastindex - 1][0])
+    if not masked_to and not is_part and is_key_in_groups(text[start:end]):
+        yield Span(start, end, "key")
 
 
 def webhook_at(text: str, at: int) -> Span | None:

@@ -6,7 +6,14 @@ import re
 from typing import NamedTuple
 
 from mycel.engine.secrets.span import Span
-from mycel.engine.secrets.values import LEAST_UNANNOUNCED_CHARS, is_password, is_random, is_token
+from mycel.engine.secrets.values import (
+    LEAST_UNANNOUNCED_CHARS,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_surely_grouped,
+    is_token,
+)
 
 PASSWORD = "password"  # noqa: S105  # the kind, not a password
 SECRET = "secret"  # noqa: S105
@@ -21,7 +28,7 @@ _QUOTED_CHARS = 64
 _VALUE_CHARS = 512
 
 _NAME = re.compile(
-    r"(?:(?P<password>pass(?:w(?:or[dt]|d|rd)|phrase|code)s?|pw(?:d|ord)?|contrase[n\u00f1]as?)"
+    r"(?:(?P<password>pass(?:w(?:or[dt]|d|rd)|phrase|code)s?|pw(?:d|ord)?|contrase[n\u00f1]as?|kennwort)"
     r"|(?P<short>passe?)|(?P<secret>secrets?|cred(?:ential)?s?)|(?P<token>tokens?|auth)|(?P<key>keys?))"
     r"(?:[_-]?(?:base|value|string|text|plain|prod(?:uction)?|stag(?:ing|e)|dev|test|live|main|v?[0-9]{1,2}))?"
     r"(?![A-Za-z0-9_])"
@@ -46,7 +53,7 @@ _ASSIGNED = re.compile(
     # name = value, "name": value, name (of what): value, <name>value, | name | value
     r"\\{0,3}[\"'`]?[\])*]{0,2}(?:[ \t]?\([^()\n]{1,40}\))?"
     r"(?::[ \t]*(?:Optional\[|typing\.)?(?:str|bytes|secret|text)[\w.\]| ]{0,20}(?==))?"
-    r"[ \t]{0,8}(?:=>|:=|!?={1,3}|:|->|>|\||\uff1a)[ \t*]{0,8}"
+    r"[ \t]{0,8}(?:=>|:=|!?={1,3}|:|->|\u2192|>|\||\uff1a)[ \t*]{0,8}"
     # "name", "value", and name: name, value: value in lists of settings
     r"|\\{0,3}[\"'][ \t]*,[ \t]*(?=\\{0,3}[\"'])"
     r"|\\{0,3}[\"']?,?(?:[\s{]|\\n){0,24}+\\{0,3}[\"']?(?:value|default)\\{0,3}[\"']?[ \t]*[:=][ \t]*"
@@ -86,6 +93,14 @@ _PAIR = re.compile(
 )
 
 
+_BACK_CHARS = 128
+_BEFORE = re.compile(
+    r"(?<![\w.-])(?P<value>[A-Za-z0-9]{2,8}(?:[-_.][A-Za-z0-9]{2,8}){1,7})[\"'`]?"
+    r"(?:[ \t]*\([ \t]*|[ \t]+(?:is|as|was|=)[ \t]+)(?:(?:the|my|our|its|their|a|new|old)[ \t]+){0,2}"
+    r"(?:[\w-]{1,20}[ \t]+)?\Z"
+)
+
+
 class _Value(NamedTuple):
     text: str
     start: int
@@ -112,6 +127,18 @@ def value_at(text: str, at: int) -> Span | None:
         return None
     is_cut = value.end - value.start >= _VALUE_CHARS
     return Span(value.start, _end_of_rest(text, value.end) if is_cut else value.end, kind)
+
+
+def value_before(text: str, at: int) -> Span | None:
+    """The password that stands before the word at that place: `k4Rt-Qp9z-mm2X is the password`."""
+    name = _NAME.match(text, at)
+    if not name or name.lastgroup != "password":
+        return None
+    first = max(0, at - _BACK_CHARS)
+    found = _BEFORE.search(text[first:at])
+    if not found or not is_surely_grouped(found["value"]) or is_placeholder(found["value"]):
+        return None
+    return Span(first + found.start("value"), first + found.end("value"), PASSWORD)
 
 
 def _connection(text: str, at: int) -> re.Match[str] | None:
@@ -187,7 +214,7 @@ def _is_secret(value: _Value, *, kind: str, announced: bool) -> bool:
     if kind == PASSWORD:
         if announced or value.is_quoted:
             return is_password(value.text) or (value.is_quoted and announced and _is_pin(value.text))
-        return is_password(value.text) and is_random(value.text, least=8)
+        return is_password(value.text) and (is_random(value.text, least=8) or is_surely_grouped(value.text))
     if not announced:
         return is_token(value.text, least=LEAST_UNANNOUNCED_CHARS)
     if kind == SECRET:

@@ -17,8 +17,8 @@ _OVERLAP_CHARS = 64
 # Finding literal bytes is twenty times faster than a pattern; a pattern is tried only where one of these stands.
 # fmt: off
 _HINTS = (
-    b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"login", b"contrase", b"auth", b"bearer", b"://", b"sig=",
-    b"-u", b"identified by", b"-----begin",
+    b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"login", b"contrase", b"kennwort", b"auth",
+    b"bearer", b"://", b"sig=", b"-u", b"identified by", b"-----begin",
 )
 # fmt: on
 # "Password" in Chinese, Japanese and Russian, and "key" in Chinese.
@@ -135,6 +135,7 @@ def _finds() -> dict[bytes, tuple[_Find, ...]]:
     from mycel.engine.secrets.formats import private_key_at
 
     other: dict[bytes, tuple[_Find, ...]] = {
+        b"pass": (keywords.value_at, keywords.value_before),
         b"cred": (keywords.value_at, keywords.pair_at),
         b"login": (keywords.pair_at,),
         b"auth": (keywords.value_at, logins.header_at),

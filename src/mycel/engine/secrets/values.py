@@ -44,6 +44,12 @@ _CAPITALS = re.compile(r"[A-Z0-9]+\Z")
 _SEGMENTS = re.compile(r"[-_./:=,]+")
 _PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]")
 _DIGIT_INSIDE = re.compile(r"[A-Za-z][0-9]+[A-Za-z]")
+_GROUPS = re.compile(r"(?=.{8,})[A-Za-z0-9]{2,8}(?:[-_.][A-Za-z0-9]{2,8}){1,7}\Z")
+_GROUP_SIGNS = re.compile(r"[-_.]")
+# Small letters before large ones, a digit before letters, or large letters together with digits.
+_ODD_GROUP = re.compile(r"[a-z][A-Z]|[0-9][A-Za-z]|[A-Z][A-Za-z]*[0-9]|[A-Z]{2}[a-z]")
+_SMALL = re.compile(r"[a-z]")
+_LARGE = re.compile(r"[A-Z]")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[A-Za-z]")
 _SYMBOL = re.compile(r"[!@#$%^&*+?~]")
@@ -65,11 +71,40 @@ def is_password(value: str) -> bool:
         return bool(_PASSPHRASE.match(head)) and not is_placeholder(value)
     if len(value) < LEAST_PASSWORD_CHARS or is_placeholder(value) or _is_other(head):
         return False
-    if is_random(value, least=8) or _PASSPHRASE.match(head):
+    if is_random(value, least=8) or _PASSPHRASE.match(head) or is_grouped(head):
         return True
     if _SEGMENTS.search(head.rstrip("=")):
         return bool(_DIGIT.search(head) and (_SYMBOL.search(value) or _DIGIT_INSIDE.search(head)))
     return bool(_LETTER.search(head)) and bool(_DIGIT.search(head) or _SYMBOL.search(head) or _is_jagged(head))
+
+
+def is_grouped(value: str) -> bool:
+    """Generated in groups, `k4Rt-Qp9z-mm2X`: several of them are neither words nor numbers, or all are of one size."""
+    if not _GROUPS.match(value):
+        return False
+    groups = _GROUP_SIGNS.split(value)
+    odd = sum(bool(_ODD_GROUP.search(group)) for group in groups)
+    if not _DIGIT.search(value):
+        return odd == len(groups) >= 3
+    sizes = {len(group) for group in groups}
+    is_even = len(groups) >= 3 and len(sizes) == 1 and min(sizes) >= 6 and _is_of_all_sorts(value)
+    return is_even or odd >= 2
+
+
+def is_surely_grouped(value: str) -> bool:
+    """The same where little says that it is a password: names of parts, branches and ids keep to one case."""
+    return _is_of_all_sorts(value) and is_grouped(value)
+
+
+def is_key_in_groups(value: str) -> bool:
+    """The same where nothing says so."""
+    groups = _GROUP_SIGNS.split(value)
+    is_long = len(groups) >= 4 and min(map(len, groups)) >= 4
+    return is_long and is_surely_grouped(value) and all(map(_ODD_GROUP.search, groups))
+
+
+def _is_of_all_sorts(value: str) -> bool:
+    return bool(_SMALL.search(value) and _LARGE.search(value) and _DIGIT.search(value))
 
 
 def is_token(value: str, *, least: int = LEAST_TOKEN_CHARS) -> bool:
