@@ -20,6 +20,8 @@ class Unwritten:
     values: Mapping[str, Any]
     ttl: timedelta | None
     words: IndexedText
+    # The fields that the writer named; the others were derived.
+    given: frozenset[str] = frozenset()
 
     def at(self, now: datetime) -> Memory:
         return written_at(self.values, now, id=self.id, ttl=self.ttl)

@@ -14,9 +14,7 @@ from mycel.domain import fields
 from mycel.domain.change import Operation
 from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.ids import parse_id
-from mycel.domain.knowledge import replaces
-from mycel.domain.link import Link, Relation
-from mycel.domain.memory import Memory, Status
+from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
@@ -26,6 +24,7 @@ from mycel.services.idempotency import Retry
 from mycel.services.ownership import change_own
 from mycel.services.policies import Policies
 from mycel.services.screening import screen
+from mycel.services.standing import store_value
 from mycel.services.unwritten import Unwritten, unwritten
 
 MAX_VERSION = 2**53
@@ -40,17 +39,22 @@ class Writing:
     def __init__(self, stores: Stores, policies: Policies, *, max_content: int = MAX_CONTENT_BYTES) -> None:
         self._stores = stores
         self._policies = policies
-        self._max_content = max_content
+        self.max_content = max_content
 
-    def save(self, caller: Caller, content: object, given: Mapping[str, object]) -> Memory:
-        new = self._read_new(caller, content, given)
-        retry = Retry.read(caller, "save", given.get("idempotency_key"), new.values, new.ttl)
+    def save(
+        self, caller: Caller, content: object, given: Mapping[str, object], *, expected_version: object = None
+    ) -> Memory:
+        """With `expected_version`, `Conflict` unless the value that stands under its key is at that one; 0 is none."""
+        new = self.read_new(caller, content, given)
+        expected = _expected_version(expected_version, least=0)
+        read = () if expected is None else (expected,)
+        retry = Retry.read(caller, "save", given.get("idempotency_key"), new.values, new.ttl, *read)
 
         def work(transaction: Transaction) -> Memory:
             earlier = retry.earlier(transaction)
             if earlier is not None:
                 return earlier
-            (stored,) = _store(transaction, caller, [new])
+            (stored,) = _store(transaction, caller, [new], expected=expected)
             retry.remember(transaction, stored)
             return stored
 
@@ -70,7 +74,7 @@ class Writing:
         expected = _expected_version(given.get("expected_version"))
         reason = _reason(given.get("reason"))
         policy = self._policies.of(caller.team)
-        draft = screen(read_fields(changed, max_content=self._max_content), policy)
+        draft = screen(read_fields(changed, max_content=self.max_content), policy)
         if not changed:
             raise InvalidInput("give at least one field to change", field="fields")
         request = (memory_id, expected, reason, draft.values, draft.ttl, draft.needs_review)
@@ -125,13 +129,15 @@ class Writing:
 
         return change_own(self._stores, caller, memory_id, work)
 
-    def _read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> Unwritten:
+    def read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> Unwritten:
         said = {name: value for name, value in given.items() if value is not None and name != "idempotency_key"}
         policy = self._policies.of(caller.team)
-        draft = screen(read_fields({"content": content, **said}, max_content=self._max_content), policy)
+        draft = screen(read_fields({"content": content, **said}, max_content=self.max_content), policy)
         values = new_memory(draft, caller=caller, policy=policy)
         lasts = draft.ttl is not None or "expires_at" in values
-        return unwritten(values, ttl=draft.ttl if lasts else policy.life_of(values["made_by"]))
+        given_names = frozenset(draft.values) | ({"expires_at"} if draft.ttl is not None else set[str]())
+        life = draft.ttl if lasts else policy.life_of(values["made_by"])
+        return replace(unwritten(values, ttl=life), given=given_names)
 
     def _read_item(self, caller: Caller, place: int, item: object) -> Unwritten:
         try:
@@ -140,31 +146,33 @@ class Writing:
             given = dict(cast(Mapping[str, object], item))
             if "idempotency_key" in given:
                 raise InvalidInput("is for single saves", field="idempotency_key")
-            return self._read_new(caller, given.pop("content", None), given)
+            return self.read_new(caller, given.pop("content", None), given)
         except InvalidInput as error:
             raise InvalidInput(error.problem, field=f"items[{place}].{error.field}") from None
 
 
-def _expected_version(value: object) -> int | None:
-    return None if value is None else fields.whole(value, field="expected_version", least=1, most=MAX_VERSION)
+def _expected_version(value: object, *, least: int = 1) -> int | None:
+    return None if value is None else fields.whole(value, field="expected_version", least=least, most=MAX_VERSION)
 
 
 def _reason(value: object) -> str | None:
     return None if value is None else fields.filled_text(value, field="reason", max_bytes=MAX_REASON_BYTES)
 
 
-def _store(transaction: Transaction, caller: Caller, new: Sequence[Unwritten]) -> list[Memory]:
+def _store(
+    transaction: Transaction, caller: Caller, new: Sequence[Unwritten], *, expected: int | None = None
+) -> list[Memory]:
     stored: list[Memory] = []
     plain: list[tuple[Memory, IndexedText]] = []
     for one in new:
         memory = one.at(transaction.now)
         _require_source(transaction, read_scope(caller), memory)
-        if memory.key is not None and memory.status is Status.ACTIVE:
+        if _takes_a_place(memory):
             if plain:
                 # Before the next, so that the change log has them in the order given.
                 transaction.insert(plain, by=caller.member_id)
                 plain = []
-            memory = _store_knowledge(transaction, caller, memory, one.words)
+            memory = store_value(transaction, caller, one, expected=expected)
         else:
             plain.append((memory, one.words))
         stored.append(memory)
@@ -173,20 +181,9 @@ def _store(transaction: Transaction, caller: Caller, new: Sequence[Unwritten]) -
     return stored
 
 
-def _store_knowledge(transaction: Transaction, caller: Caller, memory: Memory, words: IndexedText) -> Memory:
-    standing = transaction.find_by_key(read_scope(caller), memory)
-    if standing is None:
-        transaction.insert([(memory, words)], by=caller.member_id)
-        return memory
-    if replaces(caller, standing, memory):
-        renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
-        transaction.replace(standing, renewed, by=caller.member_id)
-        return renewed
-    candidate = replace(memory, status=Status.INBOX)
-    transaction.insert([(candidate, words)], by=caller.member_id)
-    contradiction = Link(candidate.id, standing.id, Relation.CONTRADICTS, caller.member_id, transaction.now)
-    transaction.link(contradiction, origin=candidate)
-    return candidate
+def _takes_a_place(memory: Memory) -> bool:
+    """A profile that waits stands against nothing: the person it is about decides."""
+    return memory.key is not None and (memory.status is Status.ACTIVE or memory.type is not MemoryType.PROFILE)
 
 
 def _changed(

@@ -116,7 +116,9 @@ class ApiAccess:
             ("teammate", 0.4, "Port 80."),
             ("teammate", 0.5, "Port 80."),
             ("teammate", 0.6, "Port 81."),
-            ("author", 0.1, "Port 81."),
+            ("author", 0.4, "Port 80."),
+            ("author", 0.5, "Port 81."),
+            ("author", 0.6, "Port 81."),
             ("orchestrator", 0.1, "Port 81."),
             ("lead", 0.5, "Port 80."),
         ],
@@ -148,9 +150,11 @@ class ApiAccess:
         cast.author.save("a", confidence=0.5, **for_leads)
         cast.teammate.save("b", confidence=0.9, **for_leads)
         own = cast.lead.save("c", confidence=0.95, **for_leads)
-        assert cast.lead.save("d", confidence=0.1, **for_leads).id == own.id
-        renewed = cast.lead.save("e", confidence=0.9, **for_leads)
-        assert (renewed.id, renewed.version) == (own.id, own.version + 2)
+        weaker = cast.lead.save("d", confidence=0.92, **for_leads)
+        [link] = cast.lead.links(weaker.id)
+        assert (weaker.status, link.to_id) == ("inbox", own.id)
+        renewed = cast.lead.save("e", confidence=0.95, **for_leads)
+        assert (renewed.id, renewed.version) == (own.id, own.version + 1)
 
     def test_an_update_cannot_take_the_key_of_another(self, cast: Cast) -> None:
         cast.author.save("a", key="k")
