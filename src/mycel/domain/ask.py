@@ -76,4 +76,4 @@ def _plain(value: object) -> object:
         return value.isoformat()
     if isinstance(value, (list, tuple, set, frozenset)):
         return [str(item) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return str(value)
+    return value if isinstance(value, bool) else str(value)

@@ -63,6 +63,7 @@ _READERS: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
     "tags": ("tags", lambda value, name: fields.tags(value, field=name)),
     "category": ("category", _label),
     "key": ("key", _label),
+    "knowledge": ("knowledge", lambda value, name: fields.flag(value, field=name)),
     "project": ("project_id", _label),
     "repo": ("repo_id", _label),
     "agent": ("agent_id", _label),

@@ -50,6 +50,8 @@ class Filters:
     # Only what has stood as it is since that moment or before.
     believed_at: datetime | None = None
     deleted: bool = False
+    # Only what has a key and is about no person.
+    knowledge: bool = False
     # The project of the question: global and own memories are in reach beside it.
     reach_project: str | None = None
     reach_repo: str | None = None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mycel.access.scope import ReadScope
 from mycel.domain.embedding import IndexRow
+from mycel.domain.memory import MemoryType
 from mycel.domain.query import Filters
 from mycel.retrieval.coded_column import NEVER, CodedColumn, Flags, Match, TimeColumn, both, either, resized
 
@@ -27,6 +28,8 @@ TEXT_COLUMNS = (
 TIME_COLUMNS = ("created_at", "expires_at", "valid_from")
 
 _ABSENT, _KEPT, _DELETED = 0, 1, 2
+# Names a question asked of whole columns, apart from the texts that other questions look for.
+_ANY_KEY = ("any", "key")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -134,6 +137,9 @@ class Facets:
             yield self._texts["path"].equal_to(filters.at_path)
 
     def _within(self, filters: Filters) -> Iterator[Match]:
+        if filters.knowledge:
+            yield self._texts["key"].where(_ANY_KEY, lambda key: True)
+            yield self._texts["type"].where(_ANY_KEY, lambda type: type != MemoryType.PROFILE)
         if filters.path != "/":
             path = filters.path
             yield self._texts["path"].where(path, lambda other: other == path or other.startswith(f"{path}/"))

@@ -168,6 +168,8 @@ class StoreRecords:
             (Filters(tags=("ci", "build")), {"tags": ("build", "ci", "x")}),
             (Filters(category="c"), {"category": "c"}),
             (Filters(key="k"), {"key": "k"}),
+            (Filters(knowledge=True), {"key": "k"}),
+            (Filters(knowledge=True, statuses=(Status.INBOX,)), {"key": "k", "status": Status.INBOX}),
             (Filters(project_id="p"), {"project_id": "p"}),
             (Filters(repo_id="r"), {"repo_id": "r"}),
             (Filters(agent_id=TEAMMATE), {"agent_id": TEAMMATE}),

@@ -99,6 +99,7 @@ CONDITIONS: dict[str, st.SearchStrategy[object]] = {
     "agent_id": members,
     **dict.fromkeys(("since", "until", "alive_at", "believed_at"), moments),
     "deleted": st.booleans(),
+    "knowledge": st.booleans(),
 }
 
 
@@ -125,6 +126,7 @@ def wanted(memory: IndexRow, scope: ReadScope, asked: Filters, *, linked: set[in
             getattr(asked, name) in (None, getattr(memory, name))
             for name in ("category", "key", "project_id", "repo_id", "agent_id", "session_id", "task_id")
         )
+        and not (asked.knowledge and (memory.key is None or memory.type == "profile"))
         and (asked.at_path is None or memory.path == asked.at_path)
         and (memory.path == asked.path or memory.path.startswith(asked.path.rstrip("/") + "/"))
         and set(asked.tags) <= set(json.loads(memory.tags or "[]"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mycel.access.scope import ReadScope
+from mycel.domain.memory import Status
 from mycel.domain.query import Filters
 from mycel.stores.sqlite.rows import micros
 
@@ -45,6 +46,10 @@ def matching(filters: Filters, table: str = "m", *, past: bool = False) -> Claus
     """Conditions on rows of memories under any name, or with `past` on their versions."""
     parts: list[str] = [f"{table}.deleted_at IS {'NOT NULL' if filters.deleted else 'NULL'}"]
     values: dict[str, Any] = {}
+    if filters.knowledge:
+        parts.append(f"{table}.key IS NOT NULL AND {table}.type <> 'profile'")
+        # Said in constants as well, so that the index of standing values can serve it.
+        parts.extend([f"{table}.status = 'active'"] if filters.statuses == (Status.ACTIVE,) else [])
     _add_options(filters, table, parts, values)
     _add_equals(filters, table, parts, values)
     _add_times(filters, table, parts, values)
