@@ -34,7 +34,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heading:
+class Heading:
     start: int
     end: int
     level: int
@@ -74,9 +74,9 @@ def _short(title: str) -> str:
 
 def _sections(text: str) -> Iterator[Chunk]:
     """From one heading to the next; a heading with nothing under it but another goes with that one."""
-    levels: list[_Heading] = []
-    start, said_from = 0, _front_matter_end(text)
-    for heading in _headings(text, said_from):
+    levels: list[Heading] = []
+    start, said_from = 0, front_matter_end(text)
+    for heading in find_headings(text, said_from):
         goes_deeper = not levels or heading.level > levels[-1].level
         if not goes_deeper or _WORD.search(text, said_from, heading.start):
             yield Chunk(start, heading.start, _path(levels))
@@ -89,11 +89,11 @@ def _sections(text: str) -> Iterator[Chunk]:
         yield Chunk(start, len(text), _path(levels))
 
 
-def _path(levels: list[_Heading]) -> tuple[str, ...]:
+def _path(levels: list[Heading]) -> tuple[str, ...]:
     return tuple(level.title for level in levels if level.title)
 
 
-def _headings(text: str, start: int) -> Iterator[_Heading]:
+def find_headings(text: str, start: int) -> Iterator[Heading]:
     code = fenced_blocks(text, start)
     # Whether the line before stands alone, and can be the text above an underline.
     alone: Span | None = None
@@ -104,9 +104,9 @@ def _headings(text: str, start: int) -> Iterator[_Heading]:
         marked = None if is_code else _HEADING.match(line[0])
         underline = None if is_code or alone is None else _UNDERLINE.match(line[0])
         if marked:
-            yield _Heading(line.start(), line.end(), len(marked[1]), _title(content))
+            yield Heading(line.start(), line.end(), len(marked[1]), _title(content))
         elif underline and alone is not None:
-            yield _Heading(alone[0], line.end(), 1 if underline[1] else 2, " ".join(text[slice(*alone)].split()))
+            yield Heading(alone[0], line.end(), 1 if underline[1] else 2, " ".join(text[slice(*alone)].split()))
         may_stand = after_blank and content and not (is_code or marked or underline or _UNTITLED.match(line[0]))
         alone = line.span() if may_stand else None
         after_blank = not content or bool(marked or underline)
@@ -119,7 +119,7 @@ def _title(line: str) -> str:
     return bare.rstrip() if not bare or bare[-1].isspace() else words
 
 
-def _front_matter_end(text: str) -> int:
+def front_matter_end(text: str) -> int:
     """Where the block between two lines of dashes at the very top ends, or 0."""
     lines = _LINE.finditer(text, 1 if text.startswith("\ufeff") else 0, MOST_FRONT_MATTER_CHARS)
     head = [line[0].rstrip() for line in islice(lines, 2)]
