@@ -34,6 +34,8 @@ from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files, MemoryFolders
 from mycel.services.grouping import Grouping
+from mycel.services.importing import Importing
+from mycel.services.knowledge import Knowledge
 from mycel.services.maintaining import Maintaining
 from mycel.services.organisation import Organisation
 from mycel.services.policies import Policies
@@ -99,10 +101,11 @@ def open_workspace(
 
     grouping = Grouping(embedding)
     searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
+    writing, reading = Writing(stores, policies, max_content=chosen.max_content_bytes), Reading(stores, time)
     member = MemberServices(
-        writing=Writing(stores, policies, max_content=chosen.max_content_bytes),
+        writing=writing,
         relating=Relating(stores),
-        reading=Reading(stores, time),
+        reading=reading,
         searching=searching,
         explaining=Explaining(searching),
         context=Context(searching, stores, time),
@@ -119,6 +122,8 @@ def open_workspace(
         teaching=Teaching(stores, directory, policies, max_content=chosen.max_content_bytes),
         cascading=Cascading(stores, directory, wake=engine.wake),
         policies=policies,
+        knowledge=Knowledge(stores, writing, reading, searching),
+        importing=Importing(stores, time, policies, writing),
     )
     digesting = Digesting(directory, policies, workshop=workshop, model=model)
     performers |= {

@@ -23,6 +23,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
 from mycel.embedded.episode_ledger import EpisodeLedger
+from mycel.embedded.knowledge import Knowledge
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
@@ -333,6 +334,49 @@ CASES: dict[str, Case] = {
         lambda: api.consolidate(ids=[w.subject], dry_run=True),
         lambda: api.consolidate(ids=[w.subject]),
     ],
+    "knowledge.list": lambda api, w: [
+        lambda: api.knowledge.list(),
+        lambda: api.knowledge.list(key="hk"),
+        lambda: api.knowledge.list(project="only-hidden", category="secret"),
+        lambda: api.knowledge.list(team="squad"),
+    ],
+    "knowledge.get": lambda api, w: [
+        lambda: api.knowledge.get(key="hk", project="only-hidden", category="secret"),
+        lambda: api.knowledge.get(key="hk", project="only-hidden", category="secret", team="squad"),
+    ],
+    "knowledge.candidates": lambda api, w: [
+        lambda: api.knowledge.candidates(),
+        lambda: api.knowledge.candidates(key="hk"),
+    ],
+    "knowledge.history": lambda api, w: [lambda: api.knowledge.history(w.subject)],
+    "knowledge.search": lambda api, w: [
+        lambda: api.knowledge.search("secretword heron"),
+        lambda: api.knowledge.search(None, project="only-hidden", limit=100),
+    ],
+    "knowledge.delete": lambda api, w: [lambda: api.knowledge.delete(w.subject)],
+    "knowledge.arbitrate": lambda api, w: [lambda: api.knowledge.arbitrate(w.subject)],
+    # Under the very key of the hidden memory, for the same readers and for others.
+    "knowledge.upsert": lambda api, w: [
+        *(
+            lambda audience=audience: undone(
+                api,
+                [
+                    api.knowledge.upsert(
+                        key="hk", project="only-hidden", category="secret", value="x", expected_version=0, **audience
+                    )
+                ],
+            )
+            for audience in ({"visibility": "private"}, FOR_LEADS)
+        ),
+    ],
+    "knowledge.import_markdown": lambda api, w: [
+        lambda: api.knowledge.import_markdown(
+            "# Secret\nbeta heron, secretword again\n", name="hidden.md", project="only-hidden", dry_run=True
+        ),
+        lambda: api.knowledge.import_markdown(
+            "- hk: x\n", name="h", project="only-hidden", category="secret", dry_run=True
+        ),
+    ],
     "views.list": lambda api, w: [lambda: api.views.list()],
     "views.run": lambda api, w: [lambda: api.views.run("kept", limit=100)],
     "views.save": lambda api, w: [lambda: api.views.save("lessons", type="lesson")],
@@ -461,7 +505,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
 
 def public_methods() -> set[str]:
     found = {name for name in vars(TeamMemory) if not name.startswith("_")}
-    parts = {"projects": Projects, "repos": Repos, "sources": Sources, "views": Views, "episodes": EpisodeLedger}
+    parts = {"projects": Projects, "repos": Repos, "sources": Sources, "views": Views, "episodes": EpisodeLedger, "knowledge": Knowledge}
     for part, kind in parts.items():
         found |= {f"{part}.{name}" for name in vars(kind) if not name.startswith("_") or name == "__call__"}
     return found
@@ -474,7 +518,7 @@ def test_every_public_method_has_a_case() -> None:
 def test_every_part_of_the_memory_is_walked(worlds: Callable[[str], tuple[World, World]]) -> None:
     api = worlds("private")[0].member("author")
     parts = {name for name in vars(api) if not name.startswith("_")}
-    assert parts == {"projects", "repos", "sources", "views", "episodes"}
+    assert parts == {"projects", "repos", "sources", "views", "episodes", "knowledge"}
 
 
 @pytest.mark.parametrize(
@@ -494,6 +538,7 @@ def test_whoever_may_see_the_memory_does(
     """Otherwise the comparison would pass on a memory that nobody sees."""
     read_only = {"get", "history", "links", "usage", "list", "tree", "recent", "stats", "search", "changes"}
     read_only |= {"context_for", "explain"}
+    read_only |= {f"knowledge.{name}" for name in ("list", "get", "history", "search")}
     around = {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events", "views.run"}
     found = leaks(*worlds(scenario), reader, frozenset(CASES) - read_only - around)
     assert set(found) == read_only | around
@@ -561,6 +606,7 @@ def test_an_arm_that_forgets_the_scope_is_noticed(
     forget_scope(arm)
     writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many"}
     writes |= {"approve", "approve_many", "reject", "reject_many", "settle", "summarize_thread"}
+    writes |= {f"knowledge.{name}" for name in ("upsert", "delete", "arbitrate")}
     assert expected <= set(leaks(present, absent, "teammate", frozenset(writes)))
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, TypedDict, Unpack
 
 from mycel.contracts.episodes_api import EpisodesApi
+from mycel.contracts.knowledge_api import KnowledgeApi
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
@@ -103,6 +104,7 @@ class FilterFields(TypedDict, total=False):
     tags: str | Sequence[str] | None
     category: str | None
     key: str | None
+    knowledge: bool | None
     project: str | None
     repo: str | None
     agent: str | None
@@ -167,6 +169,8 @@ class MemoryApi(Protocol):
     def views(self) -> ViewsApi: ...
     @property
     def episodes(self) -> EpisodesApi: ...
+    @property
+    def knowledge(self) -> KnowledgeApi: ...
 
     def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
         """Stores a memory, active at once unless it must be reviewed.

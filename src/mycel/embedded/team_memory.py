@@ -31,6 +31,7 @@ from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.embedded.episode_ledger import EpisodeLedger
+from mycel.embedded.knowledge import Knowledge
 from mycel.services.capture import Capture
 from mycel.services.cascading import Cascading
 from mycel.services.catalogue import Catalogue
@@ -40,6 +41,8 @@ from mycel.services.context import Context
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files
+from mycel.services.importing import Importing
+from mycel.services.knowledge import Knowledge as KnowledgeService
 from mycel.services.policies import Policies
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
@@ -71,6 +74,8 @@ class MemberServices:
     teaching: Teaching
     cascading: Cascading
     policies: Policies
+    knowledge: KnowledgeService
+    importing: Importing
 
 
 class TeamMemory:
@@ -82,6 +87,7 @@ class TeamMemory:
         self.projects = Projects(caller, services.catalogue)
         self.repos = Repos(caller, services.catalogue)
         self.sources = Sources(caller, services.catalogue, services.capture)
+        self.knowledge = Knowledge(caller, services.knowledge, services.importing)
         self.views = Views(caller, services.catalogue, services.searching)
         self.episodes = EpisodeLedger(caller, services.episodes)
 

@@ -63,13 +63,13 @@ class Reviewing:
         """All of them become active, or none; with `edits`, changed first."""
         wanted = _read_ids(ids)
         draft = self._read_edits(caller, edits)
-        return self._decide(caller, lambda transaction: [_approve(transaction, caller, id, draft) for id in wanted])
+        return self._decide(caller, lambda transaction: [approve_one(transaction, caller, id, draft) for id in wanted])
 
     def reject(self, caller: Caller, ids: Sequence[object], *, reason: object) -> list[Memory]:
         """Archived, with who said why; all of them, or none."""
         wanted = _read_ids(ids)
         why = fields.filled_text(reason, field="reason", max_bytes=MAX_REASON_BYTES)
-        return self._decide(caller, lambda transaction: [_reject(transaction, caller, id, why=why) for id in wanted])
+        return self._decide(caller, lambda transaction: [reject_one(transaction, caller, id, why=why) for id in wanted])
 
     def settle(
         self, caller: Caller, id: object, *, over: object, status: object = Status.CONTRADICTED, reason: object = None
@@ -123,7 +123,9 @@ def _reason(memory: Memory) -> str:
     return _DRAWN if memory.evidence_ref is not None else _WAITS
 
 
-def _approve(transaction: Transaction, caller: Caller, id: MemoryId, draft: Draft | None) -> Memory:
+def approve_one(
+    transaction: Transaction, caller: Caller, id: MemoryId, draft: Draft | None, *, why: str | None = None
+) -> Memory:
     scope = read_scope(caller)
     before = transaction.get(scope, id)
     require_reviewer(caller, before)
@@ -145,7 +147,7 @@ def _approve(transaction: Transaction, caller: Caller, id: MemoryId, draft: Draf
         updated_at=now,
     )
     _make_room(transaction, caller, scope, approved)
-    transaction.replace(before, approved, by=caller.member_id, reason="approved")
+    transaction.replace(before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved")
     _replace_superseded(transaction, caller, scope, approved)
     return approved
 
@@ -156,7 +158,7 @@ def _make_room(transaction: Transaction, caller: Caller, scope: ReadScope, appro
     if standing is not None and standing.id != approved.id:
         if approved.type is not MemoryType.PROFILE:
             require_arbiter(caller)
-        _lose(transaction, caller, standing, loss=Status.CONTRADICTED, why="another value was approved")
+        lose(transaction, caller, standing, loss=Status.CONTRADICTED, why="another value was approved")
 
 
 def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
@@ -167,10 +169,10 @@ def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadSco
                 continue
             if other.key is not None:
                 require_arbiter(caller)
-            _lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
+            lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
 
 
-def _reject(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str) -> Memory:
+def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str) -> Memory:
     scope = read_scope(caller)
     before = transaction.get(scope, id)
     require_reviewer(caller, before)
@@ -184,7 +186,7 @@ def _reject(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str)
         updated_at=transaction.now,
     )
     transaction.replace(before, rejected, by=caller.member_id, reason=f"rejected: {why}")
-    _clear_opponents(transaction, caller, scope, rejected)
+    clear_opponents(transaction, caller, scope, rejected)
     return rejected
 
 
@@ -209,11 +211,11 @@ def _settle(
         if id not in opponents:
             raise InvalidInput(f"nothing says that {id} contradicts it: link them as contradicts first", field="over")
         if loser.status in _STANDING:
-            lost = _lose(transaction, caller, loser, loss=loss, why=why or "decided in favour of another")
-            _clear_opponents(transaction, caller, scope, lost)
+            lost = lose(transaction, caller, loser, loss=loss, why=why or "decided in favour of another")
+            clear_opponents(transaction, caller, scope, lost)
     winner = transaction.get(scope, winner_id)
     if winner.status is Status.INBOX:
-        return _approve(transaction, caller, winner_id, None)
+        return approve_one(transaction, caller, winner_id, None)
     return winner
 
 
@@ -224,7 +226,7 @@ def _require_decider(caller: Caller, memory: Memory) -> None:
         require_reviewer(caller, memory)
 
 
-def _lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Status, why: str) -> Memory:
+def lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Status, why: str) -> Memory:
     lost = replace(
         memory,
         status=loss,
@@ -236,7 +238,7 @@ def _lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Sta
     return lost
 
 
-def _clear_opponents(transaction: Transaction, caller: Caller, scope: ReadScope, gone: Memory) -> None:
+def clear_opponents(transaction: Transaction, caller: Caller, scope: ReadScope, gone: Memory) -> None:
     """Whoever was contested by this memory alone is so no longer."""
     for id in _opponents(transaction, scope, gone.id):
         memory = transaction.find(scope, id)

@@ -17,11 +17,12 @@ from mycel.testing.memory_api_context import ApiContext
 from mycel.testing.memory_api_engine import ApiEngine
 from mycel.testing.memory_api_episodes import ApiEpisodes
 from mycel.testing.memory_api_finding import ApiFinding
+from mycel.testing.memory_api_knowledge import ApiKnowledge
 from mycel.testing.memory_api_reading import ApiReading
 from mycel.testing.memory_api_writing import ApiWriting
 
 
-class MemoryApiConformance(ApiWriting, ApiAccess, ApiReading, ApiFinding, ApiContext, ApiEngine, ApiEpisodes):
+class MemoryApiConformance(ApiWriting, ApiAccess, ApiReading, ApiFinding, ApiContext, ApiEngine, ApiEpisodes, ApiKnowledge):
     """Every promise of `contracts.memory_api`, one test each."""
 
     @pytest.fixture

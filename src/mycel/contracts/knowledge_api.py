@@ -1,0 +1,109 @@
+"""Knowledge as every way into a team's memory offers it: one standing value per project, category and key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypedDict, Unpack
+
+from mycel.domain.importing import ImportReport
+from mycel.domain.memory import Memory, Version
+from mycel.domain.query import Page
+from mycel.domain.recall import Recall
+
+
+class KnowledgeFields(TypedDict, total=False):
+    """What else a writer can say about a value, as in `save`."""
+
+    title: str | None
+    summary: str | None
+    tags: Sequence[str] | str | None
+    repo: str | None
+    visibility: str | None
+    allowed_roles: Sequence[str] | None
+    rationale: str | None
+    alternatives: Sequence[str] | None
+    source: Mapping[str, Any] | str | None
+    metadata: Mapping[str, Any] | None
+
+
+class KnowledgeApi(Protocol):
+    """Memories with a key, but for facts about people."""
+
+    def upsert(
+        self,
+        *,
+        key: str,
+        value: str,
+        project: str | None = None,
+        category: str = "fact",
+        confidence: float | None = None,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        **fields: Unpack[KnowledgeFields],
+    ) -> Memory:
+        """Replaces the standing value if it is surer, as sure and by the same member, or by the orchestrator.
+
+        Otherwise it waits in the inbox, linked to the standing value as contradicting. What only repeats the value that
+        stands or waits changes nothing. `expected_version` is that of the standing value as the writer has read it, 0
+        for none; `Conflict` when it is another.
+        """
+        ...
+
+    def get(self, *, key: str, project: str | None = None, category: str = "fact", team: str | None = None) -> Memory:
+        """The standing value; the one for the whole team before one for fewer readers."""
+        ...
+
+    def candidates(
+        self,
+        *,
+        project: str | None = None,
+        category: str | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """What waits for an arbiter, newest first."""
+        ...
+
+    def history(self, id: str) -> list[Version]: ...
+    def search(
+        self, query: str | None, *, project: str | None = None, category: str | None = None, limit: int = 10
+    ) -> Recall: ...
+    def delete(self, id: str) -> None: ...
+    def arbitrate(self, id: str, *, reason: str | None = None) -> Memory:
+        """This value holds: another that stood becomes `contradicted`, what else waits for the same place is rejected.
+
+        For the orchestrator, leads and admins. Deciding the same twice changes nothing.
+        """
+        ...
+
+    def import_markdown(
+        self,
+        text: str,
+        *,
+        name: str,
+        project: str | None = None,
+        category: str | None = None,
+        confidence: float = 0.8,
+        dry_run: bool = False,
+    ) -> ImportReport:
+        """The sections and `- key: value` lines of a shared markdown file, each as one value with its evidence.
+
+        All of it in one transaction. The same file again changes nothing; of a changed one only what changed is
+        written. `category` is for sections whose headings name none.
+        """
+        ...
+
+    # Last: below this line `list` means this method.
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        category: str | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        team: str | None = None,
+    ) -> Page[Memory]:
+        """The values that stand, newest first."""
+        ...

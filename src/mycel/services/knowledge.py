@@ -1,0 +1,151 @@
+"""Knowledge: the values that stand under keys, what waits against them, and who decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mycel.access.review import require_arbiter, require_reviewer
+from mycel.access.scope import ReadScope, read_scope
+from mycel.contracts.store import Store, Stores, Transaction
+from mycel.domain import fields
+from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.knowledge import is_knowledge, is_rival
+from mycel.domain.memory import Memory, MemoryType, Status, Version, Visibility
+from mycel.domain.query import Filters, Order, Page
+from mycel.domain.recall import Recall
+from mycel.domain.team import Caller
+from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.services.ownership import change_own
+from mycel.services.read import Reading
+from mycel.services.reviewing import MAX_REASON_BYTES, approve_one, clear_opponents, lose, reject_one
+from mycel.services.search import Searching
+from mycel.services.write import Writing
+
+DECISION = "decision"
+_HOLDS = "another value holds"
+# The widest audience first: it is what most readers mean by the value of a key.
+_BY_AUDIENCE = list(Visibility)
+_SAID = frozenset(
+    {
+        "title", "summary", "tags", "repo", "visibility", "allowed_roles", "rationale", "alternatives", "source",
+        "metadata", "project", "category", "key", "confidence", "idempotency_key",
+    }
+)  # fmt: skip
+
+
+class Knowledge:
+    def __init__(self, stores: Stores, writing: Writing, reading: Reading, searching: Searching) -> None:
+        self._stores = stores
+        self._writing = writing
+        self._reading = reading
+        self._searching = searching
+
+    def upsert(
+        self, caller: Caller, value: object, given: Mapping[str, object], *, expected_version: object = None
+    ) -> Memory:
+        said = {name: one for name, one in given.items() if one is not None}
+        if unknown := sorted(said.keys() - _SAID):
+            raise InvalidInput("is not a field of knowledge", field=unknown[0])
+        for name in ("key", "category"):
+            said[name] = fields.label(given.get(name), field=name)
+        text = fields.filled_text(value, field="value", max_bytes=self._writing.max_content)
+        return self._writing.save(
+            caller, text, {**said, "type": type_of(said["category"])}, expected_version=expected_version
+        )
+
+    def get(self, caller: Caller, key: object, *, project: object, category: object, team: object = None) -> Memory:
+        name, label = fields.label(key, field="key"), fields.label(category, field="category")
+        place = None if project is None else fields.place(project, field="project")
+        # By the key alone: what is left of it is small, and "of no project" cannot be asked for.
+        page = self._reading.list(caller, {"knowledge": True, "key": name}, limit=fields.MAX_PAGE, team=team)
+        found = [one for one in page if (one.project_id, one.category) == (place, label)]
+        if not found:
+            raise NotFound(f"no knowledge {name!r} in {label!r} of {'no project' if place is None else repr(place)}")
+        return min(found, key=lambda one: (_BY_AUDIENCE.index(one.visibility), one.agent_id != caller.member_id))
+
+    def list(
+        self,
+        caller: Caller,
+        given: Mapping[str, object],
+        *,
+        limit: object = None,
+        cursor: object = None,
+        team: object = None,
+    ) -> Page[Memory]:
+        return self._reading.list(caller, {**given, "knowledge": True}, limit=limit, cursor=cursor, team=team)
+
+    def candidates(
+        self, caller: Caller, given: Mapping[str, object], *, limit: object = None, cursor: object = None
+    ) -> Page[Memory]:
+        asked = {**given, "knowledge": True, "status": Status.INBOX.value}
+        return self._reading.list(caller, asked, limit=limit, cursor=cursor)
+
+    def search(self, caller: Caller, query: object, given: Mapping[str, object], *, limit: object) -> Recall:
+        return self._searching.search(caller, query, {**given, "knowledge": True}, limit=limit)
+
+    def history(self, caller: Caller, id: object) -> Sequence[Version]:
+        versions = self._reading.history(caller, id)
+        _require_knowledge(versions[-1].memory)
+        return versions
+
+    def delete(self, caller: Caller, id: object) -> Memory:
+        _require_knowledge(self._reading.get(caller, id))
+        return self._writing.delete(caller, id)
+
+    def arbitrate(self, caller: Caller, id: object, *, reason: object = None) -> Memory:
+        """Candidates that come in while this is decided wait for the next decision."""
+        memory_id = parse_id(id)
+        why = None if reason is None else fields.filled_text(reason, field="reason", max_bytes=MAX_REASON_BYTES)
+        with self._stores.lease(caller.team) as store:
+            scope = read_scope(caller)
+            chosen = store.find(scope, memory_id)
+            rivals = [] if chosen is None or chosen.key is None else _rivals(store, scope, chosen)
+        return change_own(
+            self._stores, caller, memory_id, lambda transaction: _decide(transaction, caller, memory_id, rivals, why)
+        )
+
+
+def type_of(category: object) -> str:
+    return (MemoryType.DECISION if category == DECISION else MemoryType.FACT).value
+
+
+def _require_knowledge(memory: Memory) -> None:
+    if not is_knowledge(memory):
+        raise NotFound(f"no knowledge {memory.id}")
+
+
+def _rivals(store: Store, scope: ReadScope, chosen: Memory) -> list[MemoryId]:
+    filters = Filters(knowledge=True, key=chosen.key, statuses=(Status.ACTIVE, Status.INBOX))
+    found: list[MemoryId] = []
+    cursor: str | None = None
+    while True:
+        page = store.list_memories(scope, filters, order=Order(), limit=fields.MAX_PAGE, cursor=cursor)
+        found += [one.id for one in page if one.id != chosen.id and is_rival(one, chosen)]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+def _decide(
+    transaction: Transaction, caller: Caller, id: MemoryId, rivals: Sequence[MemoryId], why: str | None
+) -> Memory:
+    scope = read_scope(caller)
+    chosen = transaction.get(scope, id)
+    _require_knowledge(chosen)
+    require_arbiter(caller)
+    require_reviewer(caller, chosen)
+    if chosen.status not in (Status.ACTIVE, Status.INBOX):
+        raise Conflict(f"this value is {chosen.status}: write it again to have it decided")
+    standing = transaction.find_by_key(scope, chosen)
+    others = [] if standing is None else [standing.id]
+    for other_id in dict.fromkeys([*others, *rivals]):
+        other = transaction.find(scope, other_id)
+        if other is None or other.id == id or not is_rival(other, chosen):
+            continue
+        if other.status is Status.ACTIVE:
+            lost = lose(transaction, caller, other, loss=Status.CONTRADICTED, why=why or _HOLDS)
+            clear_opponents(transaction, caller, scope, lost)
+        elif other.status is Status.INBOX:
+            reject_one(transaction, caller, other.id, why=why or _HOLDS)
+    winner = transaction.get(scope, id)
+    return winner if winner.status is Status.ACTIVE else approve_one(transaction, caller, id, None, why=why)
