@@ -19,6 +19,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "context": ("context",),
     "memories": ("save", "update", "delete", "restore", "purge"),
     "teaching": ("learn", "profile"),
+    "knowledge": ("knowledge",),
     "capturing": ("capture",),
     "tasks": ("task",),
     "episodes": ("episodes",),
