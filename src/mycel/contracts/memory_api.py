@@ -175,8 +175,8 @@ class MemoryApi(Protocol):
     def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
         """Stores a memory, active at once unless it must be reviewed.
 
-        With a `key` it is knowledge: it replaces the standing value of its project and category when the caller may
-        replace that, and otherwise waits in the inbox, linked to it as contradicting.
+        With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
+        standing value of its project and category as contradicting.
         """
         ...
 
