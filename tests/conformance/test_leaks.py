@@ -505,7 +505,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
 
 def public_methods() -> set[str]:
     found = {name for name in vars(TeamMemory) if not name.startswith("_")}
-    parts = {"projects": Projects, "repos": Repos, "sources": Sources, "views": Views, "episodes": EpisodeLedger, "knowledge": Knowledge}
+    parts = {
+        "projects": Projects,
+        "repos": Repos,
+        "sources": Sources,
+        "views": Views,
+        "episodes": EpisodeLedger,
+        "knowledge": Knowledge,
+    }
     for part, kind in parts.items():
         found |= {f"{part}.{name}" for name in vars(kind) if not name.startswith("_") or name == "__call__"}
     return found

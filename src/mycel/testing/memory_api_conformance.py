@@ -22,7 +22,9 @@ from mycel.testing.memory_api_reading import ApiReading
 from mycel.testing.memory_api_writing import ApiWriting
 
 
-class MemoryApiConformance(ApiWriting, ApiAccess, ApiReading, ApiFinding, ApiContext, ApiEngine, ApiEpisodes, ApiKnowledge):
+class MemoryApiConformance(
+    ApiWriting, ApiAccess, ApiReading, ApiFinding, ApiContext, ApiEngine, ApiEpisodes, ApiKnowledge
+):
     """Every promise of `contracts.memory_api`, one test each."""
 
     @pytest.fixture
