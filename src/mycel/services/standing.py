@@ -14,6 +14,9 @@ from mycel.domain.team import Caller
 from mycel.errors import Conflict
 from mycel.services.unwritten import Unwritten
 
+# Of one author's candidates against one value; whoever repeats itself mostly repeats what it said last.
+LOOKED_AT = 20
+
 
 def store_value(transaction: Transaction, caller: Caller, one: Unwritten, *, expected: int | None = None) -> Memory:
     """The value as it stands or waits afterwards; a write that only repeats what is there changes nothing."""
@@ -50,11 +53,15 @@ def _waiting_already(
     transaction: Transaction, scope: ReadScope, waiting: Memory, standing: Memory, one: Unwritten
 ) -> Memory | None:
     """The same candidate of the same author against the same value."""
-    for link in transaction.list_links(scope, standing.id):
-        if link.relation is Relation.CONTRADICTS and link.to_id == standing.id:
-            known = transaction.find(scope, MemoryId(link.from_id))
-            if known is not None and known.status is Status.INBOX and says_the_same(known, waiting, given=one.given):
-                return known
+    own = [
+        link
+        for link in transaction.list_links(scope, standing.id)
+        if (link.relation, link.to_id, link.created_by) == (Relation.CONTRADICTS, standing.id, waiting.agent_id)
+    ]
+    for link in sorted(own, key=lambda link: link.created_at)[-LOOKED_AT:]:
+        known = transaction.find(scope, MemoryId(link.from_id))
+        if known is not None and known.status is Status.INBOX and says_the_same(known, waiting, given=one.given):
+            return known
     return None
 
 
