@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 import mycel
-from benchmarks import capture, embedding, extraction, finding, gets, judging, saves, teams, words
+from benchmarks import capture, embedding, episodes, extraction, finding, gets, judging, saves, teams, words
 
 SUITES = {
     "saves": saves.run,
@@ -24,6 +24,7 @@ SUITES = {
     "capture": capture.run,
     "extraction": extraction.run,
     "judging": judging.run,
+    "episodes": episodes.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {

@@ -306,6 +306,15 @@ CASES: dict[str, Case] = {
         lambda: api.episodes.success_rates(team="squad"),
     ],
     # What it makes is the caller's own.
+    "episodes.log_many": lambda api, w: [
+        lambda: undone(
+            api,
+            [
+                one.memory
+                for one in api.episodes.log_many([{"action": "failed", "approach": "own", "visibility": "private"}])
+            ],
+        )
+    ],
     "episodes.log": lambda api, w: [
         lambda: undone(api, [api.episodes.log(action="failed", approach="own", visibility="private").memory])
     ],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack
 
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
 from mycel.domain.query import Page
@@ -44,6 +44,10 @@ class EpisodesApi(Protocol):
         self, *, action: str, approach: str, outcome: str | None = None, **fields: Unpack[EpisodeFields]
     ) -> Episode:
         """One thing that was tried: `attempted`, `completed`, `failed` or `retried`, how, and what came of it."""
+        ...
+
+    def log_many(self, items: Sequence[Mapping[str, Any]]) -> list[Episode]:
+        """Up to 1000 at once, each an object with the fields of `log`; all of them, or none."""
         ...
 
     def get(self, id: str) -> Episode: ...

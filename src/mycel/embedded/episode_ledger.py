@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
 
 from mycel.contracts.episodes_api import EpisodeFields, EpisodeFilterFields
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
@@ -22,7 +22,12 @@ class EpisodeLedger:
     def log(
         self, *, action: str, approach: str, outcome: str | None = None, **fields: Unpack[EpisodeFields]
     ) -> Episode:
-        return self._episodes.log(self._caller(), approach=approach, action=action, outcome=outcome, given=fields)
+        return self._episodes.log(
+            self._caller(), {**fields, "action": action, "approach": approach, "outcome": outcome}
+        )
+
+    def log_many(self, items: Sequence[Mapping[str, Any]]) -> list[Episode]:
+        return self._episodes.log_many(self._caller(), items)
 
     def get(self, id: str) -> Episode:
         return self._episodes.get(self._caller(), id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from mycel.access.rules import require_speaker
 from mycel.access.scope import readable_scopes, scope_of_team
@@ -41,6 +42,7 @@ from mycel.services.search import Searching
 from mycel.services.unwritten import Unwritten, unwritten
 
 MOST_COUNT = 2**53
+MAX_ITEMS = 1000
 USUAL_TIME = timedelta(days=30)
 MOST_STRETCHES = 400
 DEFAULT_RATES = 50
@@ -72,17 +74,11 @@ class Episodes:
         self._grouping = grouping
         self._max_content = max_content
 
-    def log(
-        self, caller: Caller, *, approach: object, action: object, outcome: object, given: Mapping[str, object]
-    ) -> Episode:
-        said = {name: value for name, value in given.items() if value is not None}
+    def log(self, caller: Caller, given: Mapping[str, object]) -> Episode:
+        said = dict(given)
         key = said.pop("idempotency_key", None)
-        for name in said:
-            if name not in _ABOUT_THE_MEMORY | _ABOUT_THE_EPISODE:
-                raise InvalidInput("is not a field of an episode", field=name)
-        kind = fields.choice(action, Action, field="action")
-        one, detail = self._read(caller, kind, approach, outcome, said)
-        retry = Retry.read(caller, "log_episode", key, one.values, detail.duration_ms, detail.tokens_in)
+        one, detail = self._read_given(caller, said)
+        retry = Retry.read(caller, "log_episode", key, one.values, str(detail))
 
         def work(transaction: Transaction) -> Memory:
             earlier = retry.earlier(transaction)
@@ -95,6 +91,40 @@ class Episodes:
 
         with self._stores.lease(caller.team) as store:
             return Episode(store.transact(work), detail)
+
+    def log_many(self, caller: Caller, items: object) -> list[Episode]:
+        """All of them, or none: one that is wrong names its place."""
+        listed = fields.several(items, field="items", most=MAX_ITEMS)
+        read = [self._read_item(caller, place, item) for place, item in enumerate(listed)]
+
+        def work(transaction: Transaction) -> list[Episode]:
+            logged = [Episode(one.at(transaction.now), detail) for one, detail in read]
+            for episode, (one, detail) in zip(logged, read, strict=True):
+                transaction.insert_episode(episode.memory, one.words, detail, by=caller.member_id)
+            return logged
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def _read_item(self, caller: Caller, place: int, item: object) -> tuple[Unwritten, EpisodeDetail]:
+        try:
+            if not isinstance(item, Mapping):
+                raise InvalidInput("must be an object with action, approach and fields", field="item")
+            said = dict(cast(Mapping[str, object], item))
+            if "idempotency_key" in said:
+                raise InvalidInput("is for single episodes", field="idempotency_key")
+            return self._read_given(caller, said)
+        except InvalidInput as error:
+            raise InvalidInput(error.problem, field=f"items[{place}].{error.field}") from None
+
+    def _read_given(self, caller: Caller, given: Mapping[str, object]) -> tuple[Unwritten, EpisodeDetail]:
+        said = {name: value for name, value in given.items() if value is not None}
+        parts = {name: said.pop(name, None) for name in ("approach", "action", "outcome")}
+        for name in said:
+            if name not in _ABOUT_THE_MEMORY | _ABOUT_THE_EPISODE:
+                raise InvalidInput("is not a field of an episode", field=name)
+        kind = fields.choice(parts["action"], Action, field="action")
+        return self._read(caller, kind, parts["approach"], parts["outcome"], said)
 
     def _read(
         self, caller: Caller, action: Action, approach: object, outcome: object, said: Mapping[str, object]

@@ -24,6 +24,11 @@ WRONG: list[tuple[str, Callable[[Any], object]]] = [
     ("tokens_out", lambda api: api.episodes.log(action="failed", approach="x", tokens_out=2**60)),
     ("agent_id", lambda api: api.episodes.log(action="failed", approach="x", agent_id="not an id")),
     ("status", lambda api: api.episodes.log(action="failed", approach="x", status="active")),
+    (
+        "items[1].approach",
+        lambda api: api.episodes.log_many([{"action": "failed", "approach": "x"}, {"action": "failed"}]),
+    ),
+    ("items[0].item", lambda api: api.episodes.log_many(["x"])),
     ("action", lambda api: api.episodes.list(action="done")),
     ("cursor", lambda api: api.episodes.list(cursor="x")),
     ("since", lambda api: api.episodes.list(since="yesterday")),
@@ -97,6 +102,13 @@ class ApiEpisodes:
         assert cast.author.episodes.log(action="failed", approach="x", idempotency_key="k").id == first.id
         assert len(cast.author.episodes.list()) == 1
         outcome(lambda: cast.author.episodes.log(action="failed", approach="y", idempotency_key="k"), Conflict)
+
+    def test_many_at_once_are_all_there_in_order_or_none(self, cast: Cast) -> None:
+        cast.author.episodes.log_many([{"action": "failed", "approach": f"way {number}"} for number in range(3)])
+        assert [one.approach for one in cast.author.episodes.list()] == ["way 2", "way 1", "way 0"]
+        wrong = [{"action": "failed", "approach": "good"}, {"action": "gone", "approach": "bad"}]
+        outcome(lambda: cast.author.episodes.log_many(wrong), InvalidInput)
+        assert len(cast.author.episodes.list()) == 3
 
     def test_rates_by_agent_and_approach(self, cast: Cast) -> None:
         for action in ("completed", "failed", "attempted"):
