@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mycel.engine.poison import detection, disguise
 from mycel.engine.poison import signal as meanings
 from mycel.engine.poison.detection import instruction_to_reader
 
@@ -137,3 +138,41 @@ def test_time_grows_with_the_length_whatever_the_text(unit: str) -> None:
 
     small = min(seconds(10_000) for _ in range(3))
     assert min(seconds(100_000) for _ in range(2)) <= 40 * max(small, 0.002)
+
+
+@pytest.mark.parametrize("name", ["ordinary_notes.txt", "injections.tsv", "conventions.tsv"])
+def test_every_hint_in_a_text_is_found_by_its_words(name: str) -> None:
+    for note in (BENCHMARKS / name).read_text("utf-8").splitlines():
+        said = disguise.plain(note)
+        clues = detection._clues(said)
+        for patterns, by_word in (
+            (detection._certain(), [clue.certain for clue in clues]),
+            (detection._weighted(), [clue.weighted for clue in clues]),
+        ):
+            hints = (*patterns.in_words, *patterns.across_words)
+            in_text = {number for hint, numbers in hints if hint in said for number in numbers}
+            assert detection._hinted(patterns, said, clues, by_word) == in_text, note
+
+
+@pytest.mark.parametrize("hint", [hint for hint, _ in detection._certain().across_words])
+@pytest.mark.parametrize("around", ["{}", "x{}", "{}y", "x {} y", "x{}y", "\n{}\n"])
+def test_a_hint_across_words_is_found_wherever_it_stands(hint: str, around: str) -> None:
+    said = f"before {around.format(hint)} after"
+    assert any(clue.is_across for clue in detection._clues(said))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("One Line. ", "one line."),
+        ("two  spaces", "two spaces"),
+        ("a\ttab", "a tab"),
+        ("line\nline \n", "line\nline"),
+        ("nul\x00l", "null"),
+        (" \x1besc ", "esc"),
+        ("caf\u00e9\u00a0au lait", "caf\u00e9 au lait"),
+        ("", ""),
+    ],
+)
+def test_what_a_text_plainly_says(text: str, said: str) -> None:
+    assert disguise.plain(text) == said

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from mycel.engine.poison.disguise import letters_stand_apart, plain, spelled_out, undisguised, without_mentions
@@ -25,6 +24,9 @@ _PART_CHARS = 1_200
 _OVERLAP_CHARS = 300
 _SHOWN_CHARS = 60
 
+# A group is looked for at another of its words.
+_EVERYWHERE = frozenset({"the", "of", "in", "is", "a", "for", "on", "it", "to", "with", "from", "that", "this"})
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _SPELLED_OUT = re.compile(r"ignore|disregard|forget|overrid|reveal|bypass|instruct|prompt|password|secret")
 
@@ -39,8 +41,23 @@ _Signs = dict[int, _Sign]
 
 
 class _Patterns(NamedTuple):
-    hints: tuple[tuple[str, tuple[int, ...]], ...]
+    """With the hints at each: those inside a word, and those that stand across words."""
+
+    in_words: tuple[tuple[str, tuple[int, ...]], ...]
+    across_words: tuple[tuple[str, tuple[int, ...]], ...]
     by_number: tuple[tuple[str, float, re.Pattern[str]], ...]
+
+
+class _Clue(NamedTuple):
+    """What a single word may have to do with an attack: its stems, and numbers of patterns that it hints at.
+
+    Without `is_across` in any word no hint stands across words.
+    """
+
+    stems: tuple[str, ...]
+    certain: tuple[int, ...]
+    weighted: tuple[int, ...]
+    is_across: bool
 
 
 def instruction_to_reader(text: str) -> str | None:
@@ -61,28 +78,37 @@ def instruction_to_reader(text: str) -> str | None:
 def _worst(part: str, *, alarm: float) -> _Sign | None:
     """The sign to show for a part of a text that is an alarm."""
     said = plain(part)
-    found = _phrase(without_mentions(said)) or _passage(without_mentions(said), alarm=alarm)
+    found = _told(without_mentions(said), alarm=alarm)
     if found:
         return found
-    if letters_stand_apart(part) and _SPELLED_OUT.search(spelled_out(part)):
+    is_apart = letters_stand_apart(part)
+    if is_apart and _SPELLED_OUT.search(spelled_out(part)):
         return _Sign(ALARM, DISGUISE, said)
-    for other in undisguised(part, said=said):
+    for other in undisguised(part, said=said, is_apart=is_apart):
         # Digits and signs stand among letters in ordinary text, too: only what they hide counts.
-        found = _phrase(other) or _passage(other, alarm=alarm - _DISGUISE_POINTS, than=said)
+        found = _told(other, alarm=alarm - _DISGUISE_POINTS, than=said)
         if found:
             return _Sign(found.weight, DISGUISE, said)
     return None
 
 
-def _phrase(said: str) -> _Sign | None:
+def _told(said: str, *, alarm: float, than: str | None = None) -> _Sign | None:
+    clues = _clues(said)
+    found = _phrase(said, clues)
+    if found or _most_points(said, clues) < alarm:
+        return found
+    return _passage(said, alarm=alarm, than=than)
+
+
+def _phrase(said: str, clues: Sequence[_Clue]) -> _Sign | None:
     """What gives an attack away alone."""
-    return next(iter(_found(_certain(), said).values()), None)
+    patterns = _certain()
+    hinted = _hinted(patterns, said, clues, [clue.certain for clue in clues])
+    return next(iter(_found(patterns, said, hinted).values()), None)
 
 
-def _passage(said: str, *, alarm: float, than: str | None = None) -> _Sign | None:
+def _passage(said: str, *, alarm: float, than: str | None) -> _Sign | None:
     """The first passage with enough words of an attack, and, where given, with more than another text has."""
-    if _most_points(said) < alarm:
-        return None
     for passage, signs in _passages(said):
         points = _points(signs)
         if points >= alarm and (than is None or points >= _points(_signs(than)) + _DISGUISE_POINTS):
@@ -111,18 +137,19 @@ def _passages(said: str) -> Iterator[tuple[str, _Signs]]:
             )
 
 
-def _most_points(said: str) -> float:
+def _most_points(said: str, clues: Sequence[_Clue]) -> float:
     """At least as many as any passage has, in a tenth of the time: nearly every note ends here."""
     single, several = _groups()
-    stems = set(chain.from_iterable(map(_stems_of, said.split())))
+    stems = set[str]().union(*[clue.stems for clue in clues])
     found: dict[int, float] = {}
-    for stem in stems & single.keys():
-        found.update(single[stem])
-    for stem in stems & several.keys():
-        found.update((number, weight) for group, number, weight in several[stem] if group <= stems)
+    for stem in stems:
+        found.update(single.get(stem, ()))
+        for group, number, weight in several.get(stem, ()):
+            if group <= stems:
+                found[number] = weight
     patterns = _weighted()
-    numbers = {number for hint, numbers in patterns.hints if hint in said for number in numbers}
-    return sum(found.values()) + sum(max(0.0, patterns.by_number[number][1]) for number in numbers)
+    hinted = _hinted(patterns, said, clues, [clue.weighted for clue in clues])
+    return sum(found.values()) + sum(max(0.0, patterns.by_number[number][1]) for number in hinted)
 
 
 def _points(signs: _Signs) -> float:
@@ -130,14 +157,15 @@ def _points(signs: _Signs) -> float:
 
 
 def _signs(said: str) -> _Signs:
-    return _found(_weighted(), said) | _words(said)
+    patterns, clues = _weighted(), _clues(said)
+    hinted = _hinted(patterns, said, clues, [clue.weighted for clue in clues])
+    return _found(patterns, said, hinted) | _words(said)
 
 
-def _found(patterns: _Patterns, said: str) -> _Signs:
+def _found(patterns: _Patterns, said: str, hinted: Collection[int]) -> _Signs:
     """The patterns found, under negative numbers; looking for their hints first takes a tenth of the time."""
-    numbers = {number for hint, numbers in patterns.hints if hint in said for number in numbers}
     found: _Signs = {}
-    for number in sorted(numbers):
+    for number in sorted(hinted):
         meaning, weight, pattern = patterns.by_number[number]
         if match := pattern.search(said):
             found[-1 - number] = _Sign(weight, meaning, match[0])
@@ -189,7 +217,9 @@ def _patterns(phrases: Iterable[Phrase]) -> _Patterns:
         by_number.append((phrase.meaning, phrase.weight or ALARM, re.compile(phrase.pattern)))
         for hint in phrase.hints:
             by_hint[hint] = (*by_hint.get(hint, ()), number)
-    return _Patterns(tuple(by_hint.items()), tuple(by_number))
+    in_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() == [hint])
+    across_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() != [hint])
+    return _Patterns(in_words, across_words, tuple(by_number))
 
 
 @cache
@@ -204,9 +234,13 @@ def _lexicon() -> dict[str, tuple[tuple[int, _Sign], ...]]:
     return found
 
 
+def _telling_most(stem: str) -> tuple[bool, int]:
+    return stem not in _EVERYWHERE, len(stem)
+
+
 @cache
 def _groups() -> tuple[dict[str, list[tuple[int, float]]], dict[str, list[tuple[frozenset[str], int, float]]]]:
-    """What speaks for an attack: words by themselves, and groups of words under the longest of them."""
+    """What speaks for an attack: words by themselves, and groups of words under the one that is met least."""
     single: dict[str, list[tuple[int, float]]] = {}
     several: dict[str, list[tuple[frozenset[str], int, float]]] = {}
     for group, signs in _lexicon().items():
@@ -215,13 +249,56 @@ def _groups() -> tuple[dict[str, list[tuple[int, float]]], dict[str, list[tuple[
             if sign.weight > 0 and len(stems) == 1:
                 single.setdefault(next(iter(stems)), []).append((number, sign.weight))
             elif sign.weight > 0:
-                several.setdefault(max(stems, key=len), []).append((stems, number, sign.weight))
+                several.setdefault(max(stems, key=_telling_most), []).append((stems, number, sign.weight))
     return single, several
 
 
+def _clues(said: str) -> list[_Clue]:
+    """Of the few words that are any: the same words come again and again, and looking them up is quick."""
+    return list(filter(None, map(_clue, said.split())))
+
+
 @lru_cache(maxsize=65_536)
-def _stems_of(word: str) -> tuple[str, ...]:
-    return tuple(stem for found in words(word) for stem in (*found.tokens, *found.parts))
+def _clue(word: str) -> _Clue | None:
+    stems = tuple(stem for found in words(word) for stem in (*found.tokens, *found.parts) if stem in _telling())
+    certain, weighted = _hinted_by(_certain(), word), _hinted_by(_weighted(), word)
+    across = [hint for patterns in (_certain(), _weighted()) for hint, _ in patterns.across_words]
+    is_across = any(_may_hold(word, hint) for hint in across)
+    if not (stems or certain or weighted or is_across):
+        return None
+    return _Clue(stems, certain, weighted, is_across)
+
+
+def _may_hold(word: str, hint: str) -> bool:
+    """Whether the longest word of a hint that stands across words can be this one, or its end or beginning."""
+    pieces = hint.split()
+    longest = max(pieces, key=len)
+    at = pieces.index(longest)
+    is_begun = at > 0 or hint[:1].isspace()
+    is_ended = at < len(pieces) - 1 or hint[-1:].isspace()
+    if is_begun and is_ended:
+        return word == longest
+    return word.startswith(longest) if is_begun else word.endswith(longest)
+
+
+@cache
+def _telling() -> frozenset[str]:
+    """Every stem that speaks for an attack, by itself or in a group."""
+    single, several = _groups()
+    return frozenset(single).union(*(group for groups in several.values() for group, _, _ in groups))
+
+
+def _hinted_by(patterns: _Patterns, word: str) -> tuple[int, ...]:
+    return tuple(number for hint, numbers in patterns.in_words if hint in word for number in numbers)
+
+
+def _hinted(
+    patterns: _Patterns, said: str, clues: Sequence[_Clue], in_words: Iterable[tuple[int, ...]]
+) -> Collection[int]:
+    found = set[int]().union(*in_words)
+    if any(clue.is_across for clue in clues):
+        found.update(number for hint, numbers in patterns.across_words if hint in said for number in numbers)
+    return found
 
 
 @cache

@@ -40,6 +40,9 @@ _LOOKALIKES = str.maketrans("\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u0456\u0
 def plain(text: str) -> str:
     """Lower case, compatibility forms resolved, nothing invisible, one space between words; lines stay lines."""
     if text.isascii():
+        if text.isprintable() and "  " not in text:
+            # Nothing to take out: no control, no tab or line break, no wide gap.
+            return text.lower().strip()
         # Nearly every text: the long list of what is invisible need not be gone through.
         return _SPACES.sub(" ", _CONTROLS.sub("", text.lower())).strip()
     visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).translate(_QUOTES))
@@ -51,9 +54,9 @@ def without_mentions(said: str) -> str:
     return _MENTIONED.sub(r"\1…", said) if '"' in said or "`" in said else said
 
 
-def undisguised(text: str, *, said: str) -> Iterator[str]:
+def undisguised(text: str, *, said: str, is_apart: bool) -> Iterator[str]:
     """What else a text says, given what it plainly says: with tricks undone that only somebody with intent uses."""
-    if letters_stand_apart(text):
+    if is_apart:
         wide = INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).lower()
         yield _SPACES.sub(" ", _SPACED_LETTERS.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), wide))
     if not text.isascii() and _HIDDEN_IN_WORD.search(text):
