@@ -116,6 +116,12 @@ def test_an_import_is_stored_whole_or_not_at_all(squad: Squad) -> None:
     assert (len(squad.author.list(status="any")), len(squad.author.sources.list())) == (0, 0)
 
 
+def test_a_dry_run_makes_no_store(squad: Squad) -> None:
+    report = squad.author.knowledge.import_markdown(NOTES, name="a.md", dry_run=True)
+    assert report.count(Outcome.CREATED) == 2
+    assert not (squad.data / "teams" / "squad" / "memory.sqlite").exists()
+
+
 def test_an_import_lasts(squad: Squad) -> None:
     squad.workspace.as_operator("squad").set_policy(lives={"import": "1d", "manual": "1d"})
     squad.author.knowledge.import_markdown(NOTES, name="a.md")

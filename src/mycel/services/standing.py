@@ -44,9 +44,12 @@ def store_value(transaction: Transaction, caller: Caller, one: Unwritten, *, exp
 
 def _require_version(transaction: Transaction, standing: Memory | None, expected: int) -> None:
     version = 0 if standing is None or is_over(standing, transaction.now) else standing.version
-    if version != expected:
-        stands = f"at version {version}" if version else "not there"
-        raise Conflict(f"the standing value is {stands}, not {expected or 'absent'}: read it again")
+    if version == expected:
+        return
+    if not version:
+        raise Conflict("no value stands under this key: read it again")
+    stale = f"not {expected}" if expected else "and there should be none"
+    raise Conflict(f"the standing value is at version {version}, {stale}: read it again")
 
 
 def _waiting_already(
