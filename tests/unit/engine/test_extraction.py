@@ -133,8 +133,8 @@ def test_joins_the_sentence_that_gives_the_reason() -> None:
 
 
 def test_joins_the_sentence_before_that_it_speaks_of() -> None:
-    found = only("The exporter rounds each line of the invoice. It turned out that the ledger database rounds once.")
-    assert found.content.startswith("The exporter rounds")
+    found = only("The invoice of last month again. It turned out that the ledger database rounds once.")
+    assert found.content.startswith("The invoice of last month")
 
 
 def test_work_is_given_to_people_by_name() -> None:

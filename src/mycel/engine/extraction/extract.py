@@ -14,6 +14,7 @@ from mycel.engine.extraction.judge import Verdict, judge
 from mycel.engine.extraction.reasons import alternatives_of, gives_reason, rationale_of
 from mycel.engine.extraction.talk import Talk
 from mycel.engine.extraction.titles import content_of, title_of
+from mycel.engine.extraction.weighing import Weights, fitted
 
 MOST_JOINED_CHARS = 500
 # What is said again soon after is the same candidate.
@@ -31,14 +32,16 @@ _REFERS_BACK = re.compile(
 )
 
 
-def extract(transcript: Transcript, *, start: int = 0) -> list[Candidate]:
+def extract(transcript: Transcript, *, start: int = 0, table: Weights | None = None) -> list[Candidate]:
     """What the talk decided, learned, prefers, plans or knows, in order of the text.
 
     Each candidate's evidence begins at or after `start` and lies inside one turn. Text by tools and the system, code,
-    quoted lines and notes given earlier yield nothing, and neither does small talk.
+    quoted lines and notes given earlier yield nothing, and neither does small talk. What no rule is sure of is weighed
+    by the fitted weights, or by those of `table`.
     """
     talk = Talk(transcript)
-    verdicts = {place: verdict for place in range(len(talk.statements)) if (verdict := judge(talk, place))}
+    table = table or fitted()
+    verdicts = {place: verdict for place in range(len(talk.statements)) if (verdict := judge(talk, place, table=table))}
     found = (_candidate(talk, place, verdict, verdicts=verdicts) for place, verdict in verdicts.items())
     return [candidate for candidate in _without_repeats(found) if candidate.start >= start]
 

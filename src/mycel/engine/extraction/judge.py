@@ -9,18 +9,21 @@ from mycel.domain.memory import MemoryType
 from mycel.engine.extraction import chatter
 from mycel.engine.extraction.cues.every import every_rule
 from mycel.engine.extraction.people import takes_on
-from mycel.engine.extraction.phrases import HYPOTHETICAL, PASSING
+from mycel.engine.extraction.phrases import HYPOTHETICAL
 from mycel.engine.extraction.rules import Match, RuleBook
 from mycel.engine.extraction.sections import kind_of
 from mycel.engine.extraction.signals import add_signs, phrase_signs
 from mycel.engine.extraction.talk import Talk
-from mycel.engine.extraction.weighing import weigh
+from mycel.engine.extraction.weighing import Weights, weigh
 
 SECTION_CONFIDENCE = 0.8
 ASSIGNED_CONFIDENCE = 0.75
 TAKEN_ON_CONFIDENCE = 0.65
-# Signs alone count from here on; what they say is never as sure as what a rule says.
-LEAST_CHANCE = 0.45
+# Rules this sure are followed; others are one sign more, and what they keep need not be as likely.
+SURE = 0.85
+LEAST_CHANCE = 0.38
+LEAST_CHANCE_RULED = 0.1
+# What signs alone say is never as sure as what a rule says.
 MOST_BY_WEIGHT = 0.7
 LEAST_WORDS = 3
 LEAST_WORDS_WEIGHED = 5
@@ -45,15 +48,28 @@ class Verdict(NamedTuple):
     begins: int = 0
 
 
-def judge(talk: Talk, place: int) -> Verdict | None:
+class Reading(NamedTuple):
+    """What there is to weigh: all signs, and what a rule says that is not sure enough."""
+
+    signs: set[str]
+    ruled: Verdict | None
+
+
+def judge(talk: Talk, place: int, *, table: Weights) -> Verdict | None:
+    found = read(talk, place)
+    return _by_weight(found, talk.words(place), table=table) if isinstance(found, Reading) else found
+
+
+def read(talk: Talk, place: int) -> Verdict | Reading | None:
+    """What a sentence is, what there is to weigh, or None where it is nothing to keep."""
     words = talk.words(place)
     if len(words) < LEAST_WORDS:
         return None
-    verdict = _verdict(talk, place, talk.text(place), words)
-    return verdict if verdict is not None and talk.is_about_work(place) else None
+    found = _read(talk, place, talk.text(place), words)
+    return found if found is not None and talk.is_about_work(place) else None
 
 
-def _verdict(talk: Talk, place: int, text: str, words: list[str]) -> Verdict | None:
+def _read(talk: Talk, place: int, text: str, words: list[str]) -> Verdict | Reading | None:
     if talk.assigns(place):
         return Verdict(MemoryType.TASK_HINT, "fact", ASSIGNED_CONFIDENCE)
     if chatter.is_question(text, words=words):
@@ -61,18 +77,24 @@ def _verdict(talk: Talk, place: int, text: str, words: list[str]) -> Verdict | N
     kind = kind_of(talk.statements[place].section)
     if kind is not None:
         return Verdict(*kind, SECTION_CONFIDENCE)
-    assistant = talk.is_assistant(place)
     signs = phrase_signs(words)
-    if HYPOTHETICAL not in signs:
-        ruled = _by_rule(text, words, assistant=assistant)
-        if ruled is not None:
-            return ruled
-    if not assistant and takes_on(text, words=words):
-        return Verdict(MemoryType.TASK_HINT, "fact", TAKEN_ON_CONFIDENCE)
-    if len(words) < LEAST_WORDS_WEIGHED or _is_chatter(text, words, signs=signs):
+    ruled = _ruled(text, words, signs=signs, assistant=talk.is_assistant(place))
+    if ruled is not None and ruled.confidence >= SURE:
+        return ruled
+    if ruled is None and len(words) < LEAST_WORDS_WEIGHED:
         return None
-    add_signs(signs, text, words=words, topic=talk.topic(place), setting=talk.setting(place))
-    return _by_weight(signs)
+    if ruled is not None:
+        signs.add(f"ruled {ruled.type.value}")
+    _add_chatter_signs(signs, text, words)
+    add_signs(signs, text, words=words, topic=talk.topic(place))
+    return Reading(signs | talk.setting_signs(place), ruled)
+
+
+def _ruled(text: str, words: list[str], *, signs: set[str], assistant: bool) -> Verdict | None:
+    ruled = None if HYPOTHETICAL in signs else _by_rule(text, words, assistant=assistant)
+    if ruled is None and not assistant and takes_on(text, words=words):
+        return Verdict(MemoryType.TASK_HINT, "fact", TAKEN_ON_CONFIDENCE)
+    return ruled
 
 
 def _by_rule(text: str, words: list[str], *, assistant: bool) -> Verdict | None:
@@ -92,18 +114,24 @@ def _holds(match: Match, text: str, *, assistant: bool) -> bool:
     return rule.firm or not chatter.is_report(text)
 
 
-def _is_chatter(text: str, words: list[str], *, signs: set[str]) -> bool:
-    """A rule may outweigh a "could" or a "currently"; signs alone do not."""
-    if HYPOTHETICAL in signs or PASSING in signs or not _UNREAL.isdisjoint(words):
-        return True
-    return chatter.is_report(text) or chatter.is_measured_now(text)
+def _add_chatter_signs(signs: set[str], text: str, words: list[str]) -> None:
+    if not _UNREAL.isdisjoint(words):
+        signs.add("unreal")
+    if chatter.is_report(text):
+        signs.add("report")
+    if chatter.is_measured_now(text):
+        signs.add("measured now")
 
 
-def _by_weight(signs: set[str]) -> Verdict | None:
-    best, chance = weigh(signs)
-    if chance < LEAST_CHANCE:
+def _by_weight(reading: Reading, words: list[str], *, table: Weights) -> Verdict | None:
+    ruled = reading.ruled
+    least = LEAST_CHANCE if ruled is None else LEAST_CHANCE_RULED
+    found = weigh(reading.signs, words, least=least, table=table)
+    if found is None:
         return None
-    return Verdict(best, _CATEGORIES[best], min(MOST_BY_WEIGHT, 0.45 + chance / 4))
+    if ruled is not None and (ruled.type is found.type or found.chance < LEAST_CHANCE):
+        return ruled
+    return Verdict(found.type, _CATEGORIES[found.type], min(MOST_BY_WEIGHT, 0.45 + found.chance / 4))
 
 
 @cache

@@ -1,11 +1,10 @@
-"""The signs that a sentence shows: its phrases, its build, and where in the talk it stands."""
+"""The signs that a sentence shows: its phrases and its build."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from mycel.engine.extraction.phrases import PHRASES
 from mycel.engine.extraction.shape import add_build_signs
@@ -44,26 +43,15 @@ _TOPIC_SIGNS = (
 )
 
 
-class Setting(NamedTuple):
-    """Where a sentence stands: whether an assistant says it, and whether the talk has only begun."""
-
-    assistant: bool = False
-    opening: bool = False
-
-
 def words_of(lowered: str) -> list[str]:
     return _WORD.findall(lowered)
 
 
-def add_signs(found: set[str], text: str, *, words: Sequence[str], topic: Topic, setting: Setting) -> None:
-    """Adds the names of all signs but those of phrases, as they stand in the table of weights."""
+def add_signs(found: set[str], text: str, *, words: Sequence[str], topic: Topic) -> None:
+    """Adds the names of all signs of the sentence but those of phrases, as they stand in the table of weights."""
     add_build_signs(found, words)
     _add_form_signs(found, text, words=words)
     found.update(name for name, sort, least in _TOPIC_SIGNS if topic[sort] >= least)
-    if setting.assistant:
-        found.add("assistant")
-    if setting.opening:
-        found.add("opening")
 
 
 _LongPhrases = dict[tuple[str, str], list[tuple[list[str], str]]]

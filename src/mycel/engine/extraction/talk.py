@@ -6,14 +6,13 @@ from functools import cached_property
 
 from mycel.domain.transcript import Transcript
 from mycel.engine.extraction.people import assigns, name_pattern
-from mycel.engine.extraction.signals import Setting, words_of
-from mycel.engine.extraction.statements import SILENT_ROLES, Statement, list_statements
+from mycel.engine.extraction.signals import words_of
+from mycel.engine.extraction.statements import Statement, list_statements
+from mycel.engine.extraction.surroundings import Surroundings
 from mycel.engine.extraction.topic import Topic, is_about_work, topic_of
 
 # So many sentences before and after show what the talk is about.
 NEARBY = 12
-# In its first turns a talk says what is wrong or wanted, and little that lasts.
-OPENING_TURNS = 2
 
 _NO_NAMES = frozenset(("user", "assistant", "agent", "human"))
 # Each for one other character, so that places stay the same: straight quotes, and spaces for emphasis and line breaks.
@@ -32,6 +31,7 @@ class Talk:
         self._first_names = frozenset(words_of(name)[0] for name in self._names if words_of(name))
         self._words = [words_of(self.text(place).lower()) for place in range(len(self.statements))]
         self._topics: dict[int, Topic] = {}
+        self._surroundings = Surroundings(transcript)
 
     def text(self, place: int) -> str:
         """Without emphasis, on one line, with plain quotes; each character at its place."""
@@ -69,9 +69,15 @@ class Talk:
     def is_assistant(self, place: int) -> bool:
         return self._transcript.turns[self.statements[place].turn].role == "assistant"
 
-    def setting(self, place: int) -> Setting:
-        opening = self._spoken_numbers[self.statements[place].turn] < OPENING_TURNS <= self._spoken_numbers[-1] - 2
-        return Setting(self.is_assistant(place), opening)
+    def setting_signs(self, place: int) -> set[str]:
+        """Who speaks, and what stands around the sentence."""
+        statement = self.statements[place]
+        found = self._surroundings.signs(statement)
+        if self.is_assistant(place):
+            found.add("assistant")
+        if self._surroundings.is_opening(statement.turn):
+            found.add("opening")
+        return found
 
     @cached_property
     def _sums(self) -> list[tuple[float, int]]:
@@ -82,16 +88,6 @@ class Talk:
             topic = self.topic(place)
             sums.append((weight + topic.weight, personal + topic.personal))
         return sums
-
-    @cached_property
-    def _spoken_numbers(self) -> list[int]:
-        """For each turn, how many before it were not of a tool."""
-        found: list[int] = []
-        count = 0
-        for turn in self._transcript.turns:
-            found.append(count)
-            count += turn.role not in SILENT_ROLES
-        return found
 
 
 def _plain(text: str) -> str:
