@@ -1,1 +1,1 @@
-"""How the built-in embedding model was made: texts, teaching, export, and the fitting of what judges its vectors."""
+"""How the built-in embedding model was made, what judges its vectors, and the weights of extraction."""

@@ -262,11 +262,19 @@ def test_small_talk_of_the_labelled_transcripts_yields_nothing(split: str, bench
 
 
 # The aim is a precision of 0.8 and a recall of 0.6. Talk that nobody looked at while the rules were written says
-# most things without a cue, and there the rules stay below it.
-@pytest.mark.parametrize(("split", "precision", "recall"), [("dev", 0.8, 0.6), ("held_out", 0.6, 0.5)])
+# most things without a cue; what is worth keeping is found there too, but not always of which type it is.
+@pytest.mark.parametrize(
+    ("split", "judged", "precision", "recall"),
+    [
+        ("dev", "fits", 0.88, 0.85),
+        ("dev", "covers", 0.9, 0.9),
+        ("held_out", "fits", 0.62, 0.56),
+        ("held_out", "covers", 0.78, 0.73),
+    ],
+)
 def test_finds_most_of_what_is_labelled_and_little_else(
-    split: str, precision: float, recall: float, benchmark: ModuleType
+    split: str, judged: str, precision: float, recall: float, benchmark: ModuleType
 ) -> None:
-    found = benchmark.total(benchmark.read_split(split))
+    found = benchmark.total(benchmark.read_split(split), judged=getattr(benchmark.Label, judged))
     assert found.precision >= precision
     assert found.recall >= recall

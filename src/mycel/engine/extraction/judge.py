@@ -9,7 +9,7 @@ from mycel.domain.memory import MemoryType
 from mycel.engine.extraction import chatter
 from mycel.engine.extraction.cues.every import every_rule
 from mycel.engine.extraction.people import takes_on
-from mycel.engine.extraction.phrases import HYPOTHETICAL
+from mycel.engine.extraction.phrases import HYPOTHETICAL, PASSING
 from mycel.engine.extraction.rules import Match, RuleBook
 from mycel.engine.extraction.sections import kind_of
 from mycel.engine.extraction.signals import add_signs, phrase_signs
@@ -22,7 +22,7 @@ TAKEN_ON_CONFIDENCE = 0.65
 # Rules this sure are followed; others are one sign more, and what they keep need not be as likely.
 SURE = 0.85
 LEAST_CHANCE = 0.38
-LEAST_CHANCE_RULED = 0.1
+LEAST_CHANCE_RULED = 0.15
 # What signs alone say is never as sure as what a rule says.
 MOST_BY_WEIGHT = 0.7
 LEAST_WORDS = 3
@@ -63,13 +63,9 @@ def judge(talk: Talk, place: int, *, table: Weights) -> Verdict | None:
 def read(talk: Talk, place: int) -> Verdict | Reading | None:
     """What a sentence is, what there is to weigh, or None where it is nothing to keep."""
     words = talk.words(place)
-    if len(words) < LEAST_WORDS:
+    if len(words) < LEAST_WORDS or not talk.is_about_work(place):
         return None
-    found = _read(talk, place, talk.text(place), words)
-    return found if found is not None and talk.is_about_work(place) else None
-
-
-def _read(talk: Talk, place: int, text: str, words: list[str]) -> Verdict | Reading | None:
+    text = talk.text(place)
     if talk.assigns(place):
         return Verdict(MemoryType.TASK_HINT, "fact", ASSIGNED_CONFIDENCE)
     if chatter.is_question(text, words=words):
@@ -81,11 +77,12 @@ def _read(talk: Talk, place: int, text: str, words: list[str]) -> Verdict | Read
     ruled = _ruled(text, words, signs=signs, assistant=talk.is_assistant(place))
     if ruled is not None and ruled.confidence >= SURE:
         return ruled
-    if ruled is None and len(words) < LEAST_WORDS_WEIGHED:
-        return None
     if ruled is not None:
         signs.add(f"ruled {ruled.type.value}")
-    _add_chatter_signs(signs, text, words)
+    elif len(words) < LEAST_WORDS_WEIGHED or _is_chatter(text, words, signs=signs):
+        return None
+    if chatter.is_report(text):
+        signs.add("report")
     add_signs(signs, text, words=words, topic=talk.topic(place))
     return Reading(signs | talk.setting_signs(place), ruled)
 
@@ -114,13 +111,11 @@ def _holds(match: Match, text: str, *, assistant: bool) -> bool:
     return rule.firm or not chatter.is_report(text)
 
 
-def _add_chatter_signs(signs: set[str], text: str, words: list[str]) -> None:
-    if not _UNREAL.isdisjoint(words):
-        signs.add("unreal")
-    if chatter.is_report(text):
-        signs.add("report")
-    if chatter.is_measured_now(text):
-        signs.add("measured now")
+def _is_chatter(text: str, words: list[str], *, signs: set[str]) -> bool:
+    """A rule may outweigh a "could" or a "currently"; signs alone do not."""
+    if HYPOTHETICAL in signs or PASSING in signs or not _UNREAL.isdisjoint(words):
+        return True
+    return chatter.is_measured_now(text)
 
 
 def _by_weight(reading: Reading, words: list[str], *, table: Weights) -> Verdict | None:

@@ -54,18 +54,19 @@ def add_signs(found: set[str], text: str, *, words: Sequence[str], topic: Topic)
     found.update(name for name, sort, least in _TOPIC_SIGNS if topic[sort] >= least)
 
 
-_LongPhrases = dict[tuple[str, str], list[tuple[list[str], str]]]
+# What must follow the first two words, and the sign that it then is.
+_Rest = tuple[list[str], str]
 
 
-def _index() -> tuple[dict[str, list[str]], _LongPhrases]:
-    """Signs by their only word, and by the first two words with what must follow them."""
+def _index() -> tuple[dict[str, list[str]], dict[str, dict[str, list[_Rest]]]]:
+    """Signs by their only word, and by the first word, the second, and what must follow them."""
     single: dict[str, list[str]] = {}
-    longer: _LongPhrases = {}
+    longer: dict[str, dict[str, list[_Rest]]] = {}
     for name, phrases in PHRASES.items():
         for phrase in phrases.split("|"):
             first, *rest = phrase.split()
             if rest:
-                longer.setdefault((first, rest[0]), []).append((rest[1:], name))
+                longer.setdefault(first, {}).setdefault(rest[0], []).append((rest[1:], name))
             else:
                 single.setdefault(first, []).append(name)
     return single, longer
@@ -80,10 +81,11 @@ def phrase_signs(words: Sequence[str]) -> set[str]:
     for word in words:
         if word in _SINGLE:
             found.update(_SINGLE[word])
-    for place, pair in enumerate(pairwise(words)):
-        for rest, name in _LONGER.get(pair, ()):
-            if not rest or words[place + 2 : place + 2 + len(rest)] == rest:
-                found.add(name)
+    for place, (word, following) in enumerate(pairwise(words)):
+        if word in _LONGER and following in _LONGER[word]:
+            for rest, name in _LONGER[word][following]:
+                if not rest or words[place + 2 : place + 2 + len(rest)] == rest:
+                    found.add(name)
     return found
 
 
@@ -91,16 +93,20 @@ def _add_form_signs(found: set[str], text: str, *, words: Sequence[str]) -> None
     _add_beginning_signs(found, text, words=words)
     if words and words[-1] == "then":
         found.add("then last")
-    for name, mark in (("code", "`"), ("comma", ", "), ("colon", ": "), ("colon", "; ")):
-        if mark in text:
-            found.add(name)
+    if "`" in text:
+        found.add("code")
+    if ", " in text:
+        found.add("comma")
+    if ": " in text or "; " in text:
+        found.add("colon")
     if ("/" in text or "." in text) and _PLACE.search(text):
         found.add("place name")
     if _DIGIT.search(text):
         found.update(name for name, pattern in (("quantity", _QUANTITY), ("date", _DATE)) if pattern.search(text))
-    found.update(name for name, least in (("nine words", 9), ("fifteen words", 15)) if len(words) >= least)
     if len(words) < 6:
         found.add("short")
+    elif len(words) >= 9:
+        found.update(("nine words", "fifteen words") if len(words) >= 15 else ("nine words",))
 
 
 def _add_beginning_signs(found: set[str], text: str, *, words: Sequence[str]) -> None:

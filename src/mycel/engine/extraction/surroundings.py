@@ -17,7 +17,8 @@ VERY_LATE_TURNS = 12
 # Said in answer, a turn this short says hardly more than yes or no.
 SHORT_TURN_CHARS = 25
 # A turn may be a whole pasted file; how it begins and ends is enough.
-SEEN_CHARS = 400
+ANSWER_CHARS = 40
+PROPOSAL_CHARS = 300
 # An "ok." or "yes!" before the sentence.
 RUN_UP_CHARS = 15
 
@@ -36,8 +37,7 @@ _CARRIED_OUT = re.compile(
 )
 _PROPOSES = re.compile(
     r"\b(?:could|should|would|maybe|options?|either|or|suggest|propos(?:e|al)|what if|how about|what about"
-    r"|alternatively|i'd|we'd|instead)\b",
-    re.IGNORECASE,
+    r"|alternatively|i'd|we'd|instead)\b"
 )
 _ALONE = frozenset(("alone",))
 
@@ -45,8 +45,8 @@ _ALONE = frozenset(("alone",))
 class _Spoken(NamedTuple):
     """What a turn shows to the sentences before and after it."""
 
-    before: frozenset[str]
-    after: frozenset[str]
+    before: set[str]
+    after: set[str]
     asks: bool
 
 
@@ -101,27 +101,25 @@ class Surroundings:
         return found
 
     def _look(self, turn: Turn) -> _Spoken:
-        begins = self._text[turn.start : min(turn.end, turn.start + SEEN_CHARS)]
-        ends = self._text[max(turn.start, turn.end - SEEN_CHARS) : turn.end]
+        begins = self._text[turn.start : min(turn.end, turn.start + ANSWER_CHARS)]
+        ends = self._text[max(turn.start, turn.end - PROPOSAL_CHARS) : turn.end].lower()
         assistant = turn.role == "assistant"
         asks = ends.rstrip().endswith("?")
-        short = turn.end - turn.start < SHORT_TURN_CHARS
-        carried_out = _CARRIED_OUT.match(begins) is not None
-        after = {
-            "after question": asks,
-            "after proposal": _PROPOSES.search(ends) is not None,
-            "after assistant": assistant,
-            "after short turn": short,
-        }
-        before = {
-            "then agreed": _AGREES.match(begins) is not None,
-            "then carried out": carried_out and assistant,
-            "then taken on": carried_out and not assistant,
-            "then asked": asks,
-            "then assistant": assistant,
-            "then short turn": short,
-        }
-        return _Spoken(_true_of(before), _true_of(after), asks)
+        after = {"after assistant"} if assistant else set[str]()
+        before = {"then assistant"} if assistant else set[str]()
+        if asks:
+            after.add("after question")
+            before.add("then asked")
+        if turn.end - turn.start < SHORT_TURN_CHARS:
+            after.add("after short turn")
+            before.add("then short turn")
+        if _PROPOSES.search(ends):
+            after.add("after proposal")
+        if _AGREES.match(begins):
+            before.add("then agreed")
+        if _CARRIED_OUT.match(begins):
+            before.add("then carried out" if assistant else "then taken on")
+        return _Spoken(before, after, asks)
 
     @cached_property
     def _order(self) -> Sequence[int]:
@@ -141,7 +139,3 @@ class Surroundings:
     @cached_property
     def _has_assistant(self) -> bool:
         return any(turn.role == "assistant" for turn in self._turns)
-
-
-def _true_of(signs: dict[str, bool]) -> frozenset[str]:
-    return frozenset(name for name, holds in signs.items() if holds)

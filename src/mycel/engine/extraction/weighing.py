@@ -45,8 +45,8 @@ def read_table(text: str) -> dict[str, Row]:
 def weigh(signs: Collection[str], words: Iterable[str], *, least: float, table: Weights) -> Weighed | None:
     """The likeliest type, where the chance is at least `least`."""
     rows = [table.signs[BIAS]]
-    rows += [table.signs[sign] for sign in signs if sign in table.signs]
-    rows += [table.words[word] for word in set(words) if word in table.words]
+    rows += filter(None, map(table.signs.get, signs))
+    rows += filter(None, map(table.words.get, set(words)))
     keep = _logistic(sum([row[0] for row in rows]))
     if keep < least:
         return None
