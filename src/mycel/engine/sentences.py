@@ -170,6 +170,8 @@ def _is_initial(text: str, start: int, at: int, first: str) -> bool:
 
 def _code_spans(text: str, start: int, end: int) -> list[Span]:
     """Code within a line: from a run of backticks to the next run of the same length."""
+    if text.find("`", start, end) < 0:
+        return []
     runs = list(_BACKTICKS.finditer(text, start, end))
     closing: dict[int, int] = {}
     partner: list[int | None] = [None] * len(runs)

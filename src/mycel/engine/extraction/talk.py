@@ -82,11 +82,13 @@ class Talk:
     @cached_property
     def _sums(self) -> list[tuple[float, int]]:
         """What all statements before each place weigh together."""
-        sums: list[tuple[float, int]] = [(0.0, 0)]
+        weight, personal = 0.0, 0
+        sums = [(weight, personal)]
         for place in range(len(self.statements)):
-            weight, personal = sums[-1]
             topic = self.topic(place)
-            sums.append((weight + topic.weight, personal + topic.personal))
+            weight += topic.weight
+            personal += topic.personal
+            sums.append((weight, personal))
         return sums
 
 
