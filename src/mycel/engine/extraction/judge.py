@@ -84,7 +84,8 @@ def read(talk: Talk, place: int) -> Verdict | Reading | None:
     if chatter.is_report(text):
         signs.add("report")
     add_signs(signs, text, words=words, topic=talk.topic(place))
-    return Reading(signs | talk.setting_signs(place), ruled)
+    signs |= talk.setting_signs(place)
+    return Reading(signs, ruled)
 
 
 def _ruled(text: str, words: list[str], *, signs: set[str], assistant: bool) -> Verdict | None:

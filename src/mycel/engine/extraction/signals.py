@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from mycel.engine.extraction.phrases import PHRASES
@@ -11,6 +12,8 @@ from mycel.engine.extraction.shape import add_build_signs
 from mycel.engine.extraction.topic import Topic
 from mycel.engine.extraction.verbs import BASE
 from mycel.engine.extraction.wordset import word_set
+
+CACHED_TOPICS = 1024
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9'_-]*")
 _QUANTITY = re.compile(
@@ -51,7 +54,12 @@ def add_signs(found: set[str], text: str, *, words: Sequence[str], topic: Topic)
     """Adds the names of all signs of the sentence but those of phrases, as they stand in the table of weights."""
     add_build_signs(found, words)
     _add_form_signs(found, text, words=words)
-    found.update(name for name, sort, least in _TOPIC_SIGNS if topic[sort] >= least)
+    found.update(_topic_signs(topic))
+
+
+@lru_cache(maxsize=CACHED_TOPICS)
+def _topic_signs(topic: Topic) -> tuple[str, ...]:
+    return tuple(name for name, sort, least in _TOPIC_SIGNS if topic[sort] >= least)
 
 
 # What must follow the first two words, and the sign that it then is.
@@ -99,7 +107,7 @@ def _add_form_signs(found: set[str], text: str, *, words: Sequence[str]) -> None
         found.add("comma")
     if ": " in text or "; " in text:
         found.add("colon")
-    if ("/" in text or "." in text) and _PLACE.search(text):
+    if ("/" in text or "." in text[:-1]) and _PLACE.search(text):
         found.add("place name")
     if _DIGIT.search(text):
         found.update(name for name, pattern in (("quantity", _QUANTITY), ("date", _DATE)) if pattern.search(text))

@@ -35,9 +35,10 @@ _CARRIED_OUT = re.compile(
     r"|editing|rebuilding)\b",
     re.IGNORECASE,
 )
+# The first letters are looked at before the words are.
 _PROPOSES = re.compile(
-    r"\b(?:could|should|would|maybe|options?|either|or|suggest|propos(?:e|al)|what if|how about|what about"
-    r"|alternatively|i'd|we'd|instead)\b"
+    r"\b(?=[acehimopsw])(?:could|should|would|maybe|options?|either|or|suggest|propos(?:e|al)|what if|how about"
+    r"|what about|alternatively|i'd|we'd|instead)\b"
 )
 _ALONE = frozenset(("alone",))
 
