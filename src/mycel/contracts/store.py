@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.artifact_store import ArtifactReads, ArtifactTransaction
 from mycel.contracts.engine_store import EngineReads, EngineTransaction
 from mycel.contracts.episode_store import EpisodeReads, EpisodeTransaction
 from mycel.domain.change import Change, Operation
@@ -78,7 +79,7 @@ class Rating:
     recall_id: str | None
 
 
-class Transaction(EngineTransaction, EpisodeTransaction, Protocol):
+class Transaction(EngineTransaction, EpisodeTransaction, ArtifactTransaction, Protocol):
     """One use case's reads and writes. All of it is stored, or none; the change log is written with it."""
 
     @property
@@ -148,7 +149,7 @@ class Transaction(EngineTransaction, EpisodeTransaction, Protocol):
     def delete_view(self, member_id: MemberId, name: str) -> bool: ...
 
 
-class Store(EngineReads, EpisodeReads, Protocol):
+class Store(EngineReads, EpisodeReads, ArtifactReads, Protocol):
     """One team's memories. Safe to use from any thread; several processes may share one team."""
 
     @property

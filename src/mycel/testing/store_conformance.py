@@ -17,6 +17,7 @@ from __future__ import annotations
 import pytest
 
 from mycel.testing.clock import ManualClock
+from mycel.testing.store_artifacts import StoreArtifacts
 from mycel.testing.store_queue import StoreQueue
 from mycel.testing.store_racing import StoreRacing
 from mycel.testing.store_records import StoreRecords
@@ -24,7 +25,7 @@ from mycel.testing.store_scopes import StoreScopes
 from mycel.testing.store_surroundings import StoreSurroundings
 
 
-class StoreConformance(StoreRecords, StoreSurroundings, StoreScopes, StoreQueue, StoreRacing):
+class StoreConformance(StoreRecords, StoreSurroundings, StoreScopes, StoreArtifacts, StoreQueue, StoreRacing):
     """Every promise of `contracts.store`, one test each."""
 
     @pytest.fixture

@@ -69,18 +69,14 @@ def follow_memory(connection: apsw.Connection, number: int, memory: Memory) -> N
     )
 
 
-def forget_episode(connection: apsw.Connection, number: int) -> None:
-    """With the wording that only it used: its vector would outlive the text."""
-    row = connection.execute("DELETE FROM episodes WHERE number = ? RETURNING wording", (number,)).fetchone()
-    if row is not None:
-        connection.execute(
-            "DELETE FROM approaches WHERE wording = ?1 AND NOT EXISTS (SELECT 1 FROM episodes WHERE wording = ?1)", row
-        )
-
-
-def has_detail(connection: apsw.Connection, id: MemoryId) -> bool:
-    sql = "SELECT 1 FROM memories m JOIN episodes e ON e.number = m.number WHERE m.id = ?"
-    return connection.execute(sql, (id,)).fetchone() is not None
+def forget_wording(connection: apsw.Connection, number: int) -> None:
+    """Of an episode that goes: if only it has that wording, the vector would outlive the text."""
+    connection.execute(
+        """
+        DELETE FROM approaches WHERE wording = (SELECT wording FROM episodes WHERE number = ?1)
+          AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.wording = approaches.wording AND e.number <> ?1)""",
+        (number,),
+    )
 
 
 def find_episode(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Episode | None:

@@ -11,7 +11,8 @@ import apsw
 from mycel.domain.ids import MemberId, MemoryId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.receipt import Erasure, Receipt
-from mycel.stores.sqlite.episodes import forget_episode
+from mycel.stores.sqlite.details import purge_details
+from mycel.stores.sqlite.episodes import forget_wording
 from mycel.stores.sqlite.rows import micros, moment, moment_or_none
 
 CHECKPOINT_SECONDS = 1.0
@@ -31,8 +32,9 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     """
     number = connection.execute("SELECT number FROM memories WHERE id = ?", (memory.id,)).fetchone()[0]
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+    forget_wording(connection, number)
+    purge_details(connection, number)
     connection.execute("DELETE FROM embeddings WHERE number = ?", (number,))
-    forget_episode(connection, number)
     connection.execute("DELETE FROM memory_versions WHERE id = ?", (memory.id,))
     connection.execute("DELETE FROM memory_links WHERE from_id = ?1 OR to_id = ?1", (memory.id,))
     connection.execute("DELETE FROM memory_usage WHERE memory_id = ?", (memory.id,))

@@ -12,6 +12,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
 from mycel.contracts.episode_store import Stretch, Wording
 from mycel.contracts.store import Match, Nearest, PastVersion
+from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Change
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
@@ -31,6 +32,7 @@ from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
 from mycel.domain.words import Plan
 from mycel.stores.sqlite import (
     approaches,
+    artifacts,
     backup,
     candidates,
     cascades,
@@ -281,6 +283,17 @@ class SqliteStore:
     def recalled_texts(self, member_id: MemberId, *, since: datetime, limit: int) -> Sequence[str]:
         self._flush_traces()
         return self._database.read(recalls.recalled_texts, member_id, since=since, limit=limit)
+
+    def find_artifact(self, scope: ReadScope, id: MemoryId) -> Artifact | None:
+        return self._database.read(artifacts.find_artifact, scope, id)
+
+    def list_artifacts(
+        self, scope: ReadScope, filters: Filters, wanted: ArtifactFilters, *, limit: int, cursor: str | None
+    ) -> Page[Artifact]:
+        return self._database.read(artifacts.list_artifacts, scope, filters, wanted, limit=limit, cursor=cursor)
+
+    def artifact_details(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, ArtifactDetail]:
+        return self._database.read(artifacts.artifact_details, scope, ids)
 
     def find_receipt(self, memory_id: MemoryId) -> Receipt | None:
         return self._database.read(purge.find_receipt, memory_id)

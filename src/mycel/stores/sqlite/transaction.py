@@ -13,6 +13,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import Footprint, LeaseLost
 from mycel.contracts.episode_store import MonthOfEpisodes
 from mycel.contracts.store import Rating, Request
+from mycel.domain.artifact import Artifact, ArtifactDetail
 from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Operation, audience_of
 from mycel.domain.embedding import Embedded, Reached
@@ -29,8 +30,10 @@ from mycel.domain.words import IndexedText
 from mycel.errors import NotFound
 from mycel.retrieval.columns import indexed_text
 from mycel.stores.sqlite import (
+    artifacts,
     cascades,
     catalogue,
+    details,
     embeddings,
     episode_rates,
     episodes,
@@ -173,6 +176,19 @@ class SqliteTransaction:
         self._later.add(episodes.INSERT_EPISODE, episodes.episode_row(self._last_number, memory, detail))
         self._later.add(episodes.INSERT_WORDING, (detail.wording, detail.wording))
 
+    def insert_artifact(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
+        self.insert([(memory, words)], by=by)
+        self._later.add(artifacts.INSERT, artifacts.detail_row(self._last_number, detail))
+
+    def find_artifact(self, scope: ReadScope, id: MemoryId) -> Artifact | None:
+        return artifacts.find_artifact(self.connection, scope, id)
+
+    def find_same_artifact(self, scope: ReadScope, like: Artifact) -> Artifact | None:
+        return artifacts.find_same(self.connection, scope, like, now=self.now)
+
+    def has_detail(self, id: MemoryId) -> bool:
+        return details.has_detail(self.connection, id)
+
     def replace(
         self,
         before: Memory,
@@ -212,9 +228,6 @@ class SqliteTransaction:
         self._later.add(_UNTAG, (number,))
         self._log(Operation.PURGE, memory, by=by)
         return receipt
-
-    def has_detail(self, id: MemoryId) -> bool:
-        return episodes.has_detail(self.connection, id)
 
     def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None:
         return episodes.find_episode(self.connection, scope, id)

@@ -1,0 +1,41 @@
+"""The part of a store that keeps artifacts: memories with a row of what only an artifact has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from mycel.access.scope import ReadScope
+from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
+from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.memory import Memory
+from mycel.domain.query import Filters, Page
+from mycel.domain.words import IndexedText
+
+
+class ArtifactTransaction(Protocol):
+    def insert_artifact(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
+        """A new memory and its detail, as `insert` stores one without."""
+        ...
+
+    def find_artifact(self, scope: ReadScope, id: MemoryId) -> Artifact | None: ...
+    def find_same_artifact(self, scope: ReadScope, like: Artifact) -> Artifact | None:
+        """One of the same author that says the same of the same file for the same readers, and has not ended."""
+        ...
+
+    def has_detail(self, id: MemoryId) -> bool:
+        """Whether a row of details points into the text of this memory, which then must stay as it is."""
+        ...
+
+
+class ArtifactReads(Protocol):
+    def find_artifact(self, scope: ReadScope, id: MemoryId) -> Artifact | None: ...
+    def list_artifacts(
+        self, scope: ReadScope, filters: Filters, wanted: ArtifactFilters, *, limit: int, cursor: str | None
+    ) -> Page[Artifact]:
+        """Newest first. Raises `InvalidInput` for a cursor that is not from this list."""
+        ...
+
+    def artifact_details(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, ArtifactDetail]:
+        """Of those that are artifacts in sight."""
+        ...

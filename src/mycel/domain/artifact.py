@@ -1,0 +1,169 @@
+"""Artifacts: what an agent produced, such as a file or a patch; a memory, and a row of what only an artifact has."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from mycel.domain import fields
+from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.memory import Memory
+from mycel.errors import InvalidInput
+
+MAX_PATH = 1024
+MAX_PATH_PARTS = 64
+_BETWEEN = "\n\n"
+
+
+class ArtifactType(StrEnum):
+    FILE = "file"
+    PATCH = "patch"
+    TEST = "test"
+    DOCUMENT = "document"
+    CONFIG = "config"
+
+
+class FileState(StrEnum):
+    """How a file compares to what it was when it was registered."""
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactDetail:
+    """Where the texts stand in the memory's content is counted in characters; None where there is none."""
+
+    agent_id: MemberId
+    type: ArtifactType
+    path: str
+    size_bytes: int | None = None
+    checksum: str | None = None
+    description_end: int | None = None
+    text_start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """`agent_id` is who produced it; the author of the memory is who registered it."""
+
+    memory: Memory
+    detail: ArtifactDetail
+
+    @property
+    def id(self) -> MemoryId:
+        return self.memory.id
+
+    @property
+    def task_id(self) -> str | None:
+        return self.memory.task_id
+
+    @property
+    def project_id(self) -> str | None:
+        return self.memory.project_id
+
+    @property
+    def created_at(self) -> datetime:
+        return self.memory.created_at
+
+    @property
+    def agent_id(self) -> MemberId:
+        return self.detail.agent_id
+
+    @property
+    def type(self) -> ArtifactType:
+        return self.detail.type
+
+    @property
+    def path(self) -> str:
+        return self.detail.path
+
+    @property
+    def size_bytes(self) -> int | None:
+        return self.detail.size_bytes
+
+    @property
+    def checksum(self) -> str | None:
+        return self.detail.checksum
+
+    @property
+    def description(self) -> str | None:
+        end = self.detail.description_end
+        return None if end is None else self.memory.content[:end]
+
+    @property
+    def content(self) -> str | None:
+        """The text of the file, if it was kept; likely secrets are masked in it."""
+        start = self.detail.text_start
+        return None if start is None else self.memory.content[start:]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Size and checksum are those of the file now; `why` says what the state rests on."""
+
+    state: FileState
+    size_bytes: int | None
+    checksum: str | None
+    why: str
+
+
+class ArtifactFilters(NamedTuple):
+    """What is asked of the detail row; a path that ends in `/` asks for everything below that folder."""
+
+    type: ArtifactType | None = None
+    path: str | None = None
+    agent_id: str | None = None
+
+    def matches(self, detail: ArtifactDetail) -> bool:
+        """The rule itself; the stores' SQL must agree with it."""
+        wanted = self.path
+        inside = wanted is None or detail.path == wanted or (wanted.endswith("/") and detail.path.startswith(wanted))
+        return self.type in {None, detail.type} and self.agent_id in {None, detail.agent_id} and inside
+
+
+class Composed(NamedTuple):
+    """The content of an artifact's memory, and where its parts stand."""
+
+    content: str
+    description_end: int | None
+    text_start: int | None
+
+
+def compose(path: str, *, description: str | None, text: str | None) -> Composed:
+    """Without a description the path stands for it, so that the memory says something."""
+    head = path if description is None else description
+    end = None if description is None else len(description)
+    if text is None:
+        return Composed(head, end, None)
+    return Composed(f"{head}{_BETWEEN}{text}", end, len(head) + len(_BETWEEN))
+
+
+def read_path(value: object, *, field: str = "path") -> str:
+    """A path inside a folder, as POSIX writes it; `./` and doubled slashes are taken out."""
+    found = fields.filled_text(value, field=field, max_bytes=4 * MAX_PATH)
+    if "\\" in found:
+        raise InvalidInput("holds a backslash: separate folders by '/'", field=field)
+    if not all(letter.isprintable() or unicodedata.category(letter) == "Zs" for letter in found):
+        raise InvalidInput("holds a control character", field=field)
+    parts = [part for part in found.split("/") if part not in {"", "."}]
+    if found.startswith("/") or ".." in parts:
+        raise InvalidInput("must lie inside a workspace folder, without '..'", field=field)
+    if not parts or found.endswith("/"):
+        raise InvalidInput("must name a file", field=field)
+    path = "/".join(parts)
+    if len(path) > MAX_PATH or len(parts) > MAX_PATH_PARTS:
+        raise InvalidInput(f"is longer than {MAX_PATH} characters or {MAX_PATH_PARTS} parts", field=field)
+    return path
+
+
+def read_path_filter(value: object, *, field: str = "path") -> str:
+    """One path, or with a `/` at its end the folder of many."""
+    if not isinstance(value, str) or not value.strip("./") or not value.endswith("/"):
+        return read_path(value, field=field)
+    return read_path(value.rstrip("/"), field=field) + "/"

@@ -1,0 +1,160 @@
+"""Artifacts: memories joined with their rows of details."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters, ArtifactType
+from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.query import Filters, Page
+from mycel.errors import InvalidInput
+from mycel.stores.sqlite.clauses import Clause, matching, visible
+from mycel.stores.sqlite.deferred import Statement
+from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, micros, packed_roles
+
+_COLUMNS = ("agent_id", "type", "path", "size_bytes", "checksum", "description_end", "text_start")
+_ARTIFACT = f"{columns_of('m')}, {columns_of('d', _COLUMNS)}"
+_JOINED = "artifacts d JOIN memories m ON m.number = d.number"
+_CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
+
+# After the memories themselves; a batch of them is one statement.
+INSERT = Statement(
+    4, f"INSERT INTO artifacts (number, {', '.join(_COLUMNS)}) VALUES ", f"({', '.join('?' * (1 + len(_COLUMNS)))})"
+)
+
+
+def detail_row(number: int, detail: ArtifactDetail) -> tuple[object, ...]:
+    return (
+        number,
+        detail.agent_id,
+        detail.type,
+        detail.path,
+        detail.size_bytes,
+        detail.checksum,
+        detail.description_end,
+        detail.text_start,
+    )
+
+
+def find_artifact(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Artifact | None:
+    seen, values = visible(scope)
+    sql = f"SELECT {_ARTIFACT} FROM {_JOINED} WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
+    row = connection.execute(sql, {**values, "id": id}).fetchone()
+    return None if row is None else _artifact(row, scope)
+
+
+def find_same(connection: apsw.Connection, scope: ReadScope, like: Artifact, *, now: datetime) -> Artifact | None:
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT {_ARTIFACT} FROM {_JOINED}
+        WHERE d.path = :path AND d.type = :type AND d.checksum IS :checksum AND d.agent_id = :agent
+          AND m.agent_id = :author AND m.task_id IS :task AND m.project_id IS :project AND m.repo_id IS :repo
+          AND m.visibility = :visibility AND m.allowed_roles IS :roles AND m.content = :content
+          AND m.deleted_at IS NULL AND m.status IN ('active', 'inbox')
+          AND (m.expires_at IS NULL OR m.expires_at > :now) AND {seen}
+        ORDER BY m.number LIMIT 1"""
+    memory, detail = like.memory, like.detail
+    values |= {
+        "path": detail.path,
+        "type": detail.type,
+        "checksum": detail.checksum,
+        "agent": detail.agent_id,
+        "author": memory.agent_id,
+        "task": memory.task_id,
+        "project": memory.project_id,
+        "repo": memory.repo_id,
+        "visibility": memory.visibility,
+        "roles": packed_roles(memory.allowed_roles),
+        "content": memory.content,
+        "now": micros(now),
+    }
+    row = connection.execute(sql, values).fetchone()
+    return None if row is None else _artifact(row, scope)
+
+
+def list_artifacts(
+    connection: apsw.Connection,
+    scope: ReadScope,
+    filters: Filters,
+    wanted: ArtifactFilters,
+    *,
+    limit: int,
+    cursor: str | None,
+) -> Page[Artifact]:
+    seen, values = visible(scope)
+    kept, filter_values = matching(filters)
+    described, detail_values = _described(wanted)
+    values |= filter_values | detail_values | {"limit": limit + 1}
+    after = ""
+    if cursor is not None:
+        values["last"], values["last_number"] = _read_cursor(cursor)
+        after = "AND (m.created_at, m.number) < (:last, :last_number)"
+    sql = f"""
+        SELECT {_ARTIFACT}, m.created_at, m.number FROM {_JOINED} WHERE {seen} AND {kept} AND {described} {after}
+        ORDER BY m.created_at DESC, m.number DESC LIMIT :limit"""
+    rows = connection.execute(sql, values).fetchall()
+    last = f"{rows[limit - 1][-2]}.{rows[limit - 1][-1]}" if len(rows) > limit else None
+    return Page([_artifact(row, scope) for row in rows[:limit]], last)
+
+
+def artifact_details(
+    connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]
+) -> Mapping[MemoryId, ArtifactDetail]:
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT m.id, {columns_of("d", _COLUMNS)} FROM json_each(:ids) n JOIN memories m ON m.id = n.value
+        JOIN artifacts d ON d.number = m.number WHERE {seen}"""
+    rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
+    return {MemoryId(row[0]): _detail(row[1:]) for row in rows}
+
+
+def _described(wanted: ArtifactFilters) -> Clause:
+    """Agrees with `ArtifactFilters.matches`."""
+    parts = ["1"]
+    values: dict[str, Any] = {}
+    if wanted.type is not None:
+        parts.append("d.type = :artifact_type")
+        values["artifact_type"] = wanted.type
+    if wanted.agent_id is not None:
+        parts.append("d.agent_id = :artifact_agent")
+        values["artifact_agent"] = wanted.agent_id
+    if wanted.path is not None and wanted.path.endswith("/"):
+        # '0' is the character after '/'.
+        parts.append("d.path > :artifact_path AND d.path < :artifact_path_after")
+        values |= {"artifact_path": wanted.path, "artifact_path_after": f"{wanted.path[:-1]}0"}
+    elif wanted.path is not None:
+        parts.append("d.path = :artifact_path")
+        values["artifact_path"] = wanted.path
+    return " AND ".join(parts), values
+
+
+def _read_cursor(cursor: str) -> tuple[int, int]:
+    found = _CURSOR.fullmatch(cursor)
+    if found is None:
+        raise InvalidInput("is not from a page of this list", field="cursor")
+    return int(found[1]), int(found[2])
+
+
+def _artifact(row: tuple[Any, ...], scope: ReadScope) -> Artifact:
+    width = len(MEMORY_COLUMNS)
+    return Artifact(memory_from(row, scope.team), _detail(row[width : width + len(_COLUMNS)]))
+
+
+def _detail(row: tuple[Any, ...]) -> ArtifactDetail:
+    agent_id, type, path, size_bytes, checksum, description_end, text_start = row
+    return ArtifactDetail(
+        agent_id=MemberId(agent_id),
+        type=ArtifactType(type),
+        path=path,
+        size_bytes=size_bytes,
+        checksum=checksum,
+        description_end=description_end,
+        text_start=text_start,
+    )
