@@ -20,6 +20,8 @@ from mycel.engine.workshop.workshop import MovableWorkshop
 from mycel.errors import MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
+from mycel.services.artifact_files import WorkspaceFiles
+from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.callers import Callers
 from mycel.services.capture import Capture
 from mycel.services.cascading import Cascading
@@ -50,7 +52,7 @@ from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 from mycel.services.working import Performer, Working
 from mycel.services.write import Writing
-from mycel.settings import Settings, load_settings, write_setting
+from mycel.settings import FILE_NAME, Settings, load_settings, write_setting
 from mycel.stores.sqlite.connection import check_sqlite_version
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
@@ -59,6 +61,9 @@ from mycel.stores.sqlite.pool import SqliteStores
 if TYPE_CHECKING:
     from mycel.providers.embeddings.description import Description
     from mycel.providers.embeddings.examine import Examination
+
+WORKSPACE_FILE = "workspace.sqlite"
+TEAMS_FOLDER = "teams"
 
 
 def open_workspace(
@@ -77,8 +82,8 @@ def open_workspace(
     check_sqlite_version()
     chosen = settings or load_settings(data)
     time, files = clock or SystemClock(), disk or Disk()
-    directory = SqliteDirectory(chosen.data / "workspace.sqlite", clock=time, disk=files)
-    stores = SqliteStores(chosen.data / "teams", clock=time, disk=files, limit=chosen.max_open_stores)
+    directory = SqliteDirectory(chosen.data / WORKSPACE_FILE, clock=time, disk=files)
+    stores = SqliteStores(chosen.data / TEAMS_FOLDER, clock=time, disk=files, limit=chosen.max_open_stores)
 
     embedding = Embedding(stores, embedder or make_embedder(_embedding_options(chosen)))
     model = language_model or make_language_model(_language_model_options(chosen))
@@ -124,6 +129,16 @@ def open_workspace(
         policies=policies,
         knowledge=Knowledge(stores, writing, reading, searching),
         importing=Importing(stores, time, policies, writing),
+        artifacts=ArtifactRegistry(
+            stores,
+            time,
+            directory,
+            policies,
+            searching=searching,
+            writing=writing,
+            files=_workspace_files(chosen),
+            max_content=chosen.max_content_bytes,
+        ),
     )
     digesting = Digesting(directory, policies, workshop=workshop, model=model)
     performers |= {
@@ -188,6 +203,18 @@ def _language_model_options(settings: Settings) -> LanguageModelOptions:
 
 def _memory_folders(settings: Settings) -> MemoryFolders:
     return MemoryFolders(personal=settings.personal_memory_folder, shared=settings.shared_memory_folder)
+
+
+def _workspace_files(settings: Settings) -> WorkspaceFiles:
+    """Where nobody has named folders, the one this program runs in; never the files of the workspace itself."""
+    try:
+        roots = (Path.cwd(),) if settings.artifact_roots is None else settings.artifact_roots
+    except FileNotFoundError:
+        roots = ()
+    database = settings.data / WORKSPACE_FILE
+    own = [settings.data / TEAMS_FOLDER, settings.data / FILE_NAME]
+    own += [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
+    return WorkspaceFiles(roots, off_limits=own)
 
 
 def _ranking_options(settings: Settings) -> RankingOptions:

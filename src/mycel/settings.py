@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from platformdirs import user_data_path
 
@@ -56,6 +56,8 @@ class Settings:
     lease_seconds: float = 30.0
     personal_memory_folder: str = "/workspace/personal/memory"
     shared_memory_folder: str = "/workspace/shared/memory"
+    # None where nobody has said: a program then uses the folder it runs in, a service none.
+    artifact_roots: tuple[Path, ...] | None = None
     recency_half_life_days: float = 14.0
     access_boost_max: float = 1.5
     access_recency_hours: float = 48.0
@@ -214,6 +216,16 @@ def _text(value: object) -> str:
     return value
 
 
+def _folders(value: object) -> tuple[Path, ...]:
+    listed = value.split(os.pathsep) if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        raise ValueError("must be a list of folders")
+    found = tuple(Path(_text(one)) for one in cast(list[object], listed) if one != "")
+    if not all(folder.is_absolute() for folder in found):
+        raise ValueError("must be absolute folders")
+    return found
+
+
 def _whole(least: int, most: int) -> Callable[[object], int]:
     def read(value: object) -> int:
         number = int(value) if isinstance(value, str) and value.isdecimal() else value
@@ -257,6 +269,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "lease_seconds": _above_zero,
     "personal_memory_folder": _text,
     "shared_memory_folder": _text,
+    "artifact_roots": _folders,
     "recency_half_life_days": _above_zero,
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),
     "access_recency_hours": _above_zero,

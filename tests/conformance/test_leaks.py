@@ -24,10 +24,11 @@ from mycel.domain.query import Page
 from mycel.domain.recall import Recall
 from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.embedded.knowledge import Knowledge
+from mycel.embedded.artifacts import Artifacts
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
-from mycel.stores.sqlite import catalogue, changes, memories, reports, sources, words
+from mycel.stores.sqlite import artifacts, catalogue, changes, memories, reports, sources, words
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
@@ -47,6 +48,7 @@ class World:
     subject_source: str = ABSENT
     subject_event: str = ABSENT
     subject_episode: str = ABSENT
+    subject_artifact: str = ABSENT
     names: dict[str, str] = field(default_factory=dict)
 
     def member(self, name: str) -> TeamMemory:
@@ -92,6 +94,17 @@ SCENARIOS = {
     "shared, then private": Scenario(
         {}, "made private", hidden_from=READERS[1:], except_for=dict.fromkeys(READERS[1:], LOST_SIGHT_OF_IT)
     ),
+}
+
+
+HIDDEN_FILE: dict[str, Any] = {
+    "path": "hidden/plan.md",
+    "type": "document",
+    "content": "theta heron",
+    "keep_content": True,
+    "description": "a plan with a secretword",
+    "task_id": "t-hidden",
+    "project": "only-hidden",
 }
 
 
@@ -156,6 +169,7 @@ def hide_step(world: World, scenario: Scenario, first: str, folder: Path) -> Non
             project="later",
             **scenario.fields,
         ).id
+        world.subject_artifact = author.artifacts.register(**HIDDEN_FILE, **scenario.fields).id
         return
     version = author.history(world.subject)[-1].memory.version if is_there(author, world.subject) else 99
     if version == 1:
@@ -168,7 +182,7 @@ def hide_step(world: World, scenario: Scenario, first: str, folder: Path) -> Non
         author.rate(world.subject, useful=True, recall_id=author.search("secretword").id)
     elif version == 3:
         finish = {"deleted": author.delete, "purged": author.purge}.get(scenario.ends)
-        for id in (world.subject, world.subject_episode):
+        for id in (world.subject, world.subject_episode, world.subject_artifact):
             if finish:
                 finish(id)
             if scenario.ends == "made private":
@@ -390,6 +404,27 @@ CASES: dict[str, Case] = {
     "views.run": lambda api, w: [lambda: api.views.run("kept", limit=100)],
     "views.save": lambda api, w: [lambda: api.views.save("lessons", type="lesson")],
     "views.delete": lambda api, w: [lambda: api.views.delete("lessons"), lambda: api.views.delete("lessons")],
+    "artifacts.get": lambda api, w: [lambda: api.artifacts.get(w.subject_artifact)],
+    "artifacts.verify": lambda api, w: [lambda: api.artifacts.verify(w.subject_artifact)],
+    "artifacts.list": lambda api, w: [
+        *(
+            lambda filters=filters: api.artifacts.list(**filters)
+            for filters in (
+                {},
+                {"limit": 1},
+                {"task_id": "t-hidden"},
+                {"type": "document"},
+                {"path": "hidden/"},
+                {"path": "hidden/plan.md"},
+                {"agent_id": "swe-1"},
+                {"project": "only-hidden"},
+                {"text": "secretword"},
+                {"text": "theta heron", "path": "hidden/"},
+                {"team": "squad"},
+                {"team": "nowhere"},
+            )
+        )
+    ],
     "member_id": lambda api, w: [lambda: api.member_id],
     "team": lambda api, w: [lambda: api.team],
     # Writes: what is refused must be refused alike.
@@ -423,7 +458,12 @@ CASES: dict[str, Case] = {
     "withdraw": lambda api, w: [lambda: api.withdraw(w.subject)],
     "capture_conversation": lambda api, w: [lambda: api.capture_conversation(source_id=w.subject_source)],
     "summarize_thread": lambda api, w: [lambda: api.summarize_thread(source_id=w.subject_source)],
+    "artifacts.delete": lambda api, w: [lambda: api.artifacts.delete(w.subject_artifact)],
     # What these make is the caller's own, whatever else there is.
+    "artifacts.register": lambda api, w: [
+        lambda: api.artifacts.register(**HIDDEN_FILE, visibility="private"),
+        lambda: api.artifacts.register(**HIDDEN_FILE, visibility="private", idempotency_key="again"),
+    ],
     "capture_session": lambda api, w: [lambda: api.capture_session("nothing new", visibility="private")],
     "complete_task": lambda api, w: [
         lambda: api.complete_task(task_id="t-hidden", output="nothing new", visibility="private")
@@ -477,7 +517,7 @@ def rendered(world: World, found: object) -> str:
     text = re.sub(r"\b(sequence|score|relevance)=[-\d.e]+", r"\1=…", repr(found))
     text = re.sub(r"breakdown=\{[^}]*\}", "breakdown=…", text)
     text = re.sub(r"next_cursor='[^']*'", "next_cursor=…", text)
-    hidden = (world.subject, world.subject_source, world.subject_event, world.subject_episode)
+    hidden = (world.subject, world.subject_source, world.subject_event, world.subject_episode, world.subject_artifact)
     subjects = dict.fromkeys(hidden, "<subject>")
     names = {**world.names, **subjects}
     return UUID.sub(lambda match: names.get(match[0], "<id>"), text)
@@ -521,6 +561,7 @@ def public_methods() -> set[str]:
         "views": Views,
         "episodes": EpisodeLedger,
         "knowledge": Knowledge,
+        "artifacts": Artifacts,
     }
     for part, kind in parts.items():
         found |= {f"{part}.{name}" for name in vars(kind) if not name.startswith("_") or name == "__call__"}
@@ -534,7 +575,7 @@ def test_every_public_method_has_a_case() -> None:
 def test_every_part_of_the_memory_is_walked(worlds: Callable[[str], tuple[World, World]]) -> None:
     api = worlds("private")[0].member("author")
     parts = {name for name in vars(api) if not name.startswith("_")}
-    assert parts == {"projects", "repos", "sources", "views", "episodes", "knowledge"}
+    assert parts == {"projects", "repos", "sources", "views", "episodes", "knowledge", "artifacts"}
 
 
 @pytest.mark.parametrize(
@@ -553,8 +594,8 @@ def test_whoever_may_see_the_memory_does(
 ) -> None:
     """Otherwise the comparison would pass on a memory that nobody sees."""
     read_only = {"get", "history", "links", "usage", "list", "tree", "recent", "stats", "search", "changes"}
-    read_only |= {"context_for", "explain"}
     read_only |= {f"knowledge.{name}" for name in ("list", "get", "history", "search")}
+    read_only |= {"context_for", "explain", "artifacts.get", "artifacts.list", "artifacts.verify"}
     around = {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events", "views.run"}
     found = leaks(*worlds(scenario), reader, frozenset(CASES) - read_only - around)
     assert set(found) == read_only | around
@@ -592,7 +633,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     """Makes one module of the store see everything; statements it keeps are put together anew."""
 
     def clear() -> None:
-        for module in (catalogue, changes, memories, reports, sources, words):
+        for module in (artifacts, catalogue, changes, memories, reports, sources, words):
             for kept in vars(module).values():
                 if hasattr(kept, "cache_clear"):
                     kept.cache_clear()
@@ -612,6 +653,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
         ("words", {"search"}),
         ("memories", {"get", "history", "links", "usage", "list", "tree", "recent", "stats"}),
         ("catalogue", {"projects.list", "repos.list"}),
+        ("artifacts", {"artifacts.get", "artifacts.list", "artifacts.verify"}),
         ("sources", {"sources.get", "sources.list", "sources.events", "sources.event", "capture_conversation"}),
     ],
 )
@@ -623,6 +665,7 @@ def test_an_arm_that_forgets_the_scope_is_noticed(
     writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many"}
     writes |= {"approve", "approve_many", "reject", "reject_many", "settle", "summarize_thread"}
     writes |= {f"knowledge.{name}" for name in ("upsert", "delete", "arbitrate")}
+    writes |= {"artifacts.register", "artifacts.delete"}
     assert expected <= set(leaks(present, absent, "teammate", frozenset(writes)))
 
 

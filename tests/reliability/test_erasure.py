@@ -110,6 +110,22 @@ def test_old_versions_go_as_well_however_long_they_were(workspace: Workspace, me
     assert find_words(data, used) == {}
 
 
+def test_a_purged_artifact_leaves_neither_path_nor_text_nor_checksum(
+    workspace: Workspace, memory: TeamMemory, data: Path
+) -> None:
+    words = Words(13)
+    path, description, kept = words.new(), words.new(), words.new()
+    made = memory.artifacts.register(
+        path=f"src/{path}.py", description=description, content=kept, keep_content=True, idempotency_key=words.new()
+    )
+    used = [path, description, kept, str(made.checksum)]
+    assert {word for found in find_words(data, used).values() for word in found} == set(used)
+    memory.purge(made.id)
+    workspace.run_pending()
+    assert find_words(data, used) == {}
+    assert memory.receipt(made.id).state is Erasure.SCRUBBED
+
+
 def fill(memory: TeamMemory, words: Words, *, memories: int, random: Random) -> dict[str, list[str]]:
     """Memories of all lengths, half of them changed once or more; the words of each by its id."""
     lengths = (3, 10, 30, 80, 200, 400, 400, 9000)

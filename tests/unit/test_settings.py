@@ -146,3 +146,21 @@ def test_what_stands_there_already_is_not_written_again(tmp_path: Path) -> None:
     before = (tmp_path / "mycel.toml").stat()
     write_setting("embedder", "none", data=tmp_path)
     assert (tmp_path / "mycel.toml").stat() == before
+
+
+def test_folders_come_as_a_list_or_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings(tmp_path).artifact_roots is None
+    first, second = tmp_path / "one", tmp_path / "two"
+    (tmp_path / "mycel.toml").write_text(f"artifact_roots = ['{first}', '{second}']\n")
+    assert load_settings(tmp_path).artifact_roots == (first, second)
+    (tmp_path / "mycel.toml").write_text("artifact_roots = []\n")
+    assert load_settings(tmp_path).artifact_roots == ()
+    monkeypatch.setenv("MYCEL_ARTIFACT_ROOTS", os.pathsep.join([str(second), "", str(first)]))
+    assert load_settings(tmp_path).artifact_roots == (second, first)
+
+
+@pytest.mark.parametrize("value", ["'here'", "['here']", "7", "[7]", "['/a', ' ']", "{a = '/b'}"])
+def test_folders_that_are_none_are_refused(tmp_path: Path, value: str) -> None:
+    (tmp_path / "mycel.toml").write_text(f"artifact_roots = {value}\n")
+    with pytest.raises(Misconfigured, match=r"mycel\.toml: artifact_roots: must be"):
+        load_settings(tmp_path)

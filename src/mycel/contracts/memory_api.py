@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypedDict, Unpack
 
 from mycel.contracts.episodes_api import EpisodesApi
 from mycel.contracts.knowledge_api import KnowledgeApi
+from mycel.contracts.artifacts_api import ArtifactsApi
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
@@ -171,6 +172,8 @@ class MemoryApi(Protocol):
     def episodes(self) -> EpisodesApi: ...
     @property
     def knowledge(self) -> KnowledgeApi: ...
+    @property
+    def artifacts(self) -> ArtifactsApi: ...
 
     def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
         """Stores a memory, active at once unless it must be reviewed.

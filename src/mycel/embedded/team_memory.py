@@ -32,6 +32,8 @@ from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.embedded.knowledge import Knowledge
+from mycel.embedded.artifacts import Artifacts
+from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.capture import Capture
 from mycel.services.cascading import Cascading
 from mycel.services.catalogue import Catalogue
@@ -76,6 +78,7 @@ class MemberServices:
     policies: Policies
     knowledge: KnowledgeService
     importing: Importing
+    artifacts: ArtifactRegistry
 
 
 class TeamMemory:
@@ -90,6 +93,7 @@ class TeamMemory:
         self.knowledge = Knowledge(caller, services.knowledge, services.importing)
         self.views = Views(caller, services.catalogue, services.searching)
         self.episodes = EpisodeLedger(caller, services.episodes)
+        self.artifacts = Artifacts(caller, services.artifacts)
 
     def __repr__(self) -> str:
         return f"<TeamMemory of {self._caller().member_id} in {self._caller().team}>"

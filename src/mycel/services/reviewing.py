@@ -23,6 +23,7 @@ from mycel.domain.policy import Policy
 from mycel.domain.query import Order, Page
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput
+from mycel.services.details import require_free_of_details
 from mycel.services.policies import Policies
 from mycel.services.screening import screen
 
@@ -133,6 +134,8 @@ def approve_one(
         return before
     if before.status is not Status.INBOX:
         raise Conflict(f"this memory is {before.status} and no longer in the inbox")
+    if draft is not None:
+        require_free_of_details(transaction, before, draft)
     now = transaction.now
     edited = before if draft is None else changed_memory(before, draft, caller=caller, now=now, policy=_ANYONE)
     require_transition(caller, before, edited)

@@ -20,6 +20,7 @@ from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
 from mycel.domain.words import IndexedText
 from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.services.details import require_free_of_details
 from mycel.services.idempotency import Retry
 from mycel.services.ownership import change_own
 from mycel.services.policies import Policies
@@ -190,6 +191,7 @@ def _changed(
     transaction: Transaction, caller: Caller, before: Memory, draft: Draft, *, expected: int | None, policy: Policy
 ) -> Memory:
     require_edit(caller, before)
+    require_free_of_details(transaction, before, draft)
     if expected is not None and expected != before.version:
         raise Conflict(f"the memory is at version {before.version}, not {expected}: read it again")
     if "content" in draft.values and transaction.has_detail(before.id):

@@ -13,6 +13,7 @@ import pytest
 
 from mycel.testing.clock import ManualClock
 from mycel.testing.memory_api_access import ApiAccess
+from mycel.testing.memory_api_artifacts import ApiArtifacts
 from mycel.testing.memory_api_context import ApiContext
 from mycel.testing.memory_api_engine import ApiEngine
 from mycel.testing.memory_api_episodes import ApiEpisodes
@@ -23,7 +24,7 @@ from mycel.testing.memory_api_writing import ApiWriting
 
 
 class MemoryApiConformance(
-    ApiWriting, ApiAccess, ApiReading, ApiFinding, ApiContext, ApiEngine, ApiEpisodes, ApiKnowledge
+    ApiWriting, ApiAccess, ApiReading, ApiFinding, ApiContext, ApiEngine, ApiEpisodes, ApiKnowledge, ApiArtifacts
 ):
     """Every promise of `contracts.memory_api`, one test each."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,10 +44,14 @@ class Invocation:
         return load_settings(self.data, embedder=embedder)
 
     @contextmanager
-    def workspace(self) -> Generator[Workspace]:
+    def workspace(self, *, for_others: bool = False) -> Generator[Workspace]:
+        """For others than the user of this line, files are read only where the settings allow it."""
         from mycel.app import open_workspace
 
-        with open_workspace(settings=self.settings()) as workspace:
+        settings = self.settings()
+        if for_others and settings.artifact_roots is None:
+            settings = replace(settings, artifact_roots=())
+        with open_workspace(settings=settings) as workspace:
             yield workspace
 
     @contextmanager

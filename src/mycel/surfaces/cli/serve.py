@@ -45,7 +45,7 @@ def serve(
 
     call = invocation(context)
     # Open for as long as the service runs: a data directory that cannot be used is an error now, not later.
-    with call.workspace() as workspace, _listen(host, port) as listener:
+    with call.workspace(for_others=True) as workspace, _listen(host, port) as listener:
         workspace.work_beside()
         url = _url(listener)
         answer = {"url": url, "version": __version__}

@@ -1,0 +1,200 @@
+"""Artifacts: registering what an agent produced, finding it again, and telling whether the file is still the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+
+from mycel.access.attribution import require_attribution
+from mycel.access.scope import ReadScope, read_scope, readable_scopes, scope_of_team
+from mycel.contracts.clock import Clock
+from mycel.contracts.directory import Directory
+from mycel.contracts.store import Stores, Transaction
+from mycel.domain import fields
+from mycel.domain.artifact import (
+    Artifact,
+    ArtifactFilters,
+    ArtifactType,
+    Verification,
+    read_path_filter,
+)
+from mycel.domain.ask import read_ask
+from mycel.domain.asking import read_filters, read_limit
+from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields
+from mycel.domain.ids import MemberId, parse_id
+from mycel.domain.memory import MemoryType
+from mycel.domain.query import Filters, Page
+from mycel.domain.team import EXECUTIVE, Caller
+from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.retrieval.arms import Place
+from mycel.services.artifact_files import FileBusy, FileRefused, Measured, WorkspaceFiles
+from mycel.services.idempotency import Retry
+from mycel.services.organisation import read_member_id
+from mycel.services.policies import Policies
+from mycel.services.registration import Registration, prepare, read_content, read_description
+from mycel.services.screening import refuse_secret
+from mycel.services.search import Searching, answered
+from mycel.services.write import Writing
+
+# Fields of the memory that a registration can set.
+_OF_THE_MEMORY = ("task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles")
+
+
+class ArtifactRegistry:
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Clock,
+        directory: Directory,
+        policies: Policies,
+        *,
+        searching: Searching,
+        writing: Writing,
+        files: WorkspaceFiles,
+        max_content: int = MAX_CONTENT_BYTES,
+    ) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._directory = directory
+        self._policies = policies
+        self._searching = searching
+        self._writing = writing
+        self._files = files
+        self._max_content = max_content
+
+    def register(self, caller: Caller, given: Mapping[str, object]) -> Artifact:
+        """The same of the same author is stored once; a file that has changed is another artifact."""
+        asked = self._read(caller, given)
+        retry = Retry.read(caller, "artifacts.register", given.get("idempotency_key"), *asked.request())
+        measured = self._measure(asked)
+        policy = self._policies.of(caller.team)
+        new, detail = prepare(caller, asked, measured, policy=policy, max_content=self._max_content)
+        scope = read_scope(caller)
+
+        def work(transaction: Transaction) -> Artifact:
+            earlier = retry.earlier(transaction)
+            known = earlier and transaction.find_artifact(scope, earlier.id)
+            if earlier and known:
+                return Artifact(earlier, known.detail)
+            artifact = Artifact(new.at(transaction.now), detail)
+            standing = transaction.find_same_artifact(scope, artifact)
+            if standing is None:
+                transaction.insert_artifact(artifact.memory, new.words, detail, by=caller.member_id)
+            found = standing or artifact
+            retry.remember(transaction, found.memory)
+            return found
+
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+    def get(self, caller: Caller, id: object) -> Artifact:
+        artifact, scope = self._find(caller, id)
+        with self._stores.lease(scope.team) as store:
+            store.count_access((artifact.id,), at=self._clock.now())
+        return artifact
+
+    def verify(self, caller: Caller, id: object) -> Verification:
+        """Against the workspace folders of this process."""
+        artifact, _ = self._find(caller, id)
+        return self._files.verify(artifact.detail)
+
+    def delete(self, caller: Caller, id: object) -> None:
+        artifact, _ = self._find(caller, id)
+        self._writing.delete(caller, artifact.id)
+
+    def list(self, caller: Caller, given: Mapping[str, object]) -> Page[Artifact]:
+        of_the_memory = {name: given.get(name) for name in ("task_id", "project", "since", "until")}
+        filters = replace(read_filters(of_the_memory, now=self._clock.now()), types=(MemoryType.ARTIFACT,))
+        wanted = _read_wanted(given)
+        limit = read_limit(given.get("limit"))
+        cursor, text = given.get("cursor"), given.get("text")
+        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        scope = _named_scope(caller, given.get("team"))
+        if text is not None:
+            if mark is not None:
+                raise InvalidInput("is for lists: what is found by text comes best first, in one page", field="cursor")
+            return Page(self._search(scope, text, filters, wanted, limit=limit))
+        with self._stores.lease(scope.team) as store:
+            return store.list_artifacts(scope, filters, wanted, limit=limit, cursor=mark)
+
+    def _find(self, caller: Caller, id: object) -> tuple[Artifact, ReadScope]:
+        memory_id = parse_id(id)
+        for scope in readable_scopes(caller):
+            with self._stores.lease(scope.team) as store:
+                found = store.find_artifact(scope, memory_id)
+            if found is not None:
+                return found, scope
+        raise NotFound(f"no artifact {memory_id}")
+
+    def _search(
+        self, scope: ReadScope, text: object, filters: Filters, wanted: ArtifactFilters, *, limit: int
+    ) -> list[Artifact]:
+        # The index knows nothing of details: whoever asks for some is answered from as many hits as there can be.
+        reach = limit if wanted == ArtifactFilters() else fields.MAX_PAGE
+        ask = read_ask(text, {}, now=self._clock.now(), limit=reach)
+        if not ask.text.strip():
+            raise InvalidInput("must not be empty", field="text")
+        ask = replace(ask, filters=filters)
+        with ExitStack() as leases:
+            place = Place(leases.enter_context(self._stores.lease(scope.team)), scope)
+            ranked, _ = self._searching.rank(ask, [place])
+            memories = [hit.memory for hit in answered(ask, ranked, [place])]
+            details = place.store.artifact_details(scope, [memory.id for memory in memories])
+        found = (Artifact(memory, details[memory.id]) for memory in memories if memory.id in details)
+        return [artifact for artifact in found if wanted.matches(artifact.detail)][:limit]
+
+    def _read(self, caller: Caller, given: Mapping[str, object]) -> Registration:
+        placed = self._files.place(given.get("path"))
+        refuse_secret(placed.path, field="path")
+        of_the_memory = {name: given[name] for name in _OF_THE_MEMORY if given.get(name) is not None}
+        return Registration(
+            placed=placed,
+            type=fields.choice(given.get("type"), ArtifactType, field="type"),
+            producer=self._producer(caller, given.get("agent_id")),
+            description=read_description(given.get("description"), max_bytes=self._max_content),
+            keeps_content=fields.flag(given.get("keep_content"), field="keep_content"),
+            content=read_content(given.get("content")),
+            of_the_memory=read_fields(of_the_memory).values,
+        )
+
+    def _producer(self, caller: Caller, agent_id: object) -> MemberId:
+        producer = caller.member_id if agent_id is None else read_member_id(agent_id, field="agent_id")
+        require_attribution(caller, producer)
+        if producer != caller.member_id:
+            member = self._directory.find_member(producer)
+            # Whoever no team lists belongs to `executive`.
+            team = EXECUTIVE if member is None else member.team
+            if team != caller.team or (member is not None and member.removed_at is not None):
+                raise NotFound(f"no member {producer} in team {caller.team}")
+        return producer
+
+    def _measure(self, asked: Registration) -> Measured | None:
+        start = self._max_content if asked.keeps_content else 0
+        if asked.content is not None:
+            checksum = hashlib.sha256(asked.content).hexdigest()
+            return Measured(len(asked.content), checksum, asked.content[:start])
+        try:
+            return self._files.measure(asked.placed, start=start)
+        except FileBusy as error:
+            raise Conflict(f"the file {error.why}: register it when it is complete") from None
+        except FileRefused as error:
+            raise InvalidInput(error.why, field="path") from None
+
+
+def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:
+    type, path, agent_id = given.get("type"), given.get("path"), given.get("agent_id")
+    return ArtifactFilters(
+        type=None if type is None else fields.choice(type, ArtifactType, field="type"),
+        path=None if path is None else read_path_filter(path),
+        agent_id=None if agent_id is None else fields.label(agent_id, field="agent_id"),
+    )
+
+
+def _named_scope(caller: Caller, team: object) -> ReadScope:
+    name = None if team is None else fields.label(team, field="team")
+    scope = scope_of_team(caller, name)
+    if scope is None:
+        raise NotFound(f"no team {name}")
+    return scope
