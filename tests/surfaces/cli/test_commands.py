@@ -21,6 +21,7 @@ PROMISED = {
     "inbox list", "inbox show", "inbox approve", "inbox edit", "inbox reject",
     "consolidate", "reports", "undo", "settle", "events list", "events show", "events retry", "work", "maintain",
     "policy show", "policy set", "cascade", "escalate", "withdraw", "cascades", "learn", "profile set",
+    "artifacts list", "artifacts register", "artifacts get", "artifacts verify", "artifacts delete",
 }  # fmt: skip
 
 
@@ -68,7 +69,7 @@ def test_a_group_without_a_command_shows_its_help(args: list[str]) -> None:
     assert "Commands:" in result.stdout or "Usage:" in result.stdout
 
 
-@pytest.mark.parametrize("group", ["inbox", "events", "policy"])
+@pytest.mark.parametrize("group", ["inbox", "events", "policy", "artifacts"])
 def test_a_group_that_mostly_lists_does_so_alone(mycel, group: str) -> None:
     first = next(name for name in ALL if name.startswith(f"{group} "))
     assert mycel.ok(group, "--json") == mycel.ok(*first.split(), "--json")

@@ -23,6 +23,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "capturing": ("capture",),
     "tasks": ("task",),
     "episodes": ("episodes",),
+    "artifacts": ("artifacts",),
     "reviewing": ("inbox",),
     "consolidating": ("consolidate", "reports", "undo", "settle"),
     "between_teams": ("cascade", "escalate", "withdraw", "cascades"),
