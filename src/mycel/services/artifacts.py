@@ -35,7 +35,7 @@ from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.registration import Registration, prepare, read_content, read_description
 from mycel.services.screening import refuse_secret
-from mycel.services.search import Searching, answered
+from mycel.services.search import Searching
 from mycel.services.write import Writing
 
 # Fields of the memory that a registration can set.
@@ -140,7 +140,8 @@ class ArtifactRegistry:
         with ExitStack() as leases:
             place = Place(leases.enter_context(self._stores.lease(scope.team)), scope)
             ranked, _ = self._searching.rank(ask, [place])
-            memories = [hit.memory for hit in answered(ask, ranked, [place])]
+            shown = [] if ranked is None else [one.memory for one in ranked.candidates if ranked.shows(one)]
+            memories = [memory for memory in shown if memory is not None]
             details = place.store.artifact_details(scope, [memory.id for memory in memories])
         found = (Artifact(memory, details[memory.id]) for memory in memories if memory.id in details)
         return [artifact for artifact in found if wanted.matches(artifact.detail)][:limit]

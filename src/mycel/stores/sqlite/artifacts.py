@@ -22,6 +22,8 @@ from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, mi
 _COLUMNS = ("agent_id", "type", "path", "size_bytes", "checksum", "description_end", "text_start")
 _ARTIFACT = f"{columns_of('m')}, {columns_of('d', _COLUMNS)}"
 _JOINED = "artifacts d JOIN memories m ON m.number = d.number"
+# A path says more than an author or a type; the planner, which knows no frequencies, would begin with those.
+_BY_PATH = "artifacts d CROSS JOIN memories m ON m.number = d.number"
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 # After the memories themselves; a batch of them is one statement.
@@ -53,7 +55,7 @@ def find_artifact(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -
 def find_same(connection: apsw.Connection, scope: ReadScope, like: Artifact, *, now: datetime) -> Artifact | None:
     seen, values = visible(scope)
     sql = f"""
-        SELECT {_ARTIFACT} FROM {_JOINED}
+        SELECT {_ARTIFACT} FROM {_BY_PATH}
         WHERE d.path = :path AND d.type = :type AND d.checksum IS :checksum AND d.agent_id = :agent
           AND m.agent_id = :author AND m.task_id IS :task AND m.project_id IS :project AND m.repo_id IS :repo
           AND m.visibility = :visibility AND m.allowed_roles IS :roles AND m.content = :content
@@ -96,8 +98,9 @@ def list_artifacts(
     if cursor is not None:
         values["last"], values["last_number"] = _read_cursor(cursor)
         after = "AND (m.created_at, m.number) < (:last, :last_number)"
+    joined = _JOINED if wanted.path is None else _BY_PATH
     sql = f"""
-        SELECT {_ARTIFACT}, m.created_at, m.number FROM {_JOINED} WHERE {seen} AND {kept} AND {described} {after}
+        SELECT {_ARTIFACT}, m.created_at, m.number FROM {joined} WHERE {seen} AND {kept} AND {described} {after}
         ORDER BY m.created_at DESC, m.number DESC LIMIT :limit"""
     rows = connection.execute(sql, values).fetchall()
     last = f"{rows[limit - 1][-2]}.{rows[limit - 1][-1]}" if len(rows) > limit else None
