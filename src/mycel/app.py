@@ -22,6 +22,7 @@ from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions,
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
 from mycel.services.artifact_files import WorkspaceFiles
 from mycel.services.artifacts import ArtifactRegistry
+from mycel.services.briefing import Briefings
 from mycel.services.callers import Callers
 from mycel.services.capture import Capture
 from mycel.services.cascading import Cascading
@@ -107,6 +108,17 @@ def open_workspace(
     grouping = Grouping(embedding)
     searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
     writing, reading = Writing(stores, policies, max_content=chosen.max_content_bytes), Reading(stores, time)
+    artifacts = ArtifactRegistry(
+        stores,
+        time,
+        directory,
+        policies,
+        searching=searching,
+        writing=writing,
+        files=_workspace_files(chosen),
+        max_content=chosen.max_content_bytes,
+    )
+    episodes = Episodes(stores, time, policies, searching, grouping, max_content=chosen.max_content_bytes)
     member = MemberServices(
         writing=writing,
         relating=Relating(stores),
@@ -119,9 +131,10 @@ def open_workspace(
         capture=Capture(
             stores, time, policies, wake=engine.wake, quiet=timedelta(seconds=chosen.session_quiet_seconds)
         ),
-        tasks=Tasks(stores, time, policies, wake=engine.wake, max_content=chosen.max_content_bytes),
+        tasks=Tasks(stores, time, policies, artifacts, wake=engine.wake, max_content=chosen.max_content_bytes),
         files=Files(stores, time, directory, policies, wake=engine.wake, folders=_memory_folders(chosen)),
-        episodes=Episodes(stores, time, policies, searching, grouping, max_content=chosen.max_content_bytes),
+        episodes=episodes,
+        briefings=Briefings(searching, episodes, artifacts),
         reviewing=Reviewing(stores, time, policies),
         consolidating=Consolidating(stores, time, policies, embedding, workshop=workshop),
         teaching=Teaching(stores, directory, policies, max_content=chosen.max_content_bytes),
@@ -129,16 +142,7 @@ def open_workspace(
         policies=policies,
         knowledge=Knowledge(stores, writing, reading, searching),
         importing=Importing(stores, time, policies, writing),
-        artifacts=ArtifactRegistry(
-            stores,
-            time,
-            directory,
-            policies,
-            searching=searching,
-            writing=writing,
-            files=_workspace_files(chosen),
-            max_content=chosen.max_content_bytes,
-        ),
+        artifacts=artifacts,
     )
     digesting = Digesting(directory, policies, workshop=workshop, model=model)
     performers |= {

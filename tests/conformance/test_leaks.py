@@ -17,14 +17,15 @@ import pytest
 
 from mycel.access.scope import ReadScope
 from mycel.app import open_workspace
+from mycel.domain.briefing import Briefing
 from mycel.domain.context import ContextBundle
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
+from mycel.embedded.artifacts import Artifacts
 from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.embedded.knowledge import Knowledge
-from mycel.embedded.artifacts import Artifacts
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
@@ -303,6 +304,19 @@ CASES: dict[str, Case] = {
         lambda: list(api.changes(path="/hidden")),
         lambda: list(api.changes(team="squad")),
     ],
+    "before_task": lambda api, w: [
+        *(
+            lambda asked=asked: briefed(api.before_task(**asked))
+            for asked in (
+                {"task": "hidden way of the secretword heron"},
+                {"task": "t-hidden"},
+                {"task": "heron", "task_id": "t-hidden", "project": "only-hidden"},
+            )
+        )
+    ],
+    "after_task": lambda api, w: [
+        lambda: api.after_task(task_id="t-hidden", output="nothing new", visibility="private").artifacts
+    ],
     "episodes.list": lambda api, w: [
         *(
             lambda asked=asked: api.episodes.list(**asked)
@@ -488,6 +502,12 @@ def bundled(bundle: ContextBundle) -> list[object]:
     """What a bundle says, in an order that scores do not decide."""
     items = [sorted(item.text for item in items) for items in bundle.sections.values()]
     return [items, bundle.to_team_memory(), bundle.left_out, sorted(memory.id for memory in bundle.recent)]
+
+
+def briefed(briefing: Briefing) -> list[object]:
+    """What it says, in an order that scores do not decide."""
+    parts = (briefing.tried, briefing.avoid, briefing.worked, briefing.knowledge, briefing.artifacts, briefing.agents)
+    return [sorted(map(repr, part)) for part in parts]
 
 
 def explained(api: TeamMemory, id: str) -> list[object]:

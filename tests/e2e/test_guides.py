@@ -12,9 +12,18 @@ import pytest
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 # Each is one program from top to bottom; what a block prints stands right below it.
-PAGES = ("capturing", "reviewing", "between-teams", "episodes", "working-memory", "knowledge", "artifacts")
+PAGES = (
+    "capturing",
+    "reviewing",
+    "between-teams",
+    "episodes",
+    "working-memory",
+    "knowledge",
+    "artifacts",
+    "orchestrating",
+)
 # What these print depends on the embedding model, which other tests do without.
-BY_MEANING = frozenset({"episodes"})
+BY_MEANING = frozenset({"episodes", "orchestrating"})
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from mycel.domain.ids import MemberId
 from mycel.domain.marks import ORIGIN
 from mycel.domain.memory import Memory, Status, Visibility
 from mycel.domain.team import Caller, Kind, Role
 from mycel.errors import AccessDenied
 
 _CURATORS = frozenset({Role.LEAD, Role.ADMIN})
-_SPEAKERS = _CURATORS | {Role.ORCHESTRATOR}
 
 
 def may_curate(caller: Caller) -> bool:
@@ -84,12 +82,6 @@ def require_transition(caller: Caller, before: Memory, after: Memory) -> None:
         raise AccessDenied("only its author or an admin can change who sees this memory")
     if before.status is Status.INBOX and after.status is not Status.INBOX and not may_review(caller):
         raise AccessDenied("a person, a lead or an admin decides what leaves the inbox")
-
-
-def require_speaker(caller: Caller, member_id: MemberId) -> None:
-    """Whoever hands out the work may write down what others did."""
-    if caller.member_id != member_id and caller.role not in _SPEAKERS:
-        raise AccessDenied("only the orchestrator, a lead or an admin writes down what another member did")
 
 
 def require_operator(caller: Caller) -> None:

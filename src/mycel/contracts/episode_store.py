@@ -38,10 +38,6 @@ class MonthOfEpisodes(NamedTuple):
 
 class EpisodeTransaction(Protocol):
     def insert_episode(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None: ...
-    def has_detail(self, id: MemoryId) -> bool:
-        """Whether the ledger holds places in the text of this memory, which therefore must not change."""
-        ...
-
     def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None: ...
     def list_prunable(self, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
         """Episodes of before that moment that were not archived, the oldest first."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Any, Protocol, Required, TypedDict, Unpack
 
+from mycel.contracts.artifacts_api import ArtifactsApi
 from mycel.contracts.episodes_api import EpisodesApi
 from mycel.contracts.knowledge_api import KnowledgeApi
-from mycel.contracts.artifacts_api import ArtifactsApi
+from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
@@ -23,6 +24,7 @@ from mycel.domain.recall import Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
+from mycel.domain.task import TaskRecord
 
 
 class MemoryFields(TypedDict, total=False):
@@ -90,6 +92,18 @@ class TaskFields(SurroundingFields, total=False):
     duration_ms: int | None
     tokens_in: int | None
     tokens_out: int | None
+
+
+class TaskResultFields(TaskFields, total=False):
+    """What a task came to. Each artifact is an object with the fields of `artifacts.register` but those of the task."""
+
+    task_id: Required[str]
+    action: str
+    output: str | None
+    what_went_wrong: str | None
+    lessons: Sequence[str] | None
+    artifacts: Sequence[Mapping[str, Any]] | None
+    idempotency_key: str | None
 
 
 Messages = Sequence[Mapping[str, Any]] | str
@@ -336,6 +350,32 @@ class MemoryApi(Protocol):
     def fail_task(
         self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[TaskFields]
     ) -> IngestionEvent: ...
+    def before_task(
+        self,
+        task: str,
+        *,
+        task_id: str | None = None,
+        project: str | None = None,
+        repo: str | None = None,
+        limit: int | None = None,
+        token_budget: int | None = None,
+    ) -> Briefing:
+        """What an orchestrator should know before it hands out a task, as a bundle and, by `to_markdown`, as text.
+
+        What was tried for it and failed, what worked on tasks like it and who did well on them, what is known, and
+        outputs to build on. `task` describes it, or is the id of one that was tried before; `limit` is for each part.
+        """
+        ...
+
+    def after_task(self, result: Mapping[str, Any] | None = None, **fields: Unpack[TaskResultFields]) -> TaskRecord:
+        """What a task came to, in one transaction: its episode, its artifacts, and its lessons as candidates.
+
+        As one object or as fields: `task_id`, `action` (`completed` or `failed`), `approach`, `output` or
+        `what_went_wrong`, `lessons`, `artifacts`, and where it belongs. The same told again within ten minutes, or
+        with the same `idempotency_key`, is one record.
+        """
+        ...
+
     def inbox(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
     ) -> Page[InboxItem]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from mycel.domain import fields
+from mycel.domain.artifact import Artifact
 from mycel.domain.capturing import SURROUNDINGS, read_surroundings
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import Action, Episode
@@ -30,6 +31,7 @@ class TaskRecord:
 
     event: IngestionEvent
     episode: Episode
+    artifacts: tuple[Artifact, ...] = ()
     lessons: tuple[Memory, ...] = ()
 
 
@@ -42,6 +44,7 @@ class TaskResult:
     approach: str | None
     outcome: str
     lessons: tuple[str, ...]
+    artifacts: tuple[Mapping[str, object], ...]
     counts: Mapping[str, object]
     about: Mapping[str, Any]
 
@@ -63,6 +66,7 @@ def read_task_result(given: Mapping[str, object]) -> TaskResult:
         else fields.filled_text(approach, field="approach", max_bytes=MAX_NOTE_BYTES).strip(),
         outcome=_read_outcome(action, said),
         lessons=_read_lessons(said.get("lessons", ())),
+        artifacts=_read_artifacts(said),
         counts={name: said[name] for name in _COUNTS if name in said},
         about=read_surroundings({name: said[name] for name in SURROUNDINGS if name in said and name != "task_id"}),
     )
@@ -100,6 +104,21 @@ def _read_lessons(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(text.split()) for text in texts))
 
 
+def _read_artifacts(said: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
+    """Each with the task, place and readers of the report."""
+    shared = {name: said[name] for name in _SHARED_WITH_ARTIFACTS if name in said}
+    listed = fields.several(said.get("artifacts", ()), field="artifacts", most=MAX_ARTIFACTS)
+    found: list[Mapping[str, object]] = []
+    for place, item in enumerate(listed):
+        if not isinstance(item, Mapping):
+            raise InvalidInput("must be an object with a path", field=f"artifacts[{place}]")
+        given = dict(cast(Mapping[str, object], item))
+        if taken := sorted(given.keys() & {*_SHARED_WITH_ARTIFACTS, "idempotency_key"}):
+            raise InvalidInput("is that of the task", field=f"artifacts[{place}].{taken[0]}")
+        found.append({**given, **shared})
+    return tuple(found)
+
+
 def as_mapping(result: object, given: Mapping[str, object]) -> dict[str, object]:
     """A result given as one object, as fields, or as both."""
     if result is None:
@@ -112,6 +131,7 @@ def as_mapping(result: object, given: Mapping[str, object]) -> dict[str, object]
     return {**cast(Mapping[str, object], result), **given}
 
 
+_SHARED_WITH_ARTIFACTS = ("task_id", "agent_id", "project", "repo", "session_id", "visibility", "allowed_roles")
 _COUNTS = ("agent_id", "duration_ms", "tokens_in", "tokens_out")
 _KNOWN = frozenset(
     {"task_id", "action", "approach", "output", "what_went_wrong", "lessons", "artifacts", "idempotency_key"}

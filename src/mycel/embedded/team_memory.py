@@ -14,7 +14,9 @@ from mycel.contracts.memory_api import (
     MemoryFields,
     Messages,
     TaskFields,
+    TaskResultFields,
 )
+from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
@@ -29,11 +31,13 @@ from mycel.domain.recall import Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
+from mycel.domain.task import TaskRecord, as_mapping
 from mycel.domain.team import Caller
+from mycel.embedded.artifacts import Artifacts
 from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.embedded.knowledge import Knowledge
-from mycel.embedded.artifacts import Artifacts
 from mycel.services.artifacts import ArtifactRegistry
+from mycel.services.briefing import Briefings
 from mycel.services.capture import Capture
 from mycel.services.cascading import Cascading
 from mycel.services.catalogue import Catalogue
@@ -71,6 +75,7 @@ class MemberServices:
     tasks: Tasks
     files: Files
     episodes: Episodes
+    briefings: Briefings
     reviewing: Reviewing
     consolidating: Consolidating
     teaching: Teaching
@@ -225,6 +230,23 @@ class TeamMemory:
     ) -> IngestionEvent:
         said = {"task_id": task_id, "output": output, "what_went_wrong": what_went_wrong, "action": "failed"}
         return self._do.tasks.record(self._caller(), {**fields, **said}).event
+
+    def before_task(
+        self,
+        task: str,
+        *,
+        task_id: str | None = None,
+        project: str | None = None,
+        repo: str | None = None,
+        limit: int | None = None,
+        token_budget: int | None = None,
+    ) -> Briefing:
+        return self._do.briefings.before_task(
+            self._caller(), task, task_id=task_id, project=project, repo=repo, limit=limit, token_budget=token_budget
+        )
+
+    def after_task(self, result: Mapping[str, Any] | None = None, **fields: Unpack[TaskResultFields]) -> TaskRecord:
+        return self._do.tasks.record(self._caller(), as_mapping(result, fields))
 
     def inbox(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]

@@ -15,6 +15,7 @@ from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.artifact import (
     Artifact,
+    ArtifactDetail,
     ArtifactFilters,
     ArtifactType,
     Verification,
@@ -36,10 +37,13 @@ from mycel.services.policies import Policies
 from mycel.services.registration import Registration, prepare, read_content, read_description
 from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching
+from mycel.services.unwritten import Unwritten
 from mycel.services.write import Writing
 
 # Fields of the memory that a registration can set.
 _OF_THE_MEMORY = ("task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles")
+_OF_THE_ARTIFACT = ("path", "type", "agent_id", "description", "keep_content", "content", "idempotency_key")
+_KNOWN = frozenset((*_OF_THE_MEMORY, *_OF_THE_ARTIFACT))
 
 
 class ArtifactRegistry:
@@ -68,9 +72,7 @@ class ArtifactRegistry:
         """The same of the same author is stored once; a file that has changed is another artifact."""
         asked = self._read(caller, given)
         retry = Retry.read(caller, "artifacts.register", given.get("idempotency_key"), *asked.request())
-        measured = self._measure(asked)
-        policy = self._policies.of(caller.team)
-        new, detail = prepare(caller, asked, measured, policy=policy, max_content=self._max_content)
+        new, detail = self._prepare(caller, asked)
         scope = read_scope(caller)
 
         def work(transaction: Transaction) -> Artifact:
@@ -78,16 +80,20 @@ class ArtifactRegistry:
             known = earlier and transaction.find_artifact(scope, earlier.id)
             if earlier and known:
                 return Artifact(earlier, known.detail)
-            artifact = Artifact(new.at(transaction.now), detail)
-            standing = transaction.find_same_artifact(scope, artifact)
-            if standing is None:
-                transaction.insert_artifact(artifact.memory, new.words, detail, by=caller.member_id)
-            found = standing or artifact
+            found = store_artifact(transaction, caller, new, detail)
             retry.remember(transaction, found.memory)
             return found
 
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
+
+    def prepare(self, caller: Caller, given: Mapping[str, object]) -> tuple[Unwritten, ArtifactDetail]:
+        """For whoever stores it among other things; its file is read now."""
+        return self._prepare(caller, self._read(caller, given))
+
+    def _prepare(self, caller: Caller, asked: Registration) -> tuple[Unwritten, ArtifactDetail]:
+        policy = self._policies.of(caller.team)
+        return prepare(caller, asked, self._measure(asked), policy=policy, max_content=self._max_content)
 
     def get(self, caller: Caller, id: object) -> Artifact:
         artifact, scope = self._find(caller, id)
@@ -147,15 +153,18 @@ class ArtifactRegistry:
         return [artifact for artifact in found if wanted.matches(artifact.detail)][:limit]
 
     def _read(self, caller: Caller, given: Mapping[str, object]) -> Registration:
+        for name in given:
+            if name not in _KNOWN:
+                raise InvalidInput("is not a field of an artifact", field=name)
         placed = self._files.place(given.get("path"))
         refuse_secret(placed.path, field="path")
         of_the_memory = {name: given[name] for name in _OF_THE_MEMORY if given.get(name) is not None}
         return Registration(
             placed=placed,
-            type=fields.choice(given.get("type"), ArtifactType, field="type"),
+            type=fields.choice(given.get("type", ArtifactType.FILE.value), ArtifactType, field="type"),
             producer=self._producer(caller, given.get("agent_id")),
             description=read_description(given.get("description"), max_bytes=self._max_content),
-            keeps_content=fields.flag(given.get("keep_content"), field="keep_content"),
+            keeps_content=fields.flag(given.get("keep_content", False), field="keep_content"),
             content=read_content(given.get("content")),
             of_the_memory=read_fields(of_the_memory).values,
         )
@@ -199,3 +208,12 @@ def _named_scope(caller: Caller, team: object) -> ReadScope:
     if scope is None:
         raise NotFound(f"no team {name}")
     return scope
+
+
+def store_artifact(transaction: Transaction, caller: Caller, new: Unwritten, detail: ArtifactDetail) -> Artifact:
+    """The one that is there already, if it is the same in all that counts."""
+    artifact = Artifact(new.at(transaction.now), detail)
+    standing = transaction.find_same_artifact(read_scope(caller), artifact)
+    if standing is None:
+        transaction.insert_artifact(artifact.memory, new.words, detail, by=caller.member_id)
+    return standing or artifact

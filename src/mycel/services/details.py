@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mycel.contracts.store import Transaction
 from mycel.domain.draft import Draft
-from mycel.domain.memory import Memory
+from mycel.domain.memory import Memory, MemoryType
 from mycel.errors import InvalidInput
 
 # The row points into the content; a key would let the next value take the memory's place.
@@ -15,4 +15,5 @@ def require_free_of_details(transaction: Transaction, before: Memory, draft: Dra
     values = draft.values
     changed = [name for name in _BOUND if name in values and values[name] != getattr(before, name)]
     if changed and transaction.has_detail(before.id):
-        raise InvalidInput(f"of an {before.type} stays as it was registered: register it again", field=changed[0])
+        again = "log another one" if before.type is MemoryType.EPISODE else "register it again"
+        raise InvalidInput(f"of an {before.type} stays as it was written down: {again}", field=changed[0])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from mycel.access.rules import require_speaker
+from mycel.access.attribution import require_attribution
 from mycel.access.scope import readable_scopes, scope_of_team
 from mycel.contracts.clock import Clock
 from mycel.contracts.episode_store import Stretch
@@ -263,7 +263,7 @@ def read_detail(
     agent = caller.member_id
     if said.get("agent_id") is not None:
         agent = read_member_id(said["agent_id"], field="agent_id")
-        require_speaker(caller, agent)
+        require_attribution(caller, agent)
     return EpisodeDetail(
         agent_id=agent,
         action=action,

@@ -9,18 +9,22 @@ from datetime import timedelta
 from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores, Transaction
+from mycel.domain.artifact import Artifact, ArtifactDetail
 from mycel.domain.draft import MAX_CONTENT_BYTES, first_sentence
 from mycel.domain.episode import Episode, EpisodeDetail, episode_text
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import SourceId, TeamName
 from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Status
 from mycel.domain.policy import Policy
 from mycel.domain.source import Source, Step, Trigger
 from mycel.domain.task import LESSON_CONFIDENCE, WENT_WRONG, TaskRecord, TaskResult, read_task_result, report_text
 from mycel.domain.team import Caller
 from mycel.domain.transcript import Transcript, Turn
+from mycel.errors import InvalidInput
+from mycel.services.artifacts import ArtifactRegistry, store_artifact
 from mycel.services.capture import new_event, new_source
 from mycel.services.drawing import Drawing
 from mycel.services.episodes import read_detail
+from mycel.services.idempotency import Retry
 from mycel.services.policies import Policies
 from mycel.services.screening import masked, screen_surroundings
 from mycel.services.unwritten import Unwritten
@@ -37,6 +41,7 @@ class _Prepared:
     source: Source
     episode: Unwritten
     detail: EpisodeDetail
+    artifacts: tuple[tuple[Unwritten, ArtifactDetail], ...]
     lessons: tuple[Unwritten, ...]
 
 
@@ -46,6 +51,7 @@ class Tasks:
         stores: Stores,
         clock: Clock,
         policies: Policies,
+        artifacts: ArtifactRegistry,
         *,
         wake: Callable[[TeamName], None],
         max_content: int = MAX_CONTENT_BYTES,
@@ -53,20 +59,23 @@ class Tasks:
         self._stores = stores
         self._clock = clock
         self._policies = policies
+        self._artifacts = artifacts
         self._wake = wake
         self._max_content = max_content
 
     def record(self, caller: Caller, given: Mapping[str, object]) -> TaskRecord:
-        """One report, in one transaction; told again within ten minutes it is the same one."""
+        """One report, in one transaction; told again within ten minutes, or with its key, it is the same one."""
         prepared = self._prepare(caller, read_task_result(given))
+        request = (prepared.source.sha256, prepared.episode.values["title"], str(prepared.detail))
+        retry = Retry.read(caller, "after_task", given.get("idempotency_key"), *request)
 
         def work(transaction: Transaction) -> TaskRecord:
-            twin = transaction.find_twin(prepared.source)
-            if twin is not None and prepared.source.created_at - twin.created_at < RETRY_WINDOW:
-                known = _earlier(transaction, caller, twin)
-                if known is not None:
-                    return known
-            return _store(transaction, caller, prepared)
+            known = _known(transaction, caller, prepared, retry)
+            if known is not None:
+                return known
+            record = _store(transaction, caller, prepared)
+            retry.remember(transaction, record.episode.memory)
+            return record
 
         with self._stores.lease(caller.team) as store:
             record = store.transact(work)
@@ -88,7 +97,16 @@ class Tasks:
         drawing = Drawing(source, policy, team=caller.team, trust=caller.trust)
         episode, detail = self._episode(caller, result, drawing, policy, approach=approach, outcome=outcome)
         drawn = tuple(_lesson(drawing, policy, source, lesson, at) for lesson, at in zip(lessons, starts, strict=True))
-        return _Prepared(source, episode, detail, drawn)
+        return _Prepared(source, episode, detail, self._prepare_artifacts(caller, result), drawn)
+
+    def _prepare_artifacts(self, caller: Caller, result: TaskResult) -> tuple[tuple[Unwritten, ArtifactDetail], ...]:
+        found: list[tuple[Unwritten, ArtifactDetail]] = []
+        for place, given in enumerate(result.artifacts):
+            try:
+                found.append(self._artifacts.prepare(caller, given))
+            except InvalidInput as error:
+                raise InvalidInput(error.problem, field=f"artifacts[{place}].{error.field}") from None
+        return tuple(found)
 
     def _episode(
         self,
@@ -154,16 +172,33 @@ def _store(transaction: Transaction, caller: Caller, new: _Prepared) -> TaskReco
     if lessons:
         transaction.insert(lessons, by=caller.member_id)
     transaction.add_event(event)
-    return TaskRecord(event, Episode(episode, new.detail), tuple(memory for memory, _ in lessons))
+    artifacts = _store_artifacts(transaction, caller, new)
+    return TaskRecord(event, Episode(episode, new.detail), artifacts, tuple(memory for memory, _ in lessons))
 
 
-def _earlier(transaction: Transaction, caller: Caller, source: Source) -> TaskRecord | None:
-    """What the first telling left, as it stands now; None when its episode was deleted meanwhile."""
+def _store_artifacts(transaction: Transaction, caller: Caller, new: _Prepared) -> tuple[Artifact, ...]:
+    return tuple(store_artifact(transaction, caller, one, detail) for one, detail in new.artifacts)
+
+
+def _known(transaction: Transaction, caller: Caller, new: _Prepared, retry: Retry) -> TaskRecord | None:
+    """What an earlier telling of the same left, by its key or by its words."""
+    episode = retry.earlier(transaction)
+    if episode is not None and episode.source_ref is not None and episode.source_ref.source_id is not None:
+        return _earlier(transaction, caller, episode.source_ref.source_id, new)
+    twin = transaction.find_twin(new.source)
+    if twin is None or new.source.created_at - twin.created_at >= RETRY_WINDOW:
+        return None
+    return _earlier(transaction, caller, twin.id, new)
+
+
+def _earlier(transaction: Transaction, caller: Caller, source_id: SourceId, new: _Prepared) -> TaskRecord | None:
+    """As it stands now; None when its episode was deleted meanwhile."""
     scope = read_scope(caller)
-    event = transaction.latest_event(source.id)
-    made = transaction.list_made(scope, source.id)
+    event = transaction.latest_event(source_id)
+    made = transaction.list_made(scope, source_id)
     episodes = (transaction.find_episode(scope, one.id) for one in made if one.made_by is MadeBy.TASK_COMPLETION)
     episode = next((one for one in episodes if one is not None), None)
     if event is None or episode is None:
         return None
-    return TaskRecord(event, episode, tuple(one for one in made if one.type is MemoryType.LESSON))
+    lessons = tuple(one for one in made if one.type is MemoryType.LESSON)
+    return TaskRecord(event, episode, _store_artifacts(transaction, caller, new), lessons)

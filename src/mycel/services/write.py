@@ -194,8 +194,6 @@ def _changed(
     require_free_of_details(transaction, before, draft)
     if expected is not None and expected != before.version:
         raise Conflict(f"the memory is at version {before.version}, not {expected}: read it again")
-    if "content" in draft.values and transaction.has_detail(before.id):
-        raise InvalidInput("of an episode says what happened and does not change: log another one", field="content")
     after = changed_memory(before, draft, caller=caller, now=transaction.now, policy=policy)
     require_transition(caller, before, after)
     if before.status is Status.INBOX and after.status is not Status.INBOX:

@@ -17,10 +17,13 @@ PROMISED = {
     "serve", "explain", "embed",
     "team add", "team list", "team load", "member add", "member list", "member remove", "member resolve",
     "token issue", "token list", "token revoke", "model list", "model check", "model use",
-    "capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail",
+    "capture session", "capture conversation", "capture thread", "capture file", "task brief", "task complete", "task fail",
     "inbox list", "inbox show", "inbox approve", "inbox edit", "inbox reject",
     "consolidate", "reports", "undo", "settle", "events list", "events show", "events retry", "work", "maintain",
     "policy show", "policy set", "cascade", "escalate", "withdraw", "cascades", "learn", "profile set",
+    "episodes list", "episodes log", "episodes get", "episodes similar", "episodes agents", "episodes rates",
+    "knowledge list", "knowledge get", "knowledge set", "knowledge history", "knowledge candidates",
+    "knowledge arbitrate", "knowledge delete", "knowledge import",
     "artifacts list", "artifacts register", "artifacts get", "artifacts verify", "artifacts delete",
 }  # fmt: skip
 
@@ -69,7 +72,7 @@ def test_a_group_without_a_command_shows_its_help(args: list[str]) -> None:
     assert "Commands:" in result.stdout or "Usage:" in result.stdout
 
 
-@pytest.mark.parametrize("group", ["inbox", "events", "policy", "artifacts"])
+@pytest.mark.parametrize("group", ["inbox", "events", "policy", "episodes", "knowledge", "artifacts"])
 def test_a_group_that_mostly_lists_does_so_alone(mycel, group: str) -> None:
     first = next(name for name in ALL if name.startswith(f"{group} "))
     assert mycel.ok(group, "--json") == mycel.ok(*first.split(), "--json")

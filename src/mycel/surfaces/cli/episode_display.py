@@ -11,6 +11,7 @@ from mycel.surfaces.cli.output import Column, line, note, print_lines, print_tab
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mycel.domain.briefing import Briefing
     from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
     from mycel.domain.query import Page
 
@@ -28,6 +29,14 @@ _EPISODE = (
 
 def show_logged(episode: Episode) -> None:
     show_done(episode.id, f"logged: {episode.memory.title}")
+
+
+def show_briefing(briefing: Briefing) -> None:
+    text = briefing.to_markdown()
+    if text:
+        print_lines([line(text)])
+    else:
+        note("Nothing is known that would help.")
 
 
 def show_episodes(page: Page[Episode]) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
+from mycel.surfaces.cli.episode_display import show_briefing
 from mycel.surfaces.cli.event_display import show_event_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
@@ -19,14 +20,39 @@ Output = Annotated[
 ]
 OutputFile = Annotated[str | None, typer.Option(metavar="FILE", help="A file that holds the output.")]
 Approach = Annotated[str | None, typer.Option(metavar="TEXT", help="How it was done, for who does it next.")]
+Lesson = Annotated[
+    list[str] | None,
+    typer.Option("--lesson", metavar="TEXT", help="What was learned, for the inbox; repeat it for several."),
+]
+ArtifactPath = Annotated[
+    list[str] | None,
+    typer.Option("--artifact", metavar="PATH", help="A file that came out of it; repeat it for several."),
+]
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="What the task is called.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=Group, help="Say what a task came to.")
-    for name, command in (("complete", complete), ("fail", fail)):
+    group = typer.Typer(cls=Group, help="What to know before a task, and what it came to.")
+    for name, command in (("brief", brief), ("complete", complete), ("fail", fail)):
         group.command(name, cls=Command)(command)
     app.add_typer(group, name="task", rich_help_panel="Capture")
+
+
+def brief(
+    context: typer.Context,
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task in your own words, or its id.")],
+    *,
+    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="Its id, if it was tried before.")] = None,
+    project: options.Project = None,
+    repo: options.Repo = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many of each sort.")] = None,
+    budget: Annotated[int | None, typer.Option(metavar="N", help="The most tokens of the text.")] = None,
+) -> None:
+    """What to know before a task is handed out: what failed, what worked elsewhere, what is known."""
+    call = invocation(context)
+    with naming(**{"token_budget": "budget"}), call.memory() as memory:
+        briefing = memory.before_task(task, task_id=id, project=project, repo=repo, limit=limit, token_budget=budget)
+    call.answer(briefing, lambda: show_briefing(briefing))
 
 
 def complete(
@@ -36,6 +62,8 @@ def complete(
     output: Output = None,
     output_file: OutputFile = None,
     approach: Approach = None,
+    lesson: Lesson = None,
+    artifact: ArtifactPath = None,
     title: Title = None,
     project: options.Project = None,
     repo: options.Repo = None,
@@ -47,6 +75,8 @@ def complete(
     fields = given(
         {
             "approach": approach,
+            "lessons": lesson,
+            "artifacts": [{"path": path} for path in artifact or ()],
             "title": title,
             "project": project,
             "repo": repo,
@@ -60,7 +90,7 @@ def complete(
         raise InvalidInput("is needed, or --output-file", field="output")
     call = invocation(context)
     with naming(task_id="id"), call.memory() as memory:
-        event = memory.complete_task(task_id=id, output=text, **fields)
+        event = memory.after_task(task_id=id, action="completed", output=text, **fields).event
     call.answer(event, lambda: show_event_done(event, done="saved"))
 
 
@@ -72,6 +102,8 @@ def fail(
     output: Output = None,
     output_file: OutputFile = None,
     approach: Approach = None,
+    lesson: Lesson = None,
+    artifact: ArtifactPath = None,
     title: Title = None,
     project: options.Project = None,
     repo: options.Repo = None,
@@ -83,6 +115,8 @@ def fail(
     fields = given(
         {
             "approach": approach,
+            "lessons": lesson,
+            "artifacts": [{"path": path} for path in artifact or ()],
             "title": title,
             "project": project,
             "repo": repo,
@@ -94,7 +128,7 @@ def fail(
     text = _output(output, file=output_file)
     call = invocation(context)
     with naming(task_id="id", what_went_wrong="wrong"), call.memory() as memory:
-        event = memory.fail_task(task_id=id, what_went_wrong=wrong, output=text, **fields)
+        event = memory.after_task(task_id=id, action="failed", what_went_wrong=wrong, output=text, **fields).event
     call.answer(event, lambda: show_event_done(event, done="saved"))
 
 

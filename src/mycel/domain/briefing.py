@@ -1,0 +1,93 @@
+"""The briefing before a task: what was tried, what to avoid, what worked elsewhere, what is known, what can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mycel.domain.artifact import Artifact
+from mycel.domain.episode import Episode, Record, SimilarEpisode
+from mycel.domain.excerpt import line_tokens, shorten
+from mycel.domain.ids import TeamName
+from mycel.domain.memory import Memory
+from mycel.domain.rendering import bullet, cite, envelope, left_out_line, one_line
+
+LEAST_TOKENS_OF_A_LINE = 40
+MOST_TOKENS_OF_A_LINE = 120
+AVOID = "## Failed before: do not repeat"
+TRIED = "## Tried for this task"
+WORKED = "## Worked on similar tasks"
+KNOWN = "## Known"
+OUTPUTS = "## Outputs to build on"
+AGENTS = "## Who has done well on similar tasks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """`avoid` holds approaches that failed, for this task first; `tried` everything of this task, newest first."""
+
+    team: TeamName
+    task: str
+    task_id: str | None
+    project: str | None
+    token_budget: int
+    tried: tuple[Episode, ...] = ()
+    avoid: tuple[Episode, ...] = ()
+    worked: tuple[SimilarEpisode, ...] = ()
+    knowledge: tuple[Memory, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    agents: tuple[Record, ...] = ()
+
+    def to_markdown(self, *, token_budget: int | None = None) -> str:
+        """For a prompt; empty when nothing is known. What finds no room is counted, the warnings come first."""
+        sections = [(heading, lines) for heading, lines in self._sections() if lines]
+        if not sections:
+            return ""
+        whole = self.token_budget if token_budget is None else token_budget
+        room = whole - sum(map(line_tokens, envelope([left_out_line(99)]).splitlines()))
+        shown: list[str] = []
+        left_out = 0
+        for heading, lines in sections:
+            fitted, room = _fitted(heading, lines, room)
+            left_out += len(lines) - max(0, len(fitted) - 1)
+            shown += fitted
+        return envelope([*shown, *([left_out_line(left_out)] if left_out else [])])
+
+    def _sections(self) -> Iterator[tuple[str, list[str]]]:
+        known = {episode.id for episode in self.avoid}
+        yield AVOID, [_episode_line(episode) for episode in self.avoid]
+        yield TRIED, [_episode_line(episode) for episode in self.tried if episode.id not in known]
+        yield WORKED, [_episode_line(one.episode) for one in self.worked]
+        yield KNOWN, [bullet(memory, home=self.team) + one_line(memory.content) for memory in self.knowledge]
+        yield OUTPUTS, [_artifact_line(artifact) for artifact in self.artifacts]
+        yield AGENTS, [_record_line(record) for record in self.agents]
+
+
+def _fitted(heading: str, lines: Sequence[str], room: int) -> tuple[list[str], int]:
+    """As many lines as find room under the heading, long ones shortened; without a line there is no heading."""
+    left = room - line_tokens(heading)
+    found: list[str] = []
+    for line in lines:
+        text = shorten(line, min(MOST_TOKENS_OF_A_LINE, left))
+        if text is None or (text != line and left < LEAST_TOKENS_OF_A_LINE):
+            break
+        found.append(text)
+        left -= line_tokens(text)
+    return ([heading, *found], left) if found else ([], room)
+
+
+def _episode_line(episode: Episode) -> str:
+    task = f" for task {one_line(episode.task_id)}" if episode.task_id else ""
+    outcome = f" -> {one_line(episode.outcome)}" if episode.outcome else ""
+    who = f"{episode.action} by {episode.agent_id}{task}, {episode.created_at:%Y-%m-%d}"
+    return f"- {cite(episode.id)} {who}: {one_line(episode.approach)}{outcome}"
+
+
+def _artifact_line(artifact: Artifact) -> str:
+    task = f" for task {one_line(artifact.task_id)}" if artifact.task_id else ""
+    said = f": {one_line(artifact.description)}" if artifact.description else ""
+    return f"- {cite(artifact.id)} {artifact.type} {one_line(artifact.path)} by {artifact.agent_id}{task}{said}"
+
+
+def _record_line(record: Record) -> str:
+    return f"- {record.agent_id}: {record.completed} completed, {record.failed} failed"

@@ -1,0 +1,117 @@
+"""What an orchestrator should know before it hands out a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mycel.domain import fields
+from mycel.domain.artifact import Artifact
+from mycel.domain.briefing import Briefing
+from mycel.domain.episode import Action, Episode
+from mycel.domain.ids import MemoryId
+from mycel.domain.memory import Memory, MemoryType
+from mycel.domain.team import Caller
+from mycel.errors import InvalidInput
+from mycel.services.artifacts import ArtifactRegistry
+from mycel.services.context import read_task, read_token_budget
+from mycel.services.episodes import Episodes
+from mycel.services.search import Searching
+
+DEFAULT_LIMIT = 5
+MOST = 50
+# Below this, what a search shows for want of anything better only takes room in a prompt.
+LEAST_RELEVANCE = 0.1
+_KNOWLEDGE = tuple(type.value for type in MemoryType if type not in {MemoryType.EPISODE, MemoryType.ARTIFACT})
+
+
+class Briefings:
+    def __init__(self, searching: Searching, episodes: Episodes, artifacts: ArtifactRegistry) -> None:
+        self._searching = searching
+        self._episodes = episodes
+        self._artifacts = artifacts
+
+    def before_task(
+        self,
+        caller: Caller,
+        task: object,
+        *,
+        task_id: object = None,
+        project: object = None,
+        repo: object = None,
+        limit: object = None,
+        token_budget: object = None,
+    ) -> Briefing:
+        """`task` describes it, or is the id of one that was tried before."""
+        asked = read_task(task)
+        if asked is None:
+            raise InvalidInput("must not be empty", field="task")
+        most = DEFAULT_LIMIT if limit is None else fields.whole(limit, field="limit", least=1, most=MOST)
+        place = None if project is None else fields.place(project, field="project")
+        name = _task_id(asked, task_id)
+        tried = () if name is None else self._episodes.list(caller, {"task_id": name}, limit=MOST).items
+        # Who only knows the id is told what is like the task by the words of its last attempt.
+        about = tried[0].approach if tried and asked == name else asked
+        failed = self._episodes.similar(caller, about, action=Action.FAILED.value, project=place, limit=most)
+        worked = self._episodes.similar(caller, about, action=Action.COMPLETED.value, project=place, limit=most)
+        own = {episode.id for episode in tried}
+        return Briefing(
+            team=caller.team,
+            task=asked,
+            task_id=name,
+            project=place,
+            token_budget=read_token_budget(token_budget),
+            tried=tuple(tried[:most]),
+            avoid=_failures([*tried, *(one.episode for one in failed)], most=most),
+            worked=tuple(one for one in worked if one.episode.id not in own),
+            knowledge=self._knowledge(caller, about, project=place, repo=repo, limit=most),
+            artifacts=self._outputs(caller, name, about, project=place, limit=most),
+            agents=tuple(self._episodes.best_agents(caller, about, project=place, limit=most)),
+        )
+
+    def _knowledge(
+        self, caller: Caller, task: str, *, project: str | None, repo: object, limit: int
+    ) -> tuple[Memory, ...]:
+        filters = {"project": project, "repo": repo, "type": _KNOWLEDGE}
+        recall = self._searching.search(caller, task, filters, limit=limit, min_relevance=LEAST_RELEVANCE)
+        return tuple(hit.memory for hit in recall.hits)
+
+    def _outputs(
+        self, caller: Caller, task_id: str | None, task: str, *, project: str | None, limit: int
+    ) -> tuple[Artifact, ...]:
+        """Of this task first, then of what is like it."""
+        own: Sequence[Artifact] = (
+            () if task_id is None else self._artifacts.list(caller, {"task_id": task_id, "limit": limit})
+        )
+        similar = self._artifacts.list(caller, {"text": task, "project": project, "limit": limit})
+        found: dict[MemoryId, Artifact] = {artifact.id: artifact for artifact in (*own, *similar)}
+        return tuple(found.values())[:limit]
+
+
+def _task_id(task: str, given: object) -> str | None:
+    """A task named by its id alone is the id as well."""
+    if given is not None:
+        return fields.label(given, field="task_id")
+    try:
+        return fields.label(task, field="task")
+    except InvalidInput:
+        return None
+
+
+def _failures(episodes: Iterable[Episode], *, most: int) -> tuple[Episode, ...]:
+    """Each approach once, unless it has worked since on the same task."""
+    listed = list(episodes)
+    found: dict[int, Episode] = {}
+    for episode in listed:
+        if episode.action is Action.FAILED and not _worked_since(episode, listed):
+            found.setdefault(episode.detail.wording, episode)
+    return tuple(found.values())[:most]
+
+
+def _worked_since(failed: Episode, others: Sequence[Episode]) -> bool:
+    return any(
+        other.action is Action.COMPLETED
+        and other.detail.wording == failed.detail.wording
+        and other.task_id == failed.task_id
+        and other.created_at > failed.created_at
+        for other in others
+    )
