@@ -564,6 +564,10 @@ ANY_SPEED: dict[str, Any] = {"deadline": None, "suppress_health_check": list(Hea
 QUICK = settings(max_examples=30, stateful_step_count=40, derandomize=True, **ANY_SPEED)
 
 
+# Long runs: the steps that tell a broken rule from a sound one may come late.
+FAR = settings(QUICK, max_examples=300, stateful_step_count=80, phases=[Phase.generate])
+
+
 def test_the_memory_behaves_like_its_model() -> None:
     run_state_machine_as_test(TwoTeams, settings=QUICK)
 
@@ -573,7 +577,6 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
     run_state_machine_as_test(TwoTeams, settings=settings(max_examples=400, stateful_step_count=100, **ANY_SPEED))
 
 
-# The steps that tell a broken rule from a sound one may come late.
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("rule", "broken"),
@@ -594,4 +597,4 @@ def test_a_broken_rule_makes_a_difference(monkeypatch: pytest.MonkeyPatch, rule:
     for name in rule.split():
         monkeypatch.setattr(name, broken)
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(TwoTeams, settings=settings(QUICK, max_examples=300, phases=[Phase.generate]))
+        run_state_machine_as_test(TwoTeams, settings=FAR)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol, Required, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack
 
 from mycel.contracts.artifacts_api import ArtifactsApi
 from mycel.contracts.episodes_api import EpisodesApi
@@ -97,7 +97,7 @@ class TaskFields(SurroundingFields, total=False):
 class TaskResultFields(TaskFields, total=False):
     """What a task came to. Each artifact is an object with the fields of `artifacts.register` but those of the task."""
 
-    task_id: Required[str]
+    task_id: str
     action: str
     output: str | None
     what_went_wrong: str | None

@@ -20,11 +20,21 @@ from mycel.testing.memory_api_episodes import ApiEpisodes
 from mycel.testing.memory_api_finding import ApiFinding
 from mycel.testing.memory_api_knowledge import ApiKnowledge
 from mycel.testing.memory_api_reading import ApiReading
+from mycel.testing.memory_api_tasks import ApiTasks
 from mycel.testing.memory_api_writing import ApiWriting
 
 
 class MemoryApiConformance(
-    ApiWriting, ApiAccess, ApiReading, ApiFinding, ApiContext, ApiEngine, ApiEpisodes, ApiKnowledge, ApiArtifacts
+    ApiWriting,
+    ApiAccess,
+    ApiReading,
+    ApiFinding,
+    ApiContext,
+    ApiEngine,
+    ApiEpisodes,
+    ApiKnowledge,
+    ApiArtifacts,
+    ApiTasks,
 ):
     """Every promise of `contracts.memory_api`, one test each."""
 
