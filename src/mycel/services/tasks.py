@@ -11,7 +11,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain.artifact import Artifact, ArtifactDetail
 from mycel.domain.draft import MAX_CONTENT_BYTES, first_sentence
-from mycel.domain.episode import Episode, EpisodeDetail, episode_text
+from mycel.domain.episode import Action, Episode, EpisodeDetail, episode_text
 from mycel.domain.ids import SourceId, TeamName
 from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Status
 from mycel.domain.policy import Policy
@@ -125,7 +125,9 @@ class Tasks:
             title = first_sentence(f"{action.value.capitalize()}: {name}")
             content, approach_end, outcome_start = self._shortened(outcome), 0, 0
         else:
-            text = episode_text(approach, action, outcome)
+            # The ledger says already that it failed.
+            told = outcome.removeprefix(WENT_WRONG) if action is Action.FAILED else outcome
+            text = episode_text(approach, action, told)
             name, title, content = approach, text.title, self._shortened(text.content)
             approach_end, outcome_start = text.approach_end, text.outcome_start
         detail = read_detail(
