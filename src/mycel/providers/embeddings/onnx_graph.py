@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding
 
 from mycel.errors import Misconfigured, Unavailable
 from mycel.providers.embeddings.card import Card
+
+if TYPE_CHECKING:
+    import onnxruntime
 
 KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 INPUT_TYPES: dict[str, Any] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -66,6 +69,10 @@ class OnnxGraph:
 
 
 def _open(path: Path, *, threads: int) -> onnxruntime.InferenceSession:
+    # From its import on it collects reports for its vendor, unless the process has said no before.
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
