@@ -54,7 +54,7 @@ def test_every_decision_is_listed() -> None:
 
 
 def test_no_link_in_the_docs_is_broken() -> None:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
         for page in pages
