@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from mycel.domain import fields
 from mycel.domain.artifact import Artifact
 from mycel.domain.briefing import Briefing
-from mycel.domain.episode import Action, Episode
+from mycel.domain.episode import Action, Episode, Record, SimilarEpisode
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.context import read_task, read_token_budget
-from mycel.services.episodes import Episodes
+from mycel.services.episodes import LOOKED_AT_FOR_AGENTS, Episodes, records_of
 from mycel.services.search import Searching
 
 DEFAULT_LIMIT = 5
@@ -65,8 +65,15 @@ class Briefings:
             worked=tuple(one for one in worked if one.episode.id not in own),
             knowledge=self._knowledge(caller, about, project=place, repo=repo, limit=most),
             artifacts=self._outputs(caller, name, about, project=place, limit=most),
-            agents=tuple(self._episodes.best_agents(caller, about, project=place, limit=most)),
+            agents=tuple(self._agents(caller, about, tried, project=place)[:most]),
         )
+
+    def _agents(self, caller: Caller, task: str, tried: Sequence[Episode], *, project: str | None) -> list[Record]:
+        """What was done for this very task counts in full, whatever its words."""
+        similar = self._episodes.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS)
+        own = {episode.id for episode in tried}
+        others = [one for one in similar if one.episode.id not in own]
+        return records_of([*(SimilarEpisode(episode, 1.0) for episode in tried), *others])
 
     def _knowledge(
         self, caller: Caller, task: str, *, project: str | None, repo: object, limit: int

@@ -199,7 +199,7 @@ class Episodes:
         """Who has done well on tasks like this one, by how much each of their episodes is like it."""
         page = read_limit(limit, default=5)
         similar = self.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS)
-        return _records(similar)[:page]
+        return records_of(similar)[:page]
 
     def success_rates(
         self,
@@ -296,7 +296,7 @@ def _read_task(task: object) -> str:
     return fields.filled_text(task, field="task", max_bytes=MAX_NOTE_BYTES)
 
 
-def _records(similar: Sequence[SimilarEpisode]) -> list[Record]:
+def records_of(similar: Sequence[SimilarEpisode]) -> list[Record]:
     """The share of what worked, each episode weighed by how much it is like the task."""
     ended = [one for one in similar if one.episode.action in {Action.COMPLETED, Action.FAILED}]
     by_agent: dict[MemberId, list[SimilarEpisode]] = {}

@@ -187,6 +187,9 @@ def _known(transaction: Transaction, caller: Caller, new: _Prepared, retry: Retr
     episode = retry.earlier(transaction)
     if episode is not None and episode.source_ref is not None and episode.source_ref.source_id is not None:
         return _earlier(transaction, caller, episode.source_ref.source_id, new)
+    if retry.key is not None:
+        # Whoever gives a new key says that it is a new report.
+        return None
     twin = transaction.find_twin(new.source)
     if twin is None or new.source.created_at - twin.created_at >= RETRY_WINDOW:
         return None

@@ -79,6 +79,8 @@ class ApiTasks:
         first = cast.author.after_task(FAILED, idempotency_key="k")
         assert cast.author.after_task(FAILED, idempotency_key="k").episode.id == first.episode.id
         outcome(lambda: cast.author.after_task(task_id="T-2", output="x", idempotency_key="k"), Conflict)
+        other = cast.author.after_task(FAILED, idempotency_key="another")
+        assert other.episode.id != first.episode.id
 
     def test_nothing_is_kept_of_a_report_that_is_refused(self, cast: Cast) -> None:
         wrong = {**FAILED, "artifacts": [*FAILED["artifacts"], {"path": "../outside"}]}
