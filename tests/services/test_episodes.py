@@ -224,3 +224,13 @@ def test_a_log_of_an_older_store_goes_on(tmp_path: Path) -> None:
         memory.save("Tried the cache.", type="episode", tags=["failed"])
         assert list(memory.episodes.list()) == []
         assert memory.episodes.similar("Tried the cache") == []
+
+
+def test_what_was_pruned_takes_no_place_among_similar_episodes(squad: Squad) -> None:
+    for number in range(10):
+        log(squad, f"raise the pool size number {number}", "completed")
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    log(squad, "raise the pool size again with care", "completed")
+    found = squad.author.episodes.similar("raise the pool size number", limit=3)
+    assert [one.episode.approach for one in found] == ["raise the pool size again with care"]

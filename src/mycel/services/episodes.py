@@ -182,10 +182,11 @@ class Episodes:
         """By words and by meaning, the likeliest to be of use first."""
         page = read_limit(limit, default=10)
         kind = None if action is None else fields.choice(action, Action, field="action")
-        given: dict[str, object] = {"type": MemoryType.EPISODE.value, "status": "any", "project": project}
+        given: dict[str, object] = {"type": MemoryType.EPISODE.value, "project": project}
         if kind is not None:
             given["tags"] = [kind.value]
-        recall = self._searching.search(caller, _read_task(task), given, limit=page)
+        # A finished task leaves the search before it leaves the ledger.
+        recall = self._searching.search(caller, _read_task(task), given, limit=page, expired=True)
         details = self._details(caller, [hit.memory for hit in recall.hits])
         return [
             SimilarEpisode(Episode(hit.memory, detail), hit.relevance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import islice
 
 from mycel.access.scope import readable_scopes
@@ -46,6 +47,7 @@ class Searching:
         min_relevance: object = None,
         ranking: object = None,
         as_of: object = None,
+        expired: bool = False,
     ) -> Recall:
         """The best matches in every team the caller reads; an empty question lists the newest instead."""
         ask = read_ask(
@@ -57,6 +59,8 @@ class Searching:
             ranking=ranking,
             as_of=as_of,
         )
+        if expired:
+            ask = replace(ask, filters=replace(ask.filters, alive_at=None))
         with ExitStack() as leases:
             places = self.places(leases, caller)
             ranked, degraded = self.rank(ask, places)
