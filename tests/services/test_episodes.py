@@ -234,3 +234,12 @@ def test_what_was_pruned_takes_no_place_among_similar_episodes(squad: Squad) -> 
     log(squad, "raise the pool size again with care", "completed")
     found = squad.author.episodes.similar("raise the pool size number", limit=3)
     assert [one.episode.approach for one in found] == ["raise the pool size again with care"]
+
+
+def test_counts_that_are_absurdly_large_do_not_stop_the_pruning(squad: Squad) -> None:
+    boast = {"action": "failed", "approach": "raise it", "duration_ms": 2**53, "tokens_in": 2**53, "tokens_out": 2**53}
+    for _ in range(2):
+        squad.author.episodes.log_many([boast] * 600)
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    assert list(squad.author.episodes.list()) == []

@@ -29,6 +29,8 @@ _SUMS = """
     total(e.tokens_in) AS tokens_in, total(e.tokens_out) AS tokens_out"""
 _COLUMNS = {RateBy.AGENT: "agent_id", RateBy.APPROACH: "approach_group"}
 _NO_PROJECT = ""
+# A sum beyond 64 bits is none that the column takes, and would stop the pruning for good.
+_MOST_SUM = 2**62
 
 GroupT = TypeVar("GroupT")
 
@@ -76,8 +78,9 @@ def count_pruned(connection: apsw.Connection, ids: Sequence[MemoryId]) -> None:
           ifnull(sum(e.tokens_in), 0), ifnull(sum(e.tokens_out), 0), 0
         FROM episodes e WHERE {chosen} AND e.ledger = '{TEAM}' GROUP BY 1, 2, 3, 4, 5
         ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
-          timed_ms = timed_ms + excluded.timed_ms, tokens_in = tokens_in + excluded.tokens_in,
-          tokens_out = tokens_out + excluded.tokens_out, told = 0""",
+          timed_ms = min({_MOST_SUM}, timed_ms + excluded.timed_ms),
+          tokens_in = min({_MOST_SUM}, tokens_in + excluded.tokens_in),
+          tokens_out = min({_MOST_SUM}, tokens_out + excluded.tokens_out), told = 0""",
         tuple(ids),
     )
     connection.execute(f"UPDATE episodes AS e SET pruned = 1 WHERE {chosen}", tuple(ids))
