@@ -243,3 +243,15 @@ def test_counts_that_are_absurdly_large_do_not_stop_the_pruning(squad: Squad) ->
     squad.pass_time(days=31)
     squad.workspace.maintain()
     assert list(squad.author.episodes.list()) == []
+
+
+def test_the_words_of_what_waited_for_a_person_name_no_approach(squad: Squad) -> None:
+    log(squad, "raise the pool size", "completed")
+    squad.workspace.update_member("swe-2", trust="low")
+    squad.teammate.episodes.log(action="completed", approach="SIZE the pool! Raise!")
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    (summary,) = squad.author.list(type="note")
+    assert "- raise the pool size: 1 episode" in summary.content
+    since = datetime(2020, 1, 1, tzinfo=UTC)
+    assert [rate.name for rate in squad.author.episodes.success_rates(since=since)] == ["raise the pool size"]

@@ -69,14 +69,15 @@ def rates_over_time(
 def count_pruned(connection: apsw.Connection, ids: Sequence[MemoryId]) -> None:
     """Only what everybody could count: of the others nothing is left to see."""
     marks = ", ".join("?" * len(ids))
-    chosen = f"e.number IN (SELECT number FROM memories WHERE id IN ({marks})) AND e.pruned = 0"
+    # What nobody could count is not marked either: it must not lend its words to a group.
+    chosen = f"e.number IN (SELECT number FROM memories WHERE id IN ({marks})) AND e.pruned = 0 AND e.ledger = '{TEAM}'"
     connection.execute(
         f"""
         INSERT INTO episode_months
         SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch') AS month, ifnull(e.project_id, '{_NO_PROJECT}'),
           e.agent_id, e.approach_group, e.action, count(*), count(e.duration_ms), ifnull(sum(e.duration_ms), 0),
           ifnull(sum(e.tokens_in), 0), ifnull(sum(e.tokens_out), 0), 0
-        FROM episodes e WHERE {chosen} AND e.ledger = '{TEAM}' GROUP BY 1, 2, 3, 4, 5
+        FROM episodes e WHERE {chosen} GROUP BY 1, 2, 3, 4, 5
         ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
           timed_ms = min({_MOST_SUM}, timed_ms + excluded.timed_ms),
           tokens_in = min({_MOST_SUM}, tokens_in + excluded.tokens_in),
