@@ -241,8 +241,14 @@ def test_counts_that_are_absurdly_large_do_not_stop_the_pruning(squad: Squad) ->
     for _ in range(2):
         squad.author.episodes.log_many([boast] * 600)
     squad.pass_time(days=31)
+    for _ in range(2):
+        squad.teammate.episodes.log_many([boast] * 600)
+    squad.workspace.maintain()
+    squad.pass_time(days=31)
     squad.workspace.maintain()
     assert list(squad.author.episodes.list()) == []
+    (rate,) = squad.author.episodes.success_rates(since=datetime(2020, 1, 1, tzinfo=UTC))
+    assert rate.failed == 2400
 
 
 def test_the_words_of_what_waited_for_a_person_name_no_approach(squad: Squad) -> None:
@@ -255,3 +261,18 @@ def test_the_words_of_what_waited_for_a_person_name_no_approach(squad: Squad) ->
     assert "- raise the pool size: 1 episode" in summary.content
     since = datetime(2020, 1, 1, tzinfo=UTC)
     assert [rate.name for rate in squad.author.episodes.success_rates(since=since)] == ["raise the pool size"]
+
+
+def test_counts_of_pruned_episodes_follow_an_approach_that_joins_another(tmp_path: Path) -> None:
+    embedder = wide_embedder(["raise", "increase"])
+    squad = open_squad(tmp_path, embedder=embedder)
+    with squad.workspace:
+        embedder.failing = Unavailable("away")
+        log(squad, "raise the pool size", "completed")
+        log(squad, "increase the pool size")
+        squad.pass_time(days=31)
+        squad.workspace.maintain()
+        embedder.failing = None
+        since = datetime(2020, 1, 1, tzinfo=UTC)
+        (rate,) = squad.author.episodes.success_rates(since=since)
+        assert (rate.completed, rate.failed) == (1, 1)

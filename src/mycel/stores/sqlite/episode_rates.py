@@ -27,6 +27,11 @@ MOST_TOLD = 20
 _SUMS = """
     count(*) AS episodes, count(e.duration_ms) AS timed, total(e.duration_ms) AS timed_ms,
     total(e.tokens_in) AS tokens_in, total(e.tokens_out) AS tokens_out"""
+# A group is named by its first wording, which may have joined another group since.
+_MONTHS = """
+    (SELECT p.month, p.project_id, p.agent_id, ifnull(a.approach_group, p.approach_group) AS approach_group, p.action,
+      p.episodes, p.timed, p.timed_ms, p.tokens_in, p.tokens_out
+    FROM episode_months p LEFT JOIN approaches a ON a.wording = p.approach_group)"""
 _COLUMNS = {RateBy.AGENT: "agent_id", RateBy.APPROACH: "approach_group"}
 _NO_PROJECT = ""
 # A sum beyond 64 bits is none that the column takes, and would stop the pruning for good.
@@ -122,8 +127,8 @@ def _pruned_groups(connection: apsw.Connection, filters: EpisodeFilters, *, colu
         return []
     wanted, values = _whole_months(filters)
     sql = f"""
-        SELECT {column}, action, NULL, sum(episodes), sum(timed), sum(timed_ms), sum(tokens_in), sum(tokens_out)
-        FROM episode_months WHERE {wanted} GROUP BY {column}, action"""
+        SELECT {column}, action, NULL, sum(episodes), sum(timed), total(timed_ms), total(tokens_in), total(tokens_out)
+        FROM {_MONTHS} WHERE {wanted} GROUP BY {column}, action"""
     return connection.execute(sql, values).fetchall()
 
 
@@ -187,9 +192,9 @@ def _named(tallies: Mapping[int, Tally], names: Mapping[int, str]) -> dict[str, 
 
 
 def _month(connection: apsw.Connection, scope: ReadScope, month: str, project: str) -> MonthOfEpisodes:
-    sql = """
+    sql = f"""
         SELECT agent_id, approach_group, action, episodes, timed, timed_ms, tokens_in, tokens_out
-        FROM episode_months WHERE month = ? AND project_id = ?"""
+        FROM {_MONTHS} WHERE month = ? AND project_id = ?"""
     by_agent: dict[str, Tally] = {}
     by_group: dict[int, Tally] = {}
     for agent, group, action, *sums in connection.execute(sql, (month, project)):
