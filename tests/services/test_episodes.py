@@ -276,3 +276,28 @@ def test_counts_of_pruned_episodes_follow_an_approach_that_joins_another(tmp_pat
         since = datetime(2020, 1, 1, tzinfo=UTC)
         (rate,) = squad.author.episodes.success_rates(since=since)
         assert (rate.completed, rate.failed) == (1, 1)
+
+
+def test_the_summary_of_a_month_no_longer_quotes_what_was_hidden_since(squad: Squad) -> None:
+    hidden = log(squad, "the way with a zebra")
+    deleted = log(squad, "the way with a giraffe")
+    log(squad, "another way")
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    squad.author.update(hidden, visibility="private")
+    squad.author.delete(deleted)
+    squad.pass_time(days=1)
+    squad.workspace.maintain()
+    (summary,) = squad.teammate.list(type="note")
+    assert "another way" in summary.content
+    assert "zebra" not in summary.content
+    assert "giraffe" not in summary.content
+
+
+def test_a_purge_finds_the_summary_that_quotes_an_episode_which_has_moved_since(squad: Squad) -> None:
+    moved = log(squad, "the way with a zebra", project="one")
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    squad.author.update(moved, project="two")
+    squad.author.purge(moved)
+    assert list(squad.author.list(type="note")) == []

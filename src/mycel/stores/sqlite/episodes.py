@@ -62,11 +62,22 @@ def ledger_of(memory: Memory) -> str:
 
 
 def follow_memory(connection: apsw.Connection, number: int, memory: Memory) -> None:
-    """After a change of the memory. What was pruned is counted by its month and stays out."""
+    """After a change of the memory. What was pruned is counted by its month and project, and stays out."""
     connection.execute(
-        "UPDATE episodes SET task_id = ?, project_id = ?, ledger = iif(pruned, 'out', ?) WHERE number = ?",
+        """
+        UPDATE episodes SET task_id = ?, project_id = iif(pruned, project_id, ?), ledger = iif(pruned, 'out', ?)
+        WHERE number = ?""",
         (memory.task_id, memory.project_id, ledger_of(memory), number),
     )
+    if memory.deleted_at is not None or memory.visibility is not Visibility.TEAM:
+        # Its month may quote it, and is told anew.
+        connection.execute(
+            """
+            UPDATE episode_months SET told = 0 WHERE (month, project_id) IN (
+              SELECT strftime('%Y-%m', logged_at / 1000000, 'unixepoch'), ifnull(project_id, '')
+              FROM episodes WHERE number = ? AND pruned = 1)""",
+            (number,),
+        )
 
 
 def forget_wording(connection: apsw.Connection, number: int) -> None:
