@@ -301,3 +301,15 @@ def test_a_purge_finds_the_summary_that_quotes_an_episode_which_has_moved_since(
     squad.author.update(moved, project="two")
     squad.author.purge(moved)
     assert list(squad.author.list(type="note")) == []
+
+
+@pytest.mark.parametrize("by", ["agent", "day", "week", "month"])
+def test_rates_up_to_the_ends_of_time(squad: Squad, by: str) -> None:
+    log(squad, "raise it")
+    squad.pass_time(days=70)
+    squad.workspace.maintain()
+    last = datetime.max.replace(tzinfo=UTC)
+    rates = squad.author.episodes.success_rates
+    assert rates(by, since=last.replace(day=1), until=last) == []
+    assert rates(by, until=datetime.min.replace(tzinfo=UTC)) == []
+    assert [rate.episodes for rate in rates("agent", since=datetime(500, 1, 1, tzinfo=UTC))] == [1]

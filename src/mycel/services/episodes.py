@@ -49,6 +49,8 @@ DEFAULT_RATES = 50
 # What is known of an agent is weighed against one episode of each kind, so that one lucky run is no proof.
 DOUBT = 1.0
 LOOKED_AT_FOR_AGENTS = 100
+_FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 _LENGTHS = {RateBy.DAY: timedelta(days=1), RateBy.WEEK: timedelta(days=7)}
 _ABOUT_THE_MEMORY = frozenset(
     {"task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles", "observed_at"}
@@ -217,7 +219,7 @@ class Episodes:
         filters = read_episode_filters(given)
         # Beyond now where no end is given: a store's own clock may be ahead by a little.
         until = filters.until or self._clock.now() + timedelta(days=1)
-        since = filters.since or until - USUAL_TIME
+        since = filters.since or max(until, _FIRST_MOMENT + USUAL_TIME) - USUAL_TIME
         filters = replace(filters, since=since)
         scope = scope_of_team(caller, None if team is None else fields.label(team, field="team"))
         if scope is None:
@@ -320,7 +322,7 @@ def _stretches(since: datetime, until: datetime, way: RateBy) -> list[Stretch]:
         start -= timedelta(days=start.weekday())
     found: list[Stretch] = []
     while start < until:
-        end = _next_month(start) if way is RateBy.MONTH else start + _LENGTHS[way]
+        end = _end_of(start, way)
         found.append((max(start, since), min(end, until)))
         if len(found) > MOST_STRETCHES:
             raise InvalidInput(
@@ -330,8 +332,11 @@ def _stretches(since: datetime, until: datetime, way: RateBy) -> list[Stretch]:
     return found
 
 
-def _next_month(first: datetime) -> datetime:
-    return (first + timedelta(days=32)).replace(day=1)
+def _end_of(start: datetime, way: RateBy) -> datetime:
+    try:
+        return (start + timedelta(days=32)).replace(day=1) if way is RateBy.MONTH else start + _LENGTHS[way]
+    except OverflowError:
+        return _LAST_MOMENT
 
 
 def _stretch_name(start: datetime, way: RateBy) -> str:

@@ -142,11 +142,16 @@ def _whole_months(filters: EpisodeFilters) -> Clause:
             values[f"of_{column}"] = wanted
     if filters.since is not None:
         parts.append("month >= :first_month" if _begins_month(filters.since) else "month > :first_month")
-        values["first_month"] = f"{filters.since:%Y-%m}"
+        values["first_month"] = _month_of(filters.since)
     if filters.until is not None:
         parts.append("month < :last_month")
-        values["last_month"] = f"{filters.until:%Y-%m}"
+        values["last_month"] = _month_of(filters.until)
     return " AND ".join(parts), values
+
+
+def _month_of(moment: datetime) -> str:
+    """`%Y` would write the year 500 with three digits."""
+    return f"{moment.year:04}-{moment.month:02}"
 
 
 def _begins_month(moment: datetime) -> bool:
