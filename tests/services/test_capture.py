@@ -214,6 +214,25 @@ def test_a_task_told_twice_is_one_episode(squad: Squad) -> None:
     assert len(squad.author.list(type="episode")) == 1
 
 
+def test_a_purged_episode_takes_the_report_of_its_task_along(squad: Squad) -> None:
+    report = {
+        "task_id": "T-1",
+        "approach": "Ask the zebra.",
+        "output": "The giraffe answered.",
+        "lessons": ["Ask first"],
+    }
+    record = squad.author.after_task(report)
+    (lesson,) = record.lessons
+    squad.author.purge(record.episode.id)
+    text = squad.author.sources.get(record.event.source_id or "").text
+    assert "zebra" not in text
+    assert "giraffe" not in text
+    assert lesson.evidence_ref is not None
+    assert text[lesson.evidence_ref.start : lesson.evidence_ref.end] == "Ask first"
+    squad.author.purge(lesson.id)
+    assert "Ask" not in squad.author.sources.get(record.event.source_id or "").text
+
+
 def test_an_output_too_long_for_a_memory_is_kept_whole_in_its_source(squad: Squad) -> None:
     event = squad.author.complete_task(task_id="T-1", output="line of output\n" * 10_000)
     (episode,) = squad.author.list(type="episode")

@@ -13,6 +13,7 @@ from mycel.domain.ids import MemoryId
 from mycel.domain.memory import MadeBy, Memory, Visibility
 from mycel.domain.source import BLANK
 from mycel.engine.purged_passages import KEY_BYTES, blank_said, passages_in, recognisable, redacted
+from mycel.engine.sentences import Span
 from mycel.stores.sqlite.rows import columns_of, memory_from, packed_roles
 
 _USED = """
@@ -24,6 +25,7 @@ _SUMMARIES = (MadeBy.SESSION_SUMMARY, MadeBy.THREAD_SUMMARY)
 def forget_evidence(connection: apsw.Connection, memory: Memory) -> dict[str, list[str]]:
     """A source that only this memory used loses its text; of a shared one, what this memory says is blanked.
 
+    The report of a task is what its episode says, but for what other memories were drawn from.
     It stays hidden from whomever the memory was hidden from. Returns what was said, by source.
     """
     said: dict[str, list[str]] = {}
@@ -35,7 +37,8 @@ def forget_evidence(connection: apsw.Connection, memory: Memory) -> dict[str, li
         _, start, end = json.loads(evidence) if evidence else (None, 0, 0)
         passages = passages_in((owner[1][start:end].replace(BLANK, " "), content)) if evidence else []
         said.setdefault(source_id, []).extend(passages)
-        _blank(connection, source_id, owner[1], memory.id, span=(start, end), passages=passages)
+        spans = _own_spans(connection, source_id, memory, span=(start, end), whole=len(owner[1]))
+        _blank(connection, source_id, owner[1], spans=spans, passages=passages)
         _remember(connection, source_id, passages)
         if memory.visibility is not Visibility.TEAM:
             connection.execute(
@@ -88,22 +91,30 @@ def _remember(connection: apsw.Connection, source_id: str, passages: Sequence[st
     )
 
 
+def _own_spans(
+    connection: apsw.Connection, source_id: str, memory: Memory, *, span: Span, whole: int
+) -> Sequence[Span]:
+    others = connection.execute(
+        "SELECT evidence_ref FROM memories WHERE source_id = ? AND id <> ?", (source_id, memory.id)
+    ).fetchall()
+    if others and memory.made_by is not MadeBy.TASK_COMPLETION:
+        return [span]
+    kept = sorted((start, end) for (evidence,) in others if evidence for _, start, end in [json.loads(evidence)])
+    found: list[Span] = []
+    done = 0
+    for start, end in [*kept, (whole, whole)]:
+        found += [(done, start)] if done < start else []
+        done = max(done, end)
+    return found
+
+
 def _blank(
-    connection: apsw.Connection,
-    source_id: str,
-    text: str,
-    memory_id: MemoryId,
-    *,
-    span: tuple[int, int],
-    passages: Sequence[str],
+    connection: apsw.Connection, source_id: str, text: str, *, spans: Sequence[Span], passages: Sequence[str]
 ) -> None:
-    shared = connection.execute(
-        "SELECT 1 FROM memories WHERE source_id = ? AND id <> ? LIMIT 1", (source_id, memory_id)
-    ).fetchone()
-    start, end = span if shared else (0, len(text))
     # As long as what it covers: the evidence of other memories keeps its place. The passages first, for their signs.
-    said = blank_said(text, passages)
-    blanked = said[:start] + BLANK * (end - start) + said[end:]
+    blanked = blank_said(text, passages)
+    for start, end in spans:
+        blanked = blanked[:start] + BLANK * (end - start) + blanked[end:]
     if blanked != text:
         # The hash of the whole would confirm a guess at the part that is gone.
         connection.execute("UPDATE sources SET text = ?, sha256 = '' WHERE id = ?", (blanked, source_id))
