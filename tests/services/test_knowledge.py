@@ -144,3 +144,9 @@ def test_another_category_for_what_has_none_is_written_there(squad: Squad) -> No
     report = squad.author.knowledge.import_markdown(text, name="a.md", category="convention")
     assert [entry.outcome for entry in report.entries] == [Outcome.CREATED]
     assert [(entry.key, entry.category) for entry in report.missing] == [("deploy", "fact")]
+
+
+def test_a_file_with_signs_that_cannot_be_seen_in_its_headings_is_imported(squad: Squad) -> None:
+    text = "# Conventions\n\n## \N{WOMAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER} Naming\tof things\n\nUse nouns.\n"
+    (entry,) = squad.author.knowledge.import_markdown(text, name="team.md").entries
+    assert squad.author.get(entry.memory_id or "").content == "Use nouns."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mycel.engine.chunks import PATH_SIGN, Heading, find_headings, front_matter_end
@@ -34,10 +35,11 @@ _CATEGORIES = {
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _BULLET = re.compile(r"([-*+])[ \t]+")
 _INDENTED = re.compile(r"[ \t]+\S")
-# `**key**: value`, `**key:** value`, or a plain or quoted `key: value`; a colon inside a word ends no key.
+# `**key**: value`, `**key:** value`, or a plain or quoted `key: value`; a colon inside a word ends no key. A plain one
+# is bounded here already: looking for its end in a long run of spaces would take the square of its length.
 _NAMED = re.compile(
-    r"(?:\*\*(?P<bold>[^*\n]+?)(?::\*\*|\*\*[ \t]*:)|`(?P<code>[^`\n]+)`[ \t]*:|(?P<plain>[^\s:*`][^:\n]*?)[ \t]*:)"
-    r"(?=\s|$)"
+    r"(?:\*\*(?P<bold>[^*\n]+?)(?::\*\*|\*\*[ \t]*:)|`(?P<code>[^`\n]+)`[ \t]*:"
+    r"|(?P<plain>[^\s:*`][^:\n]{0,59}?)[ \t]*:)(?=\s|$)"
 )
 _SENTENCE_SIGNS = re.compile(r"[.!?,;()\[\]]")
 _NOT_IN_SLUG = re.compile(r"[^\w]+|_+")
@@ -87,8 +89,15 @@ def read_shared_context(text: str, *, name: str) -> tuple[list[Entry], list[Empt
     return _numbered(found), empty
 
 
-def line_of(text: str, place: int) -> int:
-    return text.count("\n", 0, place) + 1
+def lines_of(text: str, places: Iterable[int]) -> list[int]:
+    """The number of the line of each place; the places in their order."""
+    found: list[int] = []
+    line, seen = 1, 0
+    for place in places:
+        line += text.count("\n", seen, place)
+        seen = place
+        found.append(line)
+    return found
 
 
 def slug(words: str) -> str:
@@ -205,8 +214,16 @@ def _key(names: Sequence[str]) -> str:
 
 
 def _title(titles: Sequence[str], name: str | None) -> str:
-    words = PATH_SIGN.join([*titles, *([name] if name else [])]) or "the beginning"
+    named = PATH_SIGN.join([*titles, *([name] if name else [])])
+    words = " ".join("".join(map(_shown, named)).split()) or "the beginning"
     return words if len(words) <= MOST_TITLE_CHARS else words[: MOST_TITLE_CHARS - 1].rstrip() + "…"
+
+
+def _shown(sign: str) -> str:
+    """A title is one line of what can be seen; signs that cannot may stand in any heading, as inside an emoji."""
+    if sign.isprintable():
+        return sign
+    return "" if unicodedata.category(sign) == "Cf" else " "
 
 
 def _numbered(entries: Sequence[Entry]) -> list[Entry]:

@@ -116,10 +116,11 @@ class Importing:
     def _entries(
         self, caller: Caller, source: Source, common: Mapping[str, object]
     ) -> tuple[list[_Read], tuple[LeftOut, ...]]:
-        from mycel.engine.shared_context import line_of, read_shared_context
+        from mycel.engine.shared_context import lines_of, read_shared_context
 
         found, empty = read_shared_context(source.text, name=source.title or "")
-        left_out = [LeftOut(line_of(source.text, one.start), one.what, one.reason) for one in empty]
+        lines = lines_of(source.text, (one.start for one in empty))
+        left_out = [LeftOut(line, one.what, one.reason) for line, one in zip(lines, empty, strict=True)]
         if len(found) > MAX_ENTRIES:
             raise InvalidInput(f"holds {len(found)} entries; at most {MAX_ENTRIES} are imported at once", field="text")
         entries: list[_Read] = []
@@ -128,7 +129,7 @@ class Importing:
             size, most = len(value.encode()), self._writing.max_content
             if size > most:
                 reason = f"is {size:,} bytes long; at most {most:,} are kept"
-                left_out.append(LeftOut(line_of(source.text, entry.start), entry.title, reason))
+                left_out.append(LeftOut(lines_of(source.text, [entry.start])[0], entry.title, reason))
                 continue
             category = entry.category or common["category"]
             said = {**common, "category": category, "key": entry.key, "title": entry.title, "type": type_of(category)}

@@ -1,12 +1,13 @@
 """Shared markdown as knowledge: keys from headings and named lines, values with their exact place."""
 
+import time
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mycel.engine.shared_context import line_of, read_shared_context, slug
+from mycel.engine.shared_context import lines_of, read_shared_context, slug
 
 NOTES = """\
 Read this before you start.
@@ -68,7 +69,7 @@ def test_what_has_no_text_is_reported_with_its_line() -> None:
         ("front matter", "says"),
         ("Empty one \u203a port", "has"),
     ]
-    assert line_of("a\nb\nc", 4) == 3
+    assert lines_of("a\nb\nc", [0, 2, 2, 4]) == [1, 2, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -141,3 +142,14 @@ def test_nothing_is_lost(lines: list[str]) -> None:
     covered = "".join(text[start:end] for start, end in spans)
     for word in ("text", "more", "plain"):
         assert covered.count(word) == text.count(word)
+
+
+def test_a_long_run_of_spaces_takes_no_time() -> None:
+    before = time.process_time()
+    read_shared_context("- a" + " " * 100_000 + "\n", name="notes.md")
+    assert time.process_time() - before < 2
+
+
+def test_a_title_holds_nothing_that_cannot_be_seen() -> None:
+    entries, _ = read_shared_context("# One\ttwo \N{ZERO WIDTH JOINER}three\n\n- a\tb: c\n", name="notes.md")
+    assert [(entry.key, entry.title) for entry in entries] == [("one-two-three/a-b", "One two three \u203a a b")]
