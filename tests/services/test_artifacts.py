@@ -193,3 +193,10 @@ def test_an_expired_one_is_read_by_id_alone(memory: TeamMemory) -> None:
     assert list(memory.artifacts.list()) == []
     assert memory.artifacts.get(made.id).path == "a"
     assert memory.artifacts.register(path="a", content="1").id != made.id
+
+
+@pytest.mark.parametrize("text", [5, "", "\0", "\ud800", ["x"]])
+def test_a_wrong_text_to_find_by_is_named(memory: TeamMemory, text: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        memory.artifacts.list(text=text)
+    assert caught.value.field == "text"

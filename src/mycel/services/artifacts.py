@@ -21,7 +21,7 @@ from mycel.domain.artifact import (
     Verification,
     read_path_filter,
 )
-from mycel.domain.ask import read_ask
+from mycel.domain.ask import MAX_QUERY_BYTES, read_ask
 from mycel.domain.asking import read_filters, read_limit
 from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields
 from mycel.domain.ids import MemberId, parse_id
@@ -139,10 +139,8 @@ class ArtifactRegistry:
     ) -> list[Artifact]:
         # The index knows nothing of details: whoever asks for some is answered from as many hits as there can be.
         reach = limit if wanted == ArtifactFilters() else fields.MAX_PAGE
-        ask = read_ask(text, {}, now=self._clock.now(), limit=reach)
-        if not ask.text.strip():
-            raise InvalidInput("must not be empty", field="text")
-        ask = replace(ask, filters=filters)
+        words = fields.filled_text(text, field="text", max_bytes=MAX_QUERY_BYTES)
+        ask = replace(read_ask(words, {}, now=self._clock.now(), limit=reach), filters=filters)
         with ExitStack() as leases:
             place = Place(leases.enter_context(self._stores.lease(scope.team)), scope)
             ranked, _ = self._searching.rank(ask, [place])
