@@ -150,3 +150,12 @@ def test_a_file_with_signs_that_cannot_be_seen_in_its_headings_is_imported(squad
     text = "# Conventions\n\n## \N{WOMAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER} Naming\tof things\n\nUse nouns.\n"
     (entry,) = squad.author.knowledge.import_markdown(text, name="team.md").entries
     assert squad.author.get(entry.memory_id or "").content == "Use nouns."
+
+
+def test_a_value_is_found_however_many_projects_have_its_key(squad: Squad) -> None:
+    for project in (None, "billing"):
+        squad.author.knowledge.upsert(key="imports", value=f"of {project}", project=project)
+    values = [{"content": "x", "key": "imports", "category": "fact", "project": f"p{at}"} for at in range(1000)]
+    squad.author.save_many(values)
+    assert squad.author.knowledge.get(key="imports", project="billing").content == "of billing"
+    assert squad.author.knowledge.get(key="imports").content == "of None"

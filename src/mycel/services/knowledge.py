@@ -56,9 +56,16 @@ class Knowledge:
     def get(self, caller: Caller, key: object, *, project: object, category: object, team: object = None) -> Memory:
         name, label = fields.label(key, field="key"), fields.label(category, field="category")
         place = None if project is None else fields.place(project, field="project")
-        # By the key alone: what is left of it is small, and "of no project" cannot be asked for.
-        page = self._reading.list(caller, {"knowledge": True, "key": name}, limit=fields.MAX_PAGE, team=team)
-        found = [one for one in page if (one.project_id, one.category) == (place, label)]
+        wanted = {"knowledge": True, "key": name, "category": label, "project": place}
+        found: list[Memory] = []
+        cursor: str | None = None
+        while True:
+            page = self._reading.list(caller, wanted, limit=fields.MAX_PAGE, cursor=cursor, team=team)
+            # "Of no project" cannot be asked for.
+            found += [one for one in page if one.project_id == place]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
         if not found:
             raise NotFound(f"no knowledge {name!r} in {label!r} of {'no project' if place is None else repr(place)}")
         return min(found, key=lambda one: (_BY_AUDIENCE.index(one.visibility), one.agent_id != caller.member_id))
