@@ -1,17 +1,23 @@
 """The ledger on real files: three ways of asking it, how approaches are grouped, and how it is pruned."""
 
+import itertools
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from mycel.access.scope import engine_scope
 from mycel.app import open_workspace
 from mycel.domain.episode import Action
+from mycel.domain.ids import TeamName
 from mycel.domain.memory import Status
 from mycel.errors import NotFound, Unavailable
 from mycel.settings import Settings
-from tests.squad import Squad, file_of, open_squad, wide_embedder
+from mycel.stores.sqlite.connection import open_writer
+from mycel.stores.sqlite.episodes import list_prunable
+from tests.squad import TEAM, Squad, file_of, open_squad, wide_embedder
 
 
 @pytest.fixture
@@ -313,3 +319,14 @@ def test_rates_up_to_the_ends_of_time(squad: Squad, by: str) -> None:
     assert rates(by, since=last.replace(day=1), until=last) == []
     assert rates(by, until=datetime.min.replace(tzinfo=UTC)) == []
     assert [rate.episodes for rate in rates("agent", since=datetime(500, 1, 1, tzinfo=UTC))] == [1]
+
+
+def test_a_night_looks_at_no_episode_that_was_pruned_before(squad: Squad) -> None:
+    squad.author.episodes.log_many([{"action": "failed", "approach": f"way {number}"} for number in range(500)])
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    steps = itertools.count()
+    with closing(open_writer(file_of(squad.data))) as connection:
+        connection.set_progress_handler(lambda: next(steps) < 0, 1)
+        assert list_prunable(connection, engine_scope(TeamName(TEAM)), before=squad.clock.now(), limit=40) == []
+    assert next(steps) < 500
