@@ -9,7 +9,7 @@ import pytest
 
 from mycel.domain.memory import MadeBy, MemoryType, Status
 from mycel.domain.source import EventState, Step
-from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, NotFound
+from mycel.errors import AccessDenied, Conflict, InvalidInput, LimitExceeded, NotFound
 from mycel.testing.store_racing import together
 from tests.squad import Squad, open_squad
 
@@ -212,6 +212,25 @@ def test_a_task_told_twice_is_one_episode(squad: Squad) -> None:
     first = squad.author.complete_task(task_id="T-1", output="The build is green.")
     assert squad.author.complete_task(task_id="T-1", output="The build is green.").id == first.id
     assert len(squad.author.list(type="episode")) == 1
+
+
+def test_the_same_words_about_another_agent_are_another_run(squad: Squad) -> None:
+    runs = [squad.lead.after_task(task_id="T-1", output="Done.", agent_id=agent) for agent in ("swe-1", "swe-2")]
+    assert [run.episode.agent_id for run in runs] == ["swe-1", "swe-2"]
+    assert len(squad.lead.episodes.list(task_id="T-1")) == 2
+
+
+def test_a_key_that_was_used_for_another_task_is_refused(squad: Squad) -> None:
+    squad.author.after_task(task_id="T-1", output="Done.", idempotency_key="k")
+    with pytest.raises(Conflict):
+        squad.author.after_task(task_id="T-2", output="Done.", idempotency_key="k")
+
+
+def test_a_run_after_the_clock_was_set_back_is_another_run(squad: Squad) -> None:
+    squad.author.after_task(task_id="nightly", output="ok")
+    squad.pass_time(days=-3)
+    squad.author.after_task(task_id="nightly", output="ok")
+    assert len(squad.author.episodes.list(task_id="nightly")) == 2
 
 
 def test_a_purged_episode_takes_the_report_of_its_task_along(squad: Squad) -> None:

@@ -65,8 +65,10 @@ class Tasks:
 
     def record(self, caller: Caller, given: Mapping[str, object]) -> TaskRecord:
         """One report, in one transaction; told again within ten minutes, or with its key, it is the same one."""
-        prepared = self._prepare(caller, read_task_result(given))
-        request = (prepared.source.sha256, prepared.episode.values["title"], str(prepared.detail))
+        result = read_task_result(given)
+        prepared = self._prepare(caller, result)
+        title = prepared.episode.values["title"]
+        request = (prepared.source.sha256, title, str(prepared.detail), result.task_id, dict(result.about))
         retry = Retry.read(caller, "after_task", given.get("idempotency_key"), *request)
 
         def work(transaction: Transaction) -> TaskRecord:
@@ -191,9 +193,12 @@ def _known(transaction: Transaction, caller: Caller, new: _Prepared, retry: Retr
         # Whoever gives a new key says that it is a new report.
         return None
     twin = transaction.find_twin(new.source)
-    if twin is None or new.source.created_at - twin.created_at >= RETRY_WINDOW:
+    # A clock that was set back makes no run of yesterday a telling of today.
+    if twin is None or abs(new.source.created_at - twin.created_at) >= RETRY_WINDOW:
         return None
-    return _earlier(transaction, caller, twin.id, new)
+    told = _earlier(transaction, caller, twin.id, new)
+    # The same words about another agent, or in another time, are another run.
+    return told if told is not None and told.episode.detail == new.detail else None
 
 
 def _earlier(transaction: Transaction, caller: Caller, source_id: SourceId, new: _Prepared) -> TaskRecord | None:
