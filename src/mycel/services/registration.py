@@ -17,7 +17,7 @@ from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
 from mycel.services.artifact_files import Measured, Placed
-from mycel.services.screening import masked, screen
+from mycel.services.screening import masked, screen, suspicion
 from mycel.services.unwritten import Unwritten, unwritten
 
 MAX_GIVEN_BYTES = 64 * 1024 * 1024
@@ -97,6 +97,8 @@ def _screened(asked: Registration, composed: Composed, policy: Policy, *, max_co
     about = {"content": composed.content, "title": _title(asked.placed.path), "type": MemoryType.ARTIFACT.value}
     draft = read_fields(about, max_content=max_content)
     draft = screen(replace(draft, values={**asked.of_the_memory, **draft.values}), policy)
+    # The title holds only the end of a long one, and agents are shown all of it.
+    draft = replace(draft, suspicion=draft.suspicion or suspicion({"content": asked.placed.path}))
     if draft.values["content"] != composed.content:
         raise InvalidInput("reads like a secret where the content begins; end it otherwise", field="description")
     return draft

@@ -18,7 +18,7 @@ _TEXTS = ("content", "title", "summary", "rationale")
 _NAMES = ("key", "category", "path", "project_id", "repo_id", "session_id", "task_id", "thread_id")
 _LISTS = ("tags", "alternatives")
 # What an agent is shown; a suspicious word elsewhere steers nobody.
-_SHOWN = ("title", "summary", "content")
+_SHOWN = ("title", "summary", "content", "task_id")
 
 
 def screen(draft: Draft, policy: Policy) -> Draft:
