@@ -62,3 +62,8 @@ def test_a_summary_loses_the_sentence_whole_shortened_or_nearly_so() -> None:
 
 def test_words_that_everybody_says_are_not_a_passage() -> None:
     assert passages_in(["Yes, please."]) == []
+
+
+def test_a_passage_is_found_as_whole_words_only() -> None:
+    text = "Her smart is long-winded talk. Smart is longer. Art is long!"
+    assert blank_said(text, ["art is long"]) == text.replace("Art is long!", BLANK * len("Art is long!"))
