@@ -159,3 +159,16 @@ def test_a_value_is_found_however_many_projects_have_its_key(squad: Squad) -> No
     squad.author.save_many(values)
     assert squad.author.knowledge.get(key="imports", project="billing").content == "of billing"
     assert squad.author.knowledge.get(key="imports").content == "of None"
+
+
+def test_a_secret_in_a_reason_is_masked(squad: Squad) -> None:
+    secret = "sk-proj-" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    standing = squad.lead.knowledge.upsert(key="k", value="one")
+    candidate = squad.author.knowledge.upsert(key="k", value="two", confidence=0.5)
+    squad.lead.knowledge.arbitrate(candidate.id, reason=f"it works with {secret}")
+    squad.author.update(candidate.id, tags=["x"], reason=f"again with {secret}")
+    waiting = squad.author.knowledge.upsert(key="k", value="three", confidence=0.1)
+    squad.lead.reject(waiting.id, reason=f"wrong with {secret}")
+    told = [version.reason for id in (standing.id, candidate.id, waiting.id) for version in squad.lead.history(id)]
+    assert "it works with" in str(told)
+    assert secret not in str(told)

@@ -17,7 +17,7 @@ from mycel.domain.team import Caller
 from mycel.errors import Conflict, InvalidInput, NotFound
 from mycel.services.ownership import change_own
 from mycel.services.read import Reading
-from mycel.services.reviewing import MAX_REASON_BYTES, approve_one, clear_opponents, lose, reject_one
+from mycel.services.reviewing import approve_one, clear_opponents, lose, reject_one
 from mycel.services.search import Searching
 from mycel.services.write import Writing
 
@@ -102,7 +102,7 @@ class Knowledge:
     def arbitrate(self, caller: Caller, id: object, *, reason: object = None) -> Memory:
         """Candidates that come in while this is decided wait for the next decision."""
         memory_id = parse_id(id)
-        why = None if reason is None else fields.filled_text(reason, field="reason", max_bytes=MAX_REASON_BYTES)
+        why = self._writing.read_reason(caller, reason)
         with self._stores.lease(caller.team) as store:
             scope = read_scope(caller)
             chosen = store.find(scope, memory_id)

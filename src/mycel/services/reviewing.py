@@ -25,11 +25,10 @@ from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput
 from mycel.services.details import require_free_of_details
 from mycel.services.policies import Policies
-from mycel.services.screening import screen
+from mycel.services.screening import read_reason, screen
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240
-MAX_REASON_BYTES = 2000
 MAX_IDS = 1000
 _DRAWN = "drawn from a source; nobody has looked at it yet"
 _OPPOSED = "contradicts what stands; somebody should decide"
@@ -69,7 +68,7 @@ class Reviewing:
     def reject(self, caller: Caller, ids: Sequence[object], *, reason: object) -> list[Memory]:
         """Archived, with who said why; all of them, or none."""
         wanted = _read_ids(ids)
-        why = fields.filled_text(reason, field="reason", max_bytes=MAX_REASON_BYTES)
+        why = read_reason(reason, self._policies.of(caller.team))
         return self._decide(caller, lambda transaction: [reject_one(transaction, caller, id, why=why) for id in wanted])
 
     def settle(
@@ -83,7 +82,7 @@ class Reviewing:
             raise InvalidInput("must be contradicted or superseded", field="status")
         if winner in losers or not losers:
             raise InvalidInput("must name other memories", field="over")
-        why = None if reason is None else fields.filled_text(reason, field="reason", max_bytes=MAX_REASON_BYTES)
+        why = None if reason is None else read_reason(reason, self._policies.of(caller.team))
         (settled,) = self._decide(
             caller, lambda transaction: [_settle(transaction, caller, winner, losers, loss=loss, why=why)]
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from mycel.domain import fields
 from mycel.domain.draft import Draft
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA
@@ -13,6 +14,7 @@ from mycel.domain.policy import Policy, Secrets
 from mycel.domain.transcript import Transcript, Turn
 from mycel.errors import InvalidInput
 
+MAX_REASON_BYTES = 2000
 _TEXTS = ("content", "title", "summary", "rationale")
 # Names by which things are found again: a masked one would find nothing, so a secret in one is refused.
 _NAMES = ("key", "category", "path", "project_id", "repo_id", "session_id", "task_id", "thread_id")
@@ -74,6 +76,11 @@ def masked(text: str, policy: Policy, *, field: str, kinds: dict[str, None] | No
     found = mask_secrets(text)
     _note(found.kinds, policy, field=field, kinds=kinds)
     return found.text
+
+
+def read_reason(value: object, policy: Policy) -> str:
+    """Why somebody did something, which is kept as long as the memory."""
+    return masked(fields.filled_text(value, field="reason", max_bytes=MAX_REASON_BYTES), policy, field="reason")
 
 
 def refuse_secret(name: object, *, field: str) -> None:

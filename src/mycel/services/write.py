@@ -24,13 +24,12 @@ from mycel.services.details import require_free_of_details
 from mycel.services.idempotency import Retry
 from mycel.services.ownership import change_own
 from mycel.services.policies import Policies
-from mycel.services.screening import screen
+from mycel.services.screening import read_reason, screen
 from mycel.services.standing import store_value
 from mycel.services.unwritten import Unwritten, unwritten
 
 MAX_VERSION = 2**53
 MAX_ITEMS = 1000
-MAX_REASON_BYTES = 2000
 _NOT_FIELDS = frozenset({"idempotency_key", "expected_version", "reason"})
 
 
@@ -73,7 +72,7 @@ class Writing:
         memory_id = parse_id(id)
         changed = {name: value for name, value in given.items() if name not in _NOT_FIELDS}
         expected = _expected_version(given.get("expected_version"))
-        reason = _reason(given.get("reason"))
+        reason = self.read_reason(caller, given.get("reason"))
         policy = self._policies.of(caller.team)
         draft = screen(read_fields(changed, max_content=self.max_content), policy)
         if not changed:
@@ -140,6 +139,9 @@ class Writing:
         life = draft.ttl if lasts else policy.life_of(values["made_by"])
         return replace(unwritten(values, ttl=life), given=given_names)
 
+    def read_reason(self, caller: Caller, value: object) -> str | None:
+        return None if value is None else read_reason(value, self._policies.of(caller.team))
+
     def _read_item(self, caller: Caller, place: int, item: object) -> Unwritten:
         try:
             if not isinstance(item, Mapping):
@@ -154,10 +156,6 @@ class Writing:
 
 def _expected_version(value: object, *, least: int = 1) -> int | None:
     return None if value is None else fields.whole(value, field="expected_version", least=least, most=MAX_VERSION)
-
-
-def _reason(value: object) -> str | None:
-    return None if value is None else fields.filled_text(value, field="reason", max_bytes=MAX_REASON_BYTES)
 
 
 def _store(
