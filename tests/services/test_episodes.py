@@ -6,6 +6,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import apsw
 import pytest
 
 from mycel.access.scope import engine_scope
@@ -14,6 +15,7 @@ from mycel.domain.episode import Action
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Status
 from mycel.errors import NotFound, Unavailable
+from mycel.retrieval.wording import wording_of
 from mycel.settings import Settings
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.episodes import list_prunable
@@ -190,6 +192,37 @@ def test_a_purged_episode_leaves_the_summary_of_its_month_too(squad: Squad) -> N
         squad.author.episodes.get(purged)
     squad.workspace.close()
     assert b"secretword" not in file_of(squad.data).read_bytes()
+
+
+def test_retention_leaves_the_summary_of_a_month_what_it_has(squad: Squad) -> None:
+    squad.lead.set_policy(purge_after="10d")
+    log(squad, "the old way")
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    squad.pass_time(days=11)
+    squad.workspace.maintain()
+    assert "the old way" in squad.author.list(type="note")[0].content
+    since = datetime(2020, 1, 1, tzinfo=UTC)
+    assert [rate.episodes for rate in squad.author.episodes.success_rates("agent", since=since)] == [1]
+
+
+def test_a_purge_leaves_no_number_that_confirms_a_guess_at_the_approach(squad: Squad) -> None:
+    purged = log(squad, "raise the pool size")
+    log(squad, "increase the pool size", "completed")
+    assert [rate.episodes for rate in squad.author.episodes.success_rates()] == [2]
+    squad.pass_time(days=70)
+    squad.workspace.maintain()
+    squad.author.purge(purged)
+    squad.workspace.maintain()
+    since = datetime(2020, 1, 1, tzinfo=UTC)
+    rates = squad.author.episodes.success_rates(since=since)
+    assert [(rate.name, rate.episodes) for rate in rates] == [("increase the pool size", 2)]
+    squad.workspace.close()
+    left = apsw.Connection(str(file_of(squad.data)))
+    guess = wording_of("raise the pool size")
+    for table in ("episodes", "approaches", "episode_months"):
+        assert left.execute(f"SELECT count(*) FROM {table} WHERE approach_group = ?", (guess,)).fetchone() == (0,)
+    left.close()
 
 
 def test_a_pruned_episode_that_is_made_active_again_is_counted_once(squad: Squad) -> None:

@@ -81,13 +81,42 @@ def follow_memory(connection: apsw.Connection, number: int, memory: Memory) -> N
 
 
 def forget_wording(connection: apsw.Connection, number: int) -> None:
-    """Of an episode that goes: if only it has that wording, the vector would outlive the text."""
+    """Of an episode that goes: if only it has that wording, its vector and its number would outlive the text."""
+    row = connection.execute(
+        """
+        SELECT e.wording, a.approach_group FROM episodes e JOIN approaches a ON a.wording = e.wording
+        WHERE e.number = ?1 AND NOT EXISTS (SELECT 1 FROM episodes o WHERE o.wording = e.wording AND o.number <> ?1)""",
+        (number,),
+    ).fetchone()
+    if row is None:
+        return
+    wording, group = row
+    connection.execute("DELETE FROM approaches WHERE wording = ?", (wording,))
+    if group == wording:
+        # The others of its group go on under a number that says nothing.
+        (group,) = connection.execute("SELECT random()").fetchone()
+        connection.execute("UPDATE approaches SET approach_group = ? WHERE approach_group = ?", (group, wording))
+        connection.execute(
+            """
+            UPDATE episodes SET approach_group = ?1
+            WHERE wording IN (SELECT wording FROM approaches WHERE approach_group = ?1)""",
+            (group,),
+        )
+    _rename_in_months(connection, wording, group)
+
+
+def _rename_in_months(connection: apsw.Connection, wording: int, group: int) -> None:
     connection.execute(
         """
-        DELETE FROM approaches WHERE wording = (SELECT wording FROM episodes WHERE number = ?1)
-          AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.wording = approaches.wording AND e.number <> ?1)""",
-        (number,),
+        INSERT INTO episode_months
+        SELECT month, project_id, agent_id, ?2, action, episodes, timed, timed_ms, tokens_in, tokens_out, told
+        FROM episode_months WHERE approach_group = ?1
+        ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
+          timed_ms = timed_ms + excluded.timed_ms, tokens_in = tokens_in + excluded.tokens_in,
+          tokens_out = tokens_out + excluded.tokens_out, told = min(told, excluded.told)""",
+        (wording, group),
     )
+    connection.execute("DELETE FROM episode_months WHERE approach_group = ?", (wording,))
 
 
 def find_episode(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Episode | None:

@@ -214,9 +214,10 @@ class SqliteTransaction:
         self._log(operation, after, by=by, before=before)
 
     def purge(self, memory: Memory, *, by: MemberId) -> Receipt:
-        # The summary of its month may quote it; the next night tells the month anew.
-        for summary in episodes.months_telling_of(self.connection, memory):
-            self.purge(summary, by=by)
+        # The summary of its month may quote it; the next night tells the month anew. Retention leaves it what it has.
+        if by != ENGINE:
+            for summary in episodes.months_telling_of(self.connection, memory):
+                self.purge(summary, by=by)
         # Here, since it loads what splits sentences, which few processes need.
         from mycel.stores.sqlite import forgetting
 
