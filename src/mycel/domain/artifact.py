@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from mycel.domain import fields
-from mycel.domain.ids import MemberId, MemoryId
-from mycel.domain.memory import Memory
+from mycel.domain.detailed import Detailed
+from mycel.domain.ids import MemberId
 from mycel.errors import InvalidInput
 
 MAX_PATH = 1024
@@ -49,27 +48,10 @@ class ArtifactDetail:
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Detailed):
     """`agent_id` is who produced it; the author of the memory is who registered it."""
 
-    memory: Memory
     detail: ArtifactDetail
-
-    @property
-    def id(self) -> MemoryId:
-        return self.memory.id
-
-    @property
-    def task_id(self) -> str | None:
-        return self.memory.task_id
-
-    @property
-    def project_id(self) -> str | None:
-        return self.memory.project_id
-
-    @property
-    def created_at(self) -> datetime:
-        return self.memory.created_at
 
     @property
     def agent_id(self) -> MemberId:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from mycel.domain.detailed import Detailed
 from mycel.domain.draft import first_sentence
-from mycel.domain.ids import MemberId, MemoryId
-from mycel.domain.memory import Memory
+from mycel.domain.ids import MemberId
 
 
 class Action(StrEnum):
@@ -38,23 +38,10 @@ class EpisodeDetail:
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Detailed):
     """One entry of the ledger. `agent_id` did it; the author of its memory wrote it down."""
 
-    memory: Memory
     detail: EpisodeDetail
-
-    @property
-    def id(self) -> MemoryId:
-        return self.memory.id
-
-    @property
-    def task_id(self) -> str | None:
-        return self.memory.task_id
-
-    @property
-    def project_id(self) -> str | None:
-        return self.memory.project_id
 
     @property
     def agent_id(self) -> MemberId:
@@ -85,10 +72,6 @@ class Episode:
     @property
     def tokens_out(self) -> int | None:
         return self.detail.tokens_out
-
-    @property
-    def created_at(self) -> datetime:
-        return self.memory.created_at
 
 
 @dataclass(frozen=True, slots=True)

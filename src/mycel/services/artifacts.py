@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from mycel.access.attribution import require_attribution
-from mycel.access.scope import ReadScope, read_scope, readable_scopes, scope_of_team
+from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores, Transaction
@@ -34,6 +34,7 @@ from mycel.services.artifact_files import FileBusy, FileRefused, Measured, Works
 from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
+from mycel.services.reach import named_scope
 from mycel.services.registration import Registration, prepare, read_content, read_description
 from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching
@@ -117,7 +118,7 @@ class ArtifactRegistry:
         limit = read_limit(given.get("limit"))
         cursor, text = given.get("cursor"), given.get("text")
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
-        scope = _named_scope(caller, given.get("team"))
+        scope = named_scope(caller, given.get("team"))
         if text is not None:
             if mark is not None:
                 raise InvalidInput("is for lists: what is found by text comes best first, in one page", field="cursor")
@@ -198,14 +199,6 @@ def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:
         path=None if path is None else read_path_filter(path),
         agent_id=None if agent_id is None else fields.label(agent_id, field="agent_id"),
     )
-
-
-def _named_scope(caller: Caller, team: object) -> ReadScope:
-    name = None if team is None else fields.label(team, field="team")
-    scope = scope_of_team(caller, name)
-    if scope is None:
-        raise NotFound(f"no team {name}")
-    return scope
 
 
 def store_artifact(transaction: Transaction, caller: Caller, new: Unwritten, detail: ArtifactDetail) -> Artifact:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from mycel.access.scope import ReadScope, scope_of_team
+from mycel.access.scope import ReadScope
 from mycel.contracts.store import Stores
 from mycel.domain import fields
 from mycel.domain.change import Change
 from mycel.domain.team import Caller
-from mycel.errors import NotFound
+from mycel.services.reach import named_scope
 
 BATCH = 500
 WAIT_SECONDS = 0.5
@@ -35,9 +35,8 @@ class Changes:
         """
         start = fields.whole(after, field="after", least=0, most=MAX_SEQUENCE)
         folder, endless = fields.path(path), fields.flag(follow, field="follow")
-        name = None if team is None else fields.label(team, field="team")
-        _scope(caller(), name)
-        return self._walk(lambda: _scope(caller(), name), start, folder, follow=endless)
+        named_scope(caller(), team)
+        return self._walk(lambda: named_scope(caller(), team), start, folder, follow=endless)
 
     def _walk(self, scope_now: Callable[[], ReadScope], after: int, path: str, *, follow: bool) -> Iterator[Change]:
         while True:
@@ -52,10 +51,3 @@ class Changes:
                 with self._stores.lease(scope.team) as store:
                     store.wait_for_change(after=after, timeout=WAIT_SECONDS)
             after = reached
-
-
-def _scope(caller: Caller, team: str | None) -> ReadScope:
-    scope = scope_of_team(caller, team)
-    if scope is None:
-        raise NotFound(f"no team {team}")
-    return scope

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from mycel.access.attribution import require_attribution
-from mycel.access.scope import readable_scopes, scope_of_team
+from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.episode_store import Stretch
 from mycel.contracts.store import Stores, Transaction
@@ -37,6 +37,7 @@ from mycel.services.grouping import Grouping
 from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
+from mycel.services.reach import named_scope
 from mycel.services.screening import masked, screen
 from mycel.services.search import Searching
 from mycel.services.unwritten import Unwritten, unwritten
@@ -171,10 +172,7 @@ class Episodes:
         filters = read_episode_filters(given)
         page = read_limit(limit)
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
-        name = None if team is None else fields.label(team, field="team")
-        scope = scope_of_team(caller, name)
-        if scope is None:
-            raise NotFound(f"no team {name}")
+        scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
             return store.list_episodes(scope, filters, limit=page, cursor=mark)
 
@@ -221,9 +219,7 @@ class Episodes:
         until = filters.until or self._clock.now() + timedelta(days=1)
         since = filters.since or max(until, _FIRST_MOMENT + USUAL_TIME) - USUAL_TIME
         filters = replace(filters, since=since)
-        scope = scope_of_team(caller, None if team is None else fields.label(team, field="team"))
-        if scope is None:
-            raise NotFound(f"no team {team}")
+        scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
             if way in {RateBy.AGENT, RateBy.APPROACH}:
                 if way is RateBy.APPROACH:

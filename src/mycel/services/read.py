@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from mycel.access.rules import may_curate
-from mycel.access.scope import ReadScope, read_scope, readable_scopes, scope_of_team
+from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
@@ -18,6 +18,7 @@ from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller, Role
 from mycel.errors import InvalidInput, NotFound
+from mycel.services.reach import named_scope
 
 TREE_ITEMS = 100
 
@@ -81,7 +82,7 @@ class Reading:
                 filters = replace(filters, agent_id=caller.member_id)
         order, page = read_order(order_by), read_limit(limit)
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
-        scope = self._named_scope(caller, team)
+        scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
             return store.list_memories(scope, filters, order=order, limit=page, cursor=mark)
 
@@ -89,7 +90,7 @@ class Reading:
         """The memories right at a path, newest first, and the folders below it."""
         folder = fields.path(path)
         filters = read_filters({}, now=self._clock.now())
-        scope = self._named_scope(caller, team)
+        scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
             here = replace(filters, at_path=folder)
             items = store.list_memories(scope, here, order=Order(), limit=TREE_ITEMS)
@@ -122,10 +123,3 @@ class Reading:
                 if store.find(scope, id) is not None:
                     return scope
         raise NotFound(f"no memory {id}")
-
-    def _named_scope(self, caller: Caller, team: object) -> ReadScope:
-        name = None if team is None else fields.label(team, field="team")
-        scope = scope_of_team(caller, name)
-        if scope is None:
-            raise NotFound(f"no team {name}")
-        return scope

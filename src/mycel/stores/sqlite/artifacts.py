@@ -24,6 +24,7 @@ _ARTIFACT = f"{columns_of('m')}, {columns_of('d', _COLUMNS)}"
 _JOINED = "artifacts d JOIN memories m ON m.number = d.number"
 # A path says more than an author or a type; the planner, which knows no frequencies, would begin with those.
 _BY_PATH = "artifacts d CROSS JOIN memories m ON m.number = d.number"
+_BY_TASK = "memories m INDEXED BY memories_by_task CROSS JOIN artifacts d ON d.number = m.number"
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 # After the memories themselves; a batch of them is one statement.
@@ -98,7 +99,7 @@ def list_artifacts(
     if cursor is not None:
         values["last"], values["last_number"] = _read_cursor(cursor)
         after = "AND (m.created_at, m.number) < (:last, :last_number)"
-    joined = _JOINED if wanted.path is None else _BY_PATH
+    joined = _BY_PATH if wanted.path is not None else _JOINED if filters.task_id is None else _BY_TASK
     sql = f"""
         SELECT {_ARTIFACT}, m.created_at, m.number FROM {joined} WHERE {seen} AND {kept} AND {described} {after}
         ORDER BY m.created_at DESC, m.number DESC LIMIT :limit"""

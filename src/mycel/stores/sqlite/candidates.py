@@ -32,7 +32,7 @@ def load_memories(
 ) -> dict[int, Memory]:
     """Those of the numbers that the scope sees and the filters let through."""
     seen, values = visible(scope)
-    wanted, filter_values = matching(filters)
+    wanted, filter_values = matching(filters, found=True)
     sql = f"""
         SELECT {_MEMORY}, m.number FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
         WHERE {seen} AND {wanted}"""
@@ -52,7 +52,7 @@ def neighbours(
 ) -> dict[int, tuple[int, ...]]:
     """The two memories right before and after each, in one folder, session and source, as far as they are in sight."""
     seen, values = visible(scope, "o")
-    wanted, filter_values = matching(filters, "o")
+    wanted, filter_values = matching(filters, "o", found=True)
     near = f"""
         SELECT o.number FROM memories o
         WHERE o.path = m.path AND o.agent_id = m.agent_id

@@ -42,8 +42,11 @@ def below(path: str, column: str, *, name: str = "path") -> Clause:
     )
 
 
-def matching(filters: Filters, table: str = "m", *, past: bool = False) -> Clause:
-    """Conditions on rows of memories under any name, or with `past` on their versions."""
+def matching(filters: Filters, table: str = "m", *, past: bool = False, found: bool = False) -> Clause:
+    """Conditions on rows of memories under any name, or with `past` on their versions.
+
+    Rows that something else has `found` are only checked: no filter may lead to them a second time.
+    """
     parts: list[str] = [f"{table}.deleted_at IS {'NOT NULL' if filters.deleted else 'NULL'}"]
     values: dict[str, Any] = {}
     if filters.knowledge:
@@ -59,12 +62,14 @@ def matching(filters: Filters, table: str = "m", *, past: bool = False) -> Claus
         parts.append(path_part)
         values |= path_values
     for index, tag in enumerate(filters.tags):
-        parts.append(_tagged(table, f":tag{index}", past=past))
+        parts.append(_tagged(table, f":tag{index}", past=past, found=found))
         values[f"tag{index}"] = tag
     return " AND ".join(parts), values
 
 
-def _tagged(table: str, tag: str, *, past: bool) -> str:
+def _tagged(table: str, tag: str, *, past: bool, found: bool) -> str:
+    if found:
+        return f"EXISTS (SELECT 1 FROM memory_tags t WHERE t.tag = {tag} AND t.number = +{table}.number)"
     if not past:
         return f"{table}.number IN (SELECT number FROM memory_tags WHERE tag = {tag})"
     return f"EXISTS (SELECT 1 FROM json_each({table}.tags) WHERE value = {tag})"
