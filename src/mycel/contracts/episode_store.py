@@ -47,8 +47,8 @@ class EpisodeTransaction(Protocol):
         """Adds them to the counts of their months; each once, however often it is called."""
         ...
 
-    def untold_months(self, scope: ReadScope) -> list[MonthOfEpisodes]:
-        """Months with pruned episodes that no summary has told of; approaches in words that this scope sees."""
+    def untold_month(self, scope: ReadScope) -> MonthOfEpisodes | None:
+        """One with pruned episodes that no summary has told of; approaches in words that this scope sees."""
         ...
 
     def mark_told(self, month: MonthOfEpisodes) -> None: ...

@@ -47,7 +47,8 @@ class Pruning:
 
         while count := store.transact(work):
             pruned += count
-        store.transact(lambda transaction: _tell_months(transaction, store.team))
+        while store.transact(lambda transaction: _tell_month(transaction, store.team)):
+            pass
         return pruned
 
     def _group(self, store: Store) -> None:
@@ -64,21 +65,21 @@ def archive(transaction: Transaction, memories: Sequence[Memory], *, reason: str
         transaction.replace(memory, archived, by=ENGINE, reason=reason)
 
 
-def _tell_months(transaction: Transaction, team: TeamName) -> None:
-    for month in transaction.untold_months(everyones_scope(team)):
-        summary = _summary(month, team)
-        standing = transaction.find_month(engine_scope(team), summary.values["path"])
-        if standing is None:
-            transaction.insert([(summary.at(transaction.now), summary.words)], by=ENGINE)
-        else:
-            renewed = replace(
-                standing,
-                content=summary.values["content"],
-                version=standing.version + 1,
-                updated_at=transaction.now,
-            )
-            transaction.replace(standing, renewed, by=ENGINE, reason="more of the month was pruned")
-        transaction.mark_told(month)
+def _tell_month(transaction: Transaction, team: TeamName) -> bool:
+    """Whether there was one to tell of; one at a time, since writers wait meanwhile."""
+    month = transaction.untold_month(everyones_scope(team))
+    if month is None:
+        return False
+    summary = _summary(month, team)
+    standing = transaction.find_month(engine_scope(team), summary.values["path"])
+    if standing is None:
+        transaction.insert([(summary.at(transaction.now), summary.words)], by=ENGINE)
+    else:
+        content = summary.values["content"]
+        renewed = replace(standing, content=content, version=standing.version + 1, updated_at=transaction.now)
+        transaction.replace(standing, renewed, by=ENGINE, reason="more of the month was pruned")
+    transaction.mark_told(month)
+    return True
 
 
 def _summary(month: MonthOfEpisodes, team: TeamName) -> Unwritten:
