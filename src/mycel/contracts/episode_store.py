@@ -47,10 +47,6 @@ class EpisodeTransaction(Protocol):
         """Adds them to the counts of their months; each once, however often it is called."""
         ...
 
-    def untold_month(self, scope: ReadScope) -> MonthOfEpisodes | None:
-        """One with pruned episodes that no summary has told of; approaches in words that this scope sees."""
-        ...
-
     def mark_told(self, month: MonthOfEpisodes) -> None: ...
     def find_month(self, scope: ReadScope, path: str) -> Memory | None:
         """The summary of a month's episodes at this path."""
@@ -76,6 +72,10 @@ class EpisodeReads(Protocol):
     def rates_over_time(
         self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
     ) -> Sequence[Tally]: ...
+    def untold_month(self, scope: ReadScope) -> MonthOfEpisodes | None:
+        """One with pruned episodes that no summary has told of; approaches in words that this scope sees."""
+        ...
+
     def next_wordings(self, model: str, *, limit: int) -> Sequence[Wording]: ...
     def first_wordings(self, model: str, *, limit: int) -> Sequence[tuple[int, Vector]]:
         """The latest groups of approaches by their id, each with the vector of its first wording."""

@@ -47,8 +47,9 @@ class Pruning:
 
         while count := store.transact(work):
             pruned += count
-        while store.transact(lambda transaction: _tell_month(transaction, store.team)):
-            pass
+        # Summed up outside of the transactions, for which writers would wait.
+        while (month := store.untold_month(everyones_scope(store.team))) is not None:
+            _tell_month(store, month)
         return pruned
 
     def _group(self, store: Store) -> None:
@@ -65,21 +66,23 @@ def archive(transaction: Transaction, memories: Sequence[Memory], *, reason: str
         transaction.replace(memory, archived, by=ENGINE, reason=reason)
 
 
-def _tell_month(transaction: Transaction, team: TeamName) -> bool:
-    """Whether there was one to tell of; one at a time, since writers wait meanwhile."""
-    month = transaction.untold_month(everyones_scope(team))
-    if month is None:
-        return False
-    summary = _summary(month, team)
-    standing = transaction.find_month(engine_scope(team), summary.values["path"])
-    if standing is None:
-        transaction.insert([(summary.at(transaction.now), summary.words)], by=ENGINE)
-    else:
-        content = summary.values["content"]
-        renewed = replace(standing, content=content, version=standing.version + 1, updated_at=transaction.now)
-        transaction.replace(standing, renewed, by=ENGINE, reason="more of the month was pruned")
-    transaction.mark_told(month)
-    return True
+def _tell_month(store: Store, month: MonthOfEpisodes) -> None:
+    scope = engine_scope(store.team)
+    summary = _summary(month, store.team)
+
+    def work(transaction: Transaction) -> None:
+        standing = transaction.find_month(scope, summary.values["path"])
+        if standing is None:
+            transaction.insert([(summary.at(transaction.now), summary.words)], by=ENGINE)
+        else:
+            content = summary.values["content"]
+            renewed = replace(standing, content=content, version=standing.version + 1, updated_at=transaction.now)
+            transaction.replace(
+                standing, renewed, by=ENGINE, reason="more of the month was pruned", words=summary.words
+            )
+        transaction.mark_told(month)
+
+    store.transact(work)
 
 
 def _summary(month: MonthOfEpisodes, team: TeamName) -> Unwritten:

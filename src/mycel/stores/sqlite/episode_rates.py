@@ -205,18 +205,20 @@ def _named(tallies: Mapping[int, Tally], names: Mapping[int, str]) -> dict[str, 
 
 
 def _month(connection: apsw.Connection, scope: ReadScope, month: str, project: str) -> MonthOfEpisodes:
-    sql = f"""
-        SELECT agent_id, approach_group, action, episodes, timed, timed_ms, tokens_in, tokens_out
-        FROM {_MONTHS} WHERE month = ? AND project_id = ?"""
-    by_agent: dict[str, Tally] = {}
-    by_group: dict[int, Tally] = {}
-    for agent, group, action, *sums in connection.execute(sql, (month, project)):
-        tally = _tally(action, sums)
-        by_agent[agent] = by_agent.get(agent, Tally()) + tally
-        by_group[group] = by_group.get(group, Tally()) + tally
-    frequent = _most_frequent(by_group, MOST_TOLD)
-    named = _named(frequent, _names(connection, scope, frequent, {}))
+    by_agent = _month_by(connection, month, project, column="agent_id")
+    by_group = _most_frequent(_month_by(connection, month, project, column="approach_group"), MOST_TOLD)
+    named = _named(by_group, _names(connection, scope, by_group, {}))
     return MonthOfEpisodes(month, project or None, _most_frequent(by_agent, MOST_TOLD), named)
+
+
+def _month_by(connection: apsw.Connection, month: str, project: str, *, column: str) -> dict[Any, Tally]:
+    sql = f"""
+        SELECT {column}, action, sum(episodes), sum(timed), total(timed_ms), total(tokens_in), total(tokens_out)
+        FROM {_MONTHS} WHERE month = ? AND project_id = ? GROUP BY {column}, action"""
+    found: dict[Any, Tally] = {}
+    for group, action, *sums in connection.execute(sql, (month, project)):
+        found[group] = found.get(group, Tally()) + _tally(action, sums)
+    return found
 
 
 def _most_frequent(tallies: Mapping[GroupT, Tally], most: int) -> dict[GroupT, Tally]:

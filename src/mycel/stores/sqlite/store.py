@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
-from mycel.contracts.episode_store import Stretch, Wording
+from mycel.contracts.episode_store import MonthOfEpisodes, Stretch, Wording
 from mycel.contracts.store import Match, Nearest, PastVersion
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.cascade import Cascade, Delivery
@@ -231,6 +231,9 @@ class SqliteStore:
         self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
     ) -> Sequence[Tally]:
         return self._database.read(episode_rates.rates_over_time, scope, filters, stretches)
+
+    def untold_month(self, scope: ReadScope) -> MonthOfEpisodes | None:
+        return self._database.read(episode_rates.untold_month, scope)
 
     def next_wordings(self, model: str, *, limit: int) -> Sequence[Wording]:
         return self._database.read(approaches.next_wordings, model, limit=limit)

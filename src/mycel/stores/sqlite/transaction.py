@@ -239,9 +239,6 @@ class SqliteTransaction:
     def count_pruned(self, ids: Sequence[MemoryId]) -> None:
         episode_rates.count_pruned(self.connection, ids)
 
-    def untold_month(self, scope: ReadScope) -> MonthOfEpisodes | None:
-        return episode_rates.untold_month(self.connection, scope)
-
     def mark_told(self, month: MonthOfEpisodes) -> None:
         episode_rates.mark_told(self.connection, month)
 
