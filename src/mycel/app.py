@@ -40,6 +40,7 @@ from mycel.services.grouping import Grouping
 from mycel.services.importing import Importing
 from mycel.services.knowledge import Knowledge
 from mycel.services.maintaining import Maintaining
+from mycel.services.moving import Moving
 from mycel.services.organisation import Organisation
 from mycel.services.policies import Policies
 from mycel.services.pruning import Pruning
@@ -143,6 +144,7 @@ def open_workspace(
         knowledge=Knowledge(stores, writing, reading, searching),
         importing=Importing(stores, time, policies, writing),
         artifacts=artifacts,
+        moving=Moving(stores, time),
     )
     digesting = Digesting(directory, policies, workshop=workshop, model=model)
     performers |= {

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -76,7 +77,7 @@ class Scenario:
 INSIDERS = ("author", "teammate", "human", "lead", "admin", "child_lead")
 # Sources stay when what was made from them is deleted, and lose only their text when it is purged.
 OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "sources.event", "save", "save_many"})
-OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats"}
+OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats", "export"}
 SAW_IT_DELETED = OF_THE_SOURCE | {"changes", "list of deleted", "restore", "purge"}
 SAW_IT_PURGED = OF_THE_SOURCE | {"changes", "receipt"}
 LOST_SIGHT_OF_IT = frozenset({"changes", "purge", "receipt"})
@@ -439,6 +440,7 @@ CASES: dict[str, Case] = {
             )
         )
     ],
+    "export": lambda api, w: [lambda: exported(api)],
     "member_id": lambda api, w: [lambda: api.member_id],
     "team": lambda api, w: [lambda: api.team],
     # Writes: what is refused must be refused alike.
@@ -496,6 +498,13 @@ CASES: dict[str, Case] = {
         lambda: undone(api, api.save_many([{"content": "x", "source": {"source_id": w.subject_source}}]))
     ],
 }
+
+
+def exported(api: TeamMemory) -> list[object]:
+    """All lines but the last, whose hash covers ids that differ between any two worlds."""
+    with TemporaryDirectory() as folder:
+        report = api.export(Path(folder) / "all.jsonl")
+        return [report.counts, report.whole, (Path(folder) / "all.jsonl").read_text("utf-8").splitlines()[:-1]]
 
 
 def bundled(bundle: ContextBundle) -> list[object]:
@@ -615,7 +624,7 @@ def test_whoever_may_see_the_memory_does(
     """Otherwise the comparison would pass on a memory that nobody sees."""
     read_only = {"get", "history", "links", "usage", "list", "tree", "recent", "stats", "search", "changes"}
     read_only |= {f"knowledge.{name}" for name in ("list", "get", "history", "search")}
-    read_only |= {"context_for", "explain", "artifacts.get", "artifacts.list", "artifacts.verify"}
+    read_only |= {"export", "context_for", "explain", "artifacts.get", "artifacts.list", "artifacts.verify"}
     around = {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events", "views.run"}
     found = leaks(*worlds(scenario), reader, frozenset(CASES) - read_only - around)
     assert set(found) == read_only | around
@@ -671,10 +680,14 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     ("arm", "expected"),
     [
         ("words", {"search"}),
+        ("moving", {"export"}),
         ("memories", {"get", "history", "links", "usage", "list", "tree", "recent", "stats"}),
         ("catalogue", {"projects.list", "repos.list"}),
         ("artifacts", {"artifacts.get", "artifacts.list", "artifacts.verify"}),
-        ("sources", {"sources.get", "sources.list", "sources.events", "sources.event", "capture_conversation"}),
+        (
+            "sources",
+            {"export", "sources.get", "sources.list", "sources.events", "sources.event", "capture_conversation"},
+        ),
     ],
 )
 def test_an_arm_that_forgets_the_scope_is_noticed(

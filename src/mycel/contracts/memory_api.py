@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
 from mycel.contracts.artifacts_api import ArtifactsApi
 from mycel.contracts.episodes_api import EpisodesApi
 from mycel.contracts.knowledge_api import KnowledgeApi
+from mycel.domain.archive import ExportReport
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
@@ -453,6 +455,10 @@ class MemoryApi(Protocol):
     def policy(self) -> Policy: ...
     def set_policy(self, **parts: Any) -> Policy:
         """Changes parts of the team's policy; for leads and admins. Times are spans such as `7d`, or `never`."""
+        ...
+
+    def export(self, file: str | Path) -> ExportReport:
+        """Writes what the caller sees of its own team into one archive, as of one moment; complete or not at all."""
         ...
 
     def changes(

@@ -17,6 +17,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.artifact_store import ArtifactReads, ArtifactTransaction
 from mycel.contracts.engine_store import EngineReads, EngineTransaction
 from mycel.contracts.episode_store import EpisodeReads, EpisodeTransaction
+from mycel.contracts.moving_store import MovingReads, MovingTransaction
 from mycel.domain.change import Change, Operation
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
@@ -79,7 +80,7 @@ class Rating:
     recall_id: str | None
 
 
-class Transaction(EngineTransaction, EpisodeTransaction, ArtifactTransaction, Protocol):
+class Transaction(EngineTransaction, EpisodeTransaction, ArtifactTransaction, MovingTransaction, Protocol):
     """One use case's reads and writes. All of it is stored, or none; the change log is written with it."""
 
     @property
@@ -149,7 +150,7 @@ class Transaction(EngineTransaction, EpisodeTransaction, ArtifactTransaction, Pr
     def delete_view(self, member_id: MemberId, name: str) -> bool: ...
 
 
-class Store(EngineReads, EpisodeReads, ArtifactReads, Protocol):
+class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
     """One team's memories. Safe to use from any thread; several processes may share one team."""
 
     @property

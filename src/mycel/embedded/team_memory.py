@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Unpack
 
 from mycel.contracts.memory_api import (
@@ -16,6 +17,7 @@ from mycel.contracts.memory_api import (
     TaskFields,
     TaskResultFields,
 )
+from mycel.domain.archive import ExportReport
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
@@ -49,6 +51,7 @@ from mycel.services.explain import Explaining
 from mycel.services.files import Files
 from mycel.services.importing import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
+from mycel.services.moving import Moving
 from mycel.services.policies import Policies
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
@@ -84,6 +87,7 @@ class MemberServices:
     knowledge: KnowledgeService
     importing: Importing
     artifacts: ArtifactRegistry
+    moving: Moving
 
 
 class TeamMemory:
@@ -305,6 +309,9 @@ class TeamMemory:
 
     def set_policy(self, **parts: Any) -> Policy:
         return self._do.policies.change(self._caller(), parts)
+
+    def export(self, file: str | Path) -> ExportReport:
+        return self._do.moving.export(self._caller(), Path(file))
 
     def changes(
         self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, Member, Team, Token
@@ -141,6 +142,14 @@ class Workspace:
         """Copies every database into a new folder while readers and writers go on."""
         return self._do.upkeep.backup(self._operator(), Path(folder))
 
+    def export(self, file: str | Path, *, team: str = EXECUTIVE) -> ExportReport:
+        """All of a team into one archive, private memories included, while readers and writers go on."""
+        return self._do.member.moving.export_team(self._in(team), Path(file))
+
+    def import_(self, file: str | Path, *, team: str = EXECUTIVE, dry_run: bool = False) -> MoveReport:
+        """Takes in the archive of a whole team, with ids, times and authors; what is newer or purged here stays so."""
+        return self._do.member.moving.import_team(self._in(team), Path(file), dry_run=dry_run)
+
     def check(self) -> dict[str, list[str]]:
         """Checks every team's store in full; what is wrong, by team."""
         return self._do.upkeep.check(self._operator())
@@ -148,6 +157,9 @@ class Workspace:
     def close(self) -> None:
         """Waits for writes under way, then closes every file. Closing twice is closing once."""
         self._close()
+
+    def _in(self, team: str) -> Caller:
+        return self._do.callers.member(OPERATOR, team=read_team_name(team))()
 
     def _memory(self, caller: Callable[[], Caller]) -> TeamMemory:
         return TeamMemory(caller, self._do.member)

@@ -119,6 +119,13 @@ def artifact_details(
     return {MemoryId(row[0]): _detail(row[1:]) for row in rows}
 
 
+def find_detail(connection: apsw.Connection, number: int) -> ArtifactDetail | None:
+    """Of a memory that another query has found in sight."""
+    sql = f"SELECT {columns_of('d', _COLUMNS)} FROM artifacts d WHERE d.number = ?"
+    row = connection.execute(sql, (number,)).fetchone()
+    return None if row is None else _detail(row)
+
+
 def _described(wanted: ArtifactFilters) -> Clause:
     """Agrees with `ArtifactFilters.matches`."""
     parts = ["1"]

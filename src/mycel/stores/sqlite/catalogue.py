@@ -52,6 +52,17 @@ def list_views(connection: apsw.Connection, scope: ReadScope) -> list[SavedView]
     return [SavedView(name, query, json.loads(filters), moment(at)) for name, query, filters, at in rows]
 
 
+def find_project(connection: apsw.Connection, name: str) -> Project | None:
+    """As it was registered by hand."""
+    row = connection.execute("SELECT name, description, created_at FROM projects WHERE name = ?", (name,)).fetchone()
+    return None if row is None else Project(row[0], row[1], moment(row[2]))
+
+
+def find_repo(connection: apsw.Connection, name: str) -> Repo | None:
+    row = connection.execute("SELECT * FROM repos WHERE name = ?", (name,)).fetchone()
+    return None if row is None else Repo(row[0], row[1], row[2], row[3], moment(row[4]))
+
+
 def register_project(connection: apsw.Connection, project: Project) -> Project:
     row = connection.execute(
         """

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.change import Audience, Change, Operation
+from mycel.domain.change import Audience, Change, Operation, audience_of
 from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.memory import Memory
 from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.rows import audience_from, moment
+from mycel.stores.sqlite.rows import audience_from, micros, moment, packed_roles
 
 # How many log rows are looked at between two answers, however few of them the reader may see.
 SCAN_ROWS = 2000
@@ -18,6 +20,31 @@ SCAN_ROWS = 2000
 
 def last_sequence(connection: apsw.Connection) -> int:
     return connection.execute("SELECT ifnull(max(sequence), 0) FROM changes").fetchone()[0]
+
+
+def entry(
+    operation: Operation, memory: Memory, *, by: MemberId, at: datetime, before: Memory | None, other_id: str | None
+) -> tuple[object, ...]:
+    """Old values are stored only where they differ: most changes move nothing out of sight."""
+    moved = before is not None and before.path != memory.path
+    hidden = before is not None and audience_of(before) != audience_of(memory)
+    old = before if before is not None and (moved or hidden) else None
+    return (
+        operation,
+        memory.id,
+        memory.version,
+        by,
+        micros(at),
+        memory.path,
+        memory.visibility,
+        memory.agent_id,
+        packed_roles(memory.allowed_roles),
+        old.path if old else None,
+        old.visibility if old else None,
+        old.agent_id if old else None,
+        packed_roles(old.allowed_roles) if old else None,
+        other_id,
+    )
 
 
 def read_changes(

@@ -154,6 +154,12 @@ def details_of(connection: apsw.Connection, ids: Collection[MemoryId]) -> dict[M
     return {MemoryId(id): _detail_from(rest) for id, *rest in connection.execute(sql, tuple(ids))}
 
 
+def find_detail(connection: apsw.Connection, number: int) -> EpisodeDetail | None:
+    """Of a memory that another query has found in sight; also of one that the ledger no longer counts."""
+    row = connection.execute(f"SELECT {_DETAIL} FROM episodes e WHERE e.number = ?", (number,)).fetchone()
+    return None if row is None else _detail_from(row)
+
+
 def matching_episodes(filters: EpisodeFilters) -> Clause:
     parts = ["1"]
     values: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -145,6 +145,13 @@ def list_events(
     rows = connection.execute(sql, {**values, "state": state, "cursor": cursor, "limit": limit + 1}).fetchall()
     found = [_event(row) for row in rows[:limit]]
     return Page(found, found[-1].id if len(rows) > limit else None)
+
+
+def every_event(connection: apsw.Connection, scope: ReadScope) -> Iterator[IngestionEvent]:
+    """Oldest first."""
+    seen, values = _in_sight(scope)
+    for row in connection.execute(f"SELECT {_EVENT} FROM ingestion_events e WHERE {seen} ORDER BY e.id", values):
+        yield _event(row)
 
 
 def count_events(connection: apsw.Connection, scope: ReadScope) -> Mapping[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import apsw
@@ -95,6 +96,13 @@ def find_surroundings(
         return None
     before, quote, after = row
     return Surroundings(evidence.source_id, before, quote, after, evidence.start, evidence.end)
+
+
+def every_source(connection: apsw.Connection, scope: ReadScope) -> Iterator[Source]:
+    """Oldest first, one by one: their texts may be megabytes each."""
+    seen, values = in_sight(scope)
+    for row in connection.execute(f"SELECT {_SOURCE} FROM sources s WHERE {seen} ORDER BY s.id", values):
+        yield _source(row)
 
 
 def find_twin(connection: apsw.Connection, like: Source) -> Source | None:

@@ -12,6 +12,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
 from mycel.contracts.episode_store import MonthOfEpisodes, Stretch, Wording
 from mycel.contracts.store import Match, Nearest, PastVersion
+from mycel.domain.archive import Record
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Change
@@ -42,6 +43,7 @@ from mycel.stores.sqlite import (
     episode_rates,
     episodes,
     memories,
+    moving,
     purge,
     queue,
     recalls,
@@ -297,6 +299,9 @@ class SqliteStore:
 
     def artifact_details(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, ArtifactDetail]:
         return self._database.read(artifacts.artifact_details, scope, ids)
+
+    def read_records(self, scope: ReadScope, take: Callable[[Record], None]) -> None:
+        self._database.read(moving.read_records, scope, take)
 
     def find_receipt(self, memory_id: MemoryId) -> Receipt | None:
         return self._database.read(purge.find_receipt, memory_id)

@@ -13,9 +13,10 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import Footprint, LeaseLost
 from mycel.contracts.episode_store import MonthOfEpisodes
 from mycel.contracts.store import Rating, Request
+from mycel.domain.archive import MemoryRecord, Record, Taken
 from mycel.domain.artifact import Artifact, ArtifactDetail
 from mycel.domain.cascade import Cascade, Delivery
-from mycel.domain.change import Operation, audience_of
+from mycel.domain.change import Operation
 from mycel.domain.embedding import Embedded, Reached
 from mycel.domain.episode import Episode, EpisodeDetail
 from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
@@ -33,6 +34,7 @@ from mycel.stores.sqlite import (
     artifacts,
     cascades,
     catalogue,
+    changes,
     details,
     embeddings,
     episode_rates,
@@ -42,6 +44,7 @@ from mycel.stores.sqlite import (
     queue,
     reports,
     sources,
+    taking,
     upkeep,
 )
 from mycel.stores.sqlite.deferred import DeferredWrites, Statement
@@ -51,7 +54,6 @@ from mycel.stores.sqlite.rows import (
     memory_row,
     micros,
     moment,
-    packed_roles,
 )
 from mycel.stores.sqlite.writer import BatchLost
 
@@ -433,6 +435,42 @@ class SqliteTransaction:
     def end_backup(self, location: str) -> None:
         self.connection.execute("UPDATE backups SET finished_at = ? WHERE location = ?", (micros(self.now), location))
 
+    def take_in(
+        self,
+        scope: ReadScope,
+        record: Record,
+        *,
+        by: MemberId,
+        words: IndexedText | None = None,
+        dry_run: bool = False,
+    ) -> Taken:
+        if isinstance(record, MemoryRecord):
+            return self._take_memory(scope, record, by, words or indexed_text(record.present.memory), dry_run=dry_run)
+        if not isinstance(record, Link):
+            return taking.take_plain(self.connection, scope, record, dry_run=dry_run)
+        if memories.find_link(self.connection, record) is not None:
+            return Taken.UNCHANGED
+        if not dry_run:
+            self.link(record, origin=self.get(scope, record.from_id, deleted=True))
+        return Taken.NEW
+
+    def _take_memory(
+        self, scope: ReadScope, record: MemoryRecord, by: MemberId, words: IndexedText, *, dry_run: bool
+    ) -> Taken:
+        memory = record.present.memory
+        number, standing = taking.find_standing(self.connection, scope, memory.id) or (self._last_number + 1, None)
+        taken = taking.weigh_memory(self.connection, record, standing)
+        if dry_run or taken not in {Taken.NEW, Taken.UPDATED}:
+            return taken
+        if standing is None:
+            self._last_number = number
+            taking.insert_memory(self.connection, record, words, number=number)
+            self._log(Operation.CREATE, memory, by=by)
+        else:
+            taking.replace_memory(self.connection, record, words, number=number)
+            self._log(Operation.UPDATE, memory, by=by, before=standing.memory)
+        return taken
+
     def _row(self, memory: Memory, by: MemberId, reason: str | None) -> tuple[object, ...]:
         origin = memory.evidence_ref or memory.source_ref
         source_id = origin.source_id if origin else None
@@ -447,24 +485,4 @@ class SqliteTransaction:
         before: Memory | None = None,
         other_id: str | None = None,
     ) -> None:
-        """Old values are stored only where they differ: most changes move nothing out of sight."""
-        moved = before is not None and before.path != memory.path
-        hidden = before is not None and audience_of(before) != audience_of(memory)
-        old = before if before is not None and (moved or hidden) else None
-        entry = (
-            operation,
-            memory.id,
-            memory.version,
-            by,
-            micros(self.now),
-            memory.path,
-            memory.visibility,
-            memory.agent_id,
-            packed_roles(memory.allowed_roles),
-            old.path if old else None,
-            old.visibility if old else None,
-            old.agent_id if old else None,
-            packed_roles(old.allowed_roles) if old else None,
-            other_id,
-        )
-        self._later.add(_LOG, entry)
+        self._later.add(_LOG, changes.entry(operation, memory, by=by, at=self.now, before=before, other_id=other_id))

@@ -1,0 +1,117 @@
+"""Archives: everything of a team, or what one member sees of it, as records that can be moved elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from mycel.domain.artifact import ArtifactDetail
+from mycel.domain.episode import EpisodeDetail
+from mycel.domain.ids import MemberId, MemoryId, TeamName
+from mycel.domain.link import Link
+from mycel.domain.memory import Version
+from mycel.domain.place import Project, Repo
+from mycel.domain.source import IngestionEvent, Source
+
+FORMAT = "mycel-archive"
+FORMAT_VERSION = 1
+
+
+class Kind(StrEnum):
+    """What a line holds. An entry stands after what it refers to; versions and details right after their memory."""
+
+    HEADER = "header"
+    RECEIPT = "receipt"
+    PROJECT = "project"
+    REPO = "repo"
+    SOURCE = "source"
+    EVENT = "event"
+    MEMORY = "memory"
+    VERSION = "version"
+    EPISODE = "episode"
+    ARTIFACT = "artifact"
+    LINK = "link"
+    FOOTER = "footer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """`whole` when nothing of the team was left out; otherwise it is what `made_by` saw of it."""
+
+    team: TeamName
+    made_by: MemberId
+    made_at: datetime
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """What is left of a purged memory, so that it comes back nowhere."""
+
+    id: str
+    memory_id: MemoryId
+    purged_by: MemberId
+    purged_at: datetime
+    memory_created_at: datetime
+    scrubbed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """A memory as it stands, its past states from the oldest on, and what only its sort has."""
+
+    present: Version
+    past: tuple[Version, ...] = ()
+    episode: EpisodeDetail | None = None
+    artifact: ArtifactDetail | None = None
+
+
+Record = Tombstone | Project | Repo | Source | IngestionEvent | MemoryRecord | Link
+
+
+class Taken(StrEnum):
+    """What became of a record that was to be taken in; all but the first three say why it was left out."""
+
+    NEW = "new"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    PURGED = "it was purged here"
+    STANDS = "it stands here and is not purged by an import"
+    NEWER = "a newer version stands here"
+    OTHER = "something else stands here under its id"
+    KEY = "another memory has its key here"
+    END = "a memory that it links was left out"
+
+    @property
+    def left_out(self) -> bool:
+        return self not in {Taken.NEW, Taken.UPDATED, Taken.UNCHANGED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportReport:
+    """`counts` says how many lines of each kind the archive has."""
+
+    team: TeamName
+    made_at: datetime
+    whole: bool
+    counts: Mapping[str, int]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveReport:
+    """Records by kind, and of each kind how many became what; a memory counts once, with its versions and details."""
+
+    team: TeamName
+    origin: Header
+    counts: Mapping[str, Mapping[Taken, int]]
+    dry_run: bool = False
+
+    def count(self, *outcomes: Taken) -> int:
+        return sum(number for taken in self.counts.values() for what, number in taken.items() if what in outcomes)
+
+    @property
+    def left_out(self) -> int:
+        return self.count(*(outcome for outcome in Taken if outcome.left_out))
