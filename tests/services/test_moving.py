@@ -1,0 +1,225 @@
+"""Taking archives in: what stands there already, what was purged, and what a crash leaves."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mycel.app import open_workspace
+from mycel.domain.archive import MoveReport, Taken
+from mycel.embedded.team_memory import TeamMemory
+from mycel.embedded.workspace import Workspace
+from mycel.errors import NotFound, Unavailable
+from mycel.services import moving
+from mycel.stores.sqlite.database import Disk
+from mycel.stores.sqlite.transaction import SqliteTransaction
+
+
+def opened(folder: Path) -> Workspace:
+    workspace = open_workspace(folder, disk=Disk(synchronous="OFF"))
+    workspace.add_team("squad")
+    for id in ("swe-1", "swe-2"):
+        workspace.add_member(id, team="squad")
+    return workspace
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Iterator[Workspace]:
+    with opened(tmp_path / "old") as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Iterator[Workspace]:
+    with opened(tmp_path / "new") as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "squad.jsonl"
+
+
+def move(old: Workspace, new: Workspace, file: Path, *, dry_run: bool = False) -> MoveReport:
+    old.export(file, team="squad")
+    return new.import_(file, team="squad", dry_run=dry_run)
+
+
+def member(workspace: Workspace) -> TeamMemory:
+    return workspace.as_member("swe-1")
+
+
+def test_a_later_archive_brings_a_memory_up_to_date(old: Workspace, new: Workspace, file: Path) -> None:
+    saved = member(old).save("Use tabs.", tags=["style"])
+    move(old, new, file)
+    member(old).update(saved.id, content="Use spaces.", tags=["layout"])
+    assert move(old, new, file).counts == {"memory": {Taken.UPDATED: 1}}
+    assert member(new).history(saved.id) == member(old).history(saved.id)
+    assert [hit.memory.id for hit in member(new).search("spaces").hits] == [saved.id]
+    assert list(member(new).list(tags="style")) == []
+    assert new.check() == {}
+
+
+def test_what_is_newer_here_stays(old: Workspace, new: Workspace, file: Path) -> None:
+    saved = member(old).save("Use tabs.")
+    move(old, new, file)
+    member(new).update(saved.id, content="Use spaces.")
+    assert move(old, new, file).counts == {"memory": {Taken.NEWER: 1}}
+    assert member(new).get(saved.id).content == "Use spaces."
+
+
+def test_what_went_another_way_here_stays(old: Workspace, new: Workspace, file: Path) -> None:
+    saved = member(old).save("Use tabs.")
+    move(old, new, file)
+    member(new).update(saved.id, content="Use spaces.")
+    for content in ("Use two tabs.", "Use three tabs."):
+        member(old).update(saved.id, content=content)
+    assert move(old, new, file).counts == {"memory": {Taken.OTHER: 1}}
+    assert member(new).get(saved.id).content == "Use spaces."
+
+
+def test_what_was_purged_here_does_not_come_back(old: Workspace, new: Workspace, file: Path) -> None:
+    first, second = member(old).save("Use tabs."), member(old).save("Use spaces.")
+    member(old).link(first.id, second.id, "contradicts")
+    move(old, new, file)
+    member(new).purge(second.id)
+    report = new.import_(file, team="squad")
+    assert report.counts == {"memory": {Taken.UNCHANGED: 1, Taken.PURGED: 1}, "link": {Taken.END: 1}}
+    assert report.left_out == 2
+    with pytest.raises(NotFound):
+        member(new).get(second.id)
+    assert member(new).links(first.id) == []
+
+
+def test_a_receipt_that_came_with_an_archive_keeps_an_older_one_out(
+    old: Workspace, new: Workspace, file: Path, tmp_path: Path
+) -> None:
+    saved = member(old).save("Use tabs.")
+    old.export(tmp_path / "older.jsonl", team="squad")
+    receipt = member(old).purge(saved.id)
+    assert move(old, new, file).counts == {"receipt": {Taken.NEW: 1}}
+    assert member(new).receipt(saved.id).id == receipt.id
+    assert new.import_(tmp_path / "older.jsonl", team="squad").counts == {"memory": {Taken.PURGED: 1}}
+
+
+def test_a_receipt_purges_nothing_that_stands(old: Workspace, new: Workspace, file: Path) -> None:
+    saved = member(old).save("Use tabs.")
+    move(old, new, file)
+    member(old).purge(saved.id)
+    assert move(old, new, file).counts == {"receipt": {Taken.STANDS: 1}}
+    assert member(new).get(saved.id).content == "Use tabs."
+
+
+def test_a_key_that_is_taken_here_stays_with_who_has_it(old: Workspace, new: Workspace, file: Path) -> None:
+    for workspace, value in ((old, "Sort them."), (new, "Leave them.")):
+        member(workspace).knowledge.upsert(project="p", category="convention", key="imports", value=value)
+    assert move(old, new, file).counts == {"memory": {Taken.KEY: 1}}
+    assert [one.content for one in member(new).knowledge.list(project="p")] == ["Leave them."]
+
+
+def test_a_dry_run_tells_the_same_and_stores_nothing(old: Workspace, new: Workspace, file: Path) -> None:
+    first, second = member(old).save("Use tabs."), member(old).save("Use spaces.")
+    member(old).link(first.id, second.id, "contradicts")
+    member(old).capture_session("user: We decided to use tabs.", session_id="s-1")
+    told = move(old, new, file, dry_run=True)
+    assert list(member(new).list(status="any")) == []
+    assert list(member(new).sources.list()) == []
+    assert told.dry_run
+    assert new.import_(file, team="squad").counts == told.counts
+
+
+def test_after_a_crash_in_the_middle_the_next_import_goes_on(
+    old: Workspace, new: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = member(old).save_many([{"content": f"heron {index}"} for index in range(9)])
+    member(old).update(saved[5].id, content="a grey heron")
+    member(old).link(saved[0].id, saved[8].id, "supports")
+    old.export(file, team="squad")
+    monkeypatch.setattr(moving, "BATCH_RECORDS", 2)
+    taken = 0
+    take_in = SqliteTransaction.take_in
+
+    def fails_later(self: SqliteTransaction, *args: object, **named: object) -> Taken:
+        nonlocal taken
+        taken += 1
+        if taken == 6:
+            raise Unavailable("the power went")
+        return take_in(self, *args, **named)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteTransaction, "take_in", fails_later)
+        with pytest.raises(Unavailable):
+            new.import_(file, team="squad")
+    assert len(member(new).list(limit=100)) == 4
+    assert new.import_(file, team="squad").counts["memory"] == {Taken.UNCHANGED: 4, Taken.NEW: 5}
+    assert list(member(new).list(limit=100)) == list(member(old).list(limit=100))
+    assert member(new).history(saved[5].id) == member(old).history(saved[5].id)
+    assert new.check() == {}
+
+
+def test_an_archive_is_of_one_moment(old: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = member(old).save_many([{"content": f"heron {index}"} for index in range(5)])
+    add = moving.ArchiveWriter.add
+
+    def writes_meanwhile(self: moving.ArchiveWriter, record: object) -> None:
+        member(old).update(saved[4].id, content="meanwhile")
+        add(self, record)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(moving.ArchiveWriter, "add", writes_meanwhile)
+    assert old.export(file, team="squad").counts == {"memory": 5}
+    assert "meanwhile" not in file.read_text("utf-8")
+
+
+def test_an_export_that_fails_leaves_no_file_and_the_one_before(
+    old: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member(old).save("Use tabs.")
+    old.export(file, team="squad")
+    before = file.read_bytes()
+
+    def fails(self: moving.ArchiveWriter, record: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(moving.ArchiveWriter, "add", fails)
+    with pytest.raises(Unavailable):
+        old.export(file, team="squad")
+    assert file.read_bytes() == before
+    assert [one for one in file.parent.iterdir() if "unfinished" in one.name] == []
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_embeddings_follow_what_was_taken_in(old: Workspace, new: Workspace, file: Path) -> None:
+    member(old).save("Use tabs.")
+    move(old, new, file)
+    assert [change.operation for change in member(new).changes()] == ["create"]
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=60).filter(
+    lambda text: bool(text.strip())
+)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT, st.dictionaries(TEXT, VALUES, max_size=3), st.floats(0, 1)), max_size=4))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_saved_comes_out_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, drafts: list[tuple[str, str, dict[str, object], float]]
+) -> None:
+    folder = tmp_path_factory.mktemp("moved")
+    with opened(folder / "old") as old, opened(folder / "new") as new:
+        for content, later, metadata, confidence in drafts:
+            saved = member(old).save(content, metadata=metadata, confidence=confidence)
+            member(old).update(saved.id, content=later)
+        move(old, new, folder / "squad.jsonl.gz")
+        ids = [one.id for one in member(old).list(limit=100, status="any")]
+        assert [member(new).history(id) for id in ids] == [member(old).history(id) for id in ids]
