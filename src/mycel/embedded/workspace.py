@@ -16,6 +16,7 @@ from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, Member, Team, Token
 from mycel.embedded.team_memory import MemberServices, TeamMemory
 from mycel.services.callers import Callers
 from mycel.services.embed import Report
+from mycel.services.moving import Progress
 from mycel.services.org_files import read_org
 from mycel.services.organisation import Organisation, PlannedTeam, read_member_id, read_team_name
 from mycel.services.tokens import Tokens
@@ -142,13 +143,18 @@ class Workspace:
         """Copies every database into a new folder while readers and writers go on."""
         return self._do.upkeep.backup(self._operator(), Path(folder))
 
-    def export(self, file: str | Path, *, team: str = EXECUTIVE) -> ExportReport:
-        """All of a team into one archive, private memories included, while readers and writers go on."""
-        return self._do.member.moving.export_team(self._in(team), Path(file))
+    def export(self, file: str | Path, *, team: str = EXECUTIVE, progress: Progress | None = None) -> ExportReport:
+        """All of a team into one archive, private memories included, while readers and writers go on.
 
-    def import_(self, file: str | Path, *, team: str = EXECUTIVE, dry_run: bool = False) -> MoveReport:
+        `progress` is called with how many records are done.
+        """
+        return self._do.member.moving.export_team(self._in(team), Path(file), progress=progress)
+
+    def import_(
+        self, file: str | Path, *, team: str = EXECUTIVE, dry_run: bool = False, progress: Progress | None = None
+    ) -> MoveReport:
         """Takes in the archive of a whole team, with ids, times and authors; what is newer or purged here stays so."""
-        return self._do.member.moving.import_team(self._in(team), Path(file), dry_run=dry_run)
+        return self._do.member.moving.import_team(self._in(team), Path(file), dry_run=dry_run, progress=progress)
 
     def check(self) -> dict[str, list[str]]:
         """Checks every team's store in full; what is wrong, by team."""

@@ -62,6 +62,7 @@ class ArchiveWriter:
 @contextmanager
 def new_file(target: Path) -> Generator[IO[bytes]]:
     """For the owner alone; under its name only once it is complete and on the disk."""
+    _check_name(target)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:
         handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -76,6 +77,11 @@ def new_file(target: Path) -> Generator[IO[bytes]]:
             raise
     except OSError as error:
         raise _translated(error, target) from error
+
+
+def _check_name(path: Path) -> None:
+    if not path.name or "\0" in str(path):
+        raise InvalidInput("must name a file", field="file")
 
 
 def _packing(raw: BinaryIO, *, packed: bool) -> Generator[IO[bytes]]:
@@ -136,6 +142,7 @@ class ArchiveLines:
 
 @contextmanager
 def open_archive(path: Path) -> Generator[ArchiveLines]:
+    _check_name(path)
     try:
         with path.open("rb") as raw:
             if not raw.seekable():

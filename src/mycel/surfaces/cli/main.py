@@ -27,6 +27,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "reviewing": ("inbox",),
     "consolidating": ("consolidate", "reports", "undo", "settle"),
     "between_teams": ("cascade", "escalate", "withdraw", "cascades"),
+    "moving": ("export", "import"),
     "organisation": ("team", "member", "token"),
     "policies": ("policy",),
     "explaining": ("explain", "embed"),

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from mycel.domain.embedding import EmbeddingProgress
 
+# Called with how many are done.
+Counter = Callable[[int], None]
 Report = Callable[[str, "EmbeddingProgress"], None]
 
 
@@ -34,3 +36,18 @@ def progress(doing: str) -> Generator[Report | None]:
             bars.update(tasks[team], total=done.embedded + done.pending, completed=done.embedded)
 
         yield report
+
+
+@contextmanager
+def counting(doing: str) -> Generator[Counter | None]:
+    """A bar that moves as long as it takes, with how many are done beside it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(doing, total=None)
+        yield lambda done: bars.update(task, completed=done)

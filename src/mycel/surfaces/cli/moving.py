@@ -1,0 +1,71 @@
+"""The commands that move a team: out into an archive, and in from one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mycel.domain.team import EXECUTIVE, OPERATOR
+from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.output import Column, note, print_table
+from mycel.surfaces.cli.progress import counting
+
+if TYPE_CHECKING:
+    from mycel.domain.archive import ExportReport, MoveReport
+
+ArchiveFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="The archive, JSON lines; packed where its name ends in .gz.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("export", cls=Command, rich_help_panel="Moving")(export)
+    app.command("import", cls=Command, rich_help_panel="Moving")(import_)
+
+
+def export(context: typer.Context, file: ArchiveFile) -> None:
+    """Write a team into one archive: all of it as the operator, private memories included; --as, what a member sees."""
+    call = invocation(context)
+    with call.workspace() as workspace, counting("exporting") as progress:
+        memory = call.memory_in(workspace)
+        if memory.member_id == OPERATOR:
+            report = workspace.export(file, team=memory.team, progress=progress)
+        else:
+            report = memory.export(file)
+    call.answer(report, lambda: _show_export(report, file))
+
+
+def import_(
+    context: typer.Context,
+    file: ArchiveFile,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be taken in.")] = False,
+) -> None:
+    """Take the archive of a whole team into a team, with its ids, times and authors. For the operator."""
+    call = invocation(context)
+    with call.operated() as workspace, counting("importing") as progress:
+        report = workspace.import_(file, team=call.team or EXECUTIVE, dry_run=dry_run, progress=progress)
+    call.answer(report, lambda: _show_import(report))
+
+
+def _show_export(report: ExportReport, file: str) -> None:
+    rows = [(kind, f"{number:,}") for kind, number in report.counts.items()]
+    if rows:
+        print_table((Column("kind"), Column("lines")), rows)
+    whole = f"All of {report.team}" if report.whole else f"What you see of {report.team}"
+    note(f"{whole} is in {file}.")
+
+
+def _show_import(report: MoveReport) -> None:
+    rows = [
+        (kind, f"{number:,}", what.value if not what.left_out else f"left out: {what.value}")
+        for kind, found in report.counts.items()
+        for what, number in found.items()
+    ]
+    if rows:
+        print_table((Column("kind"), Column("records"), Column("outcome")), rows)
+    else:
+        note("The archive is empty.")
+    if report.dry_run:
+        note("Nothing was stored: this was a dry run.")
