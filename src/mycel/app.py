@@ -144,7 +144,7 @@ def open_workspace(
         knowledge=Knowledge(stores, writing, reading, searching),
         importing=Importing(stores, time, policies, writing),
         artifacts=artifacts,
-        moving=Moving(stores, time),
+        moving=Moving(stores, time, writing),
     )
     digesting = Digesting(directory, policies, workshop=workshop, model=model)
     performers |= {

@@ -77,7 +77,7 @@ class Scenario:
 INSIDERS = ("author", "teammate", "human", "lead", "admin", "child_lead")
 # Sources stay when what was made from them is deleted, and lose only their text when it is purged.
 OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "sources.event", "save", "save_many"})
-OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats", "export"}
+OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats", "export", "import_"}
 SAW_IT_DELETED = OF_THE_SOURCE | {"changes", "list of deleted", "restore", "purge"}
 SAW_IT_PURGED = OF_THE_SOURCE | {"changes", "receipt"}
 LOST_SIGHT_OF_IT = frozenset({"changes", "purge", "receipt"})
@@ -441,6 +441,7 @@ CASES: dict[str, Case] = {
         )
     ],
     "export": lambda api, w: [lambda: exported(api)],
+    "import_": lambda api, w: [lambda: imported(api)],
     "member_id": lambda api, w: [lambda: api.member_id],
     "team": lambda api, w: [lambda: api.team],
     # Writes: what is refused must be refused alike.
@@ -505,6 +506,13 @@ def exported(api: TeamMemory) -> list[object]:
     with TemporaryDirectory() as folder:
         report = api.export(Path(folder) / "all.jsonl")
         return [report.counts, report.whole, (Path(folder) / "all.jsonl").read_text("utf-8").splitlines()[:-1]]
+
+
+def imported(api: TeamMemory) -> object:
+    """Tried only: what it would make is the caller's own."""
+    with TemporaryDirectory() as folder:
+        api.export(Path(folder) / "all.jsonl")
+        return api.import_(Path(folder) / "all.jsonl", dry_run=True)
 
 
 def bundled(bundle: ContextBundle) -> list[object]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypedDict, Unpack
 from mycel.contracts.artifacts_api import ArtifactsApi
 from mycel.contracts.episodes_api import EpisodesApi
 from mycel.contracts.knowledge_api import KnowledgeApi
-from mycel.domain.archive import ExportReport
+from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
@@ -459,6 +459,14 @@ class MemoryApi(Protocol):
 
     def export(self, file: str | Path) -> ExportReport:
         """Writes what the caller sees of its own team into one archive, as of one moment; complete or not at all."""
+        ...
+
+    def import_(self, file: str | Path, *, dry_run: bool = False) -> MoveReport:
+        """Saves the memories that stand in an archive as the caller's own, new ones; what others wrote waits.
+
+        Links between them come along; a second time changes nothing. Versions, sources, events, episodes, artifacts and
+        receipts are moved by the operator alone. The file is checked whole before anything is stored.
+        """
         ...
 
     def changes(

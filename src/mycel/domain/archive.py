@@ -83,6 +83,9 @@ class Taken(StrEnum):
     OTHER = "something else stands here under its id"
     KEY = "another memory has its key here"
     END = "a memory that it links was left out"
+    PAST = "it no longer stands"
+    REFUSED = "it may not be saved here"
+    OPERATORS = "only the operator moves it"
 
     @property
     def left_out(self) -> bool:

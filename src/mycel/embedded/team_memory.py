@@ -17,7 +17,7 @@ from mycel.contracts.memory_api import (
     TaskFields,
     TaskResultFields,
 )
-from mycel.domain.archive import ExportReport
+from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
@@ -312,6 +312,9 @@ class TeamMemory:
 
     def export(self, file: str | Path) -> ExportReport:
         return self._do.moving.export(self._caller(), Path(file))
+
+    def import_(self, file: str | Path, *, dry_run: bool = False) -> MoveReport:
+        return self._do.moving.import_own(self._caller(), Path(file), dry_run=dry_run)
 
     def changes(
         self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None

@@ -19,8 +19,10 @@ from mycel.domain.team import Caller
 from mycel.domain.words import IndexedText
 from mycel.errors import InvalidInput
 from mycel.retrieval.columns import indexed_text
+from mycel.services.adopting import Adopting
 from mycel.services.archive_files import ArchiveWriter, new_file, open_archive
 from mycel.services.archive_reading import check_archive, read_archive
+from mycel.services.write import Writing
 
 # Called with how many records are done.
 Progress = Callable[[int], None]
@@ -30,9 +32,10 @@ BATCH_LETTERS = 2_000_000
 
 
 class Moving:
-    def __init__(self, stores: Stores, clock: Clock) -> None:
+    def __init__(self, stores: Stores, clock: Clock, writing: Writing) -> None:
         self._stores = stores
         self._clock = clock
+        self._writing = writing
 
     def export(self, caller: Caller, file: Path, *, progress: Progress | None = None) -> ExportReport:
         """What the caller sees of its own team."""
@@ -42,6 +45,16 @@ class Moving:
         """All of the team, private memories included."""
         require_operator(caller)
         return self._export(caller, file, scope=engine_scope(caller.team), progress=progress)
+
+    def import_own(self, caller: Caller, file: Path, *, dry_run: bool = False) -> MoveReport:
+        """Memories that stand, as new ones of the caller; what others wrote waits in the inbox."""
+        with open_archive(file) as lines, self._stores.lease(caller.team) as store:
+            header = check_archive(lines)
+            adopting = Adopting(caller, header, self._writing, self._clock.now())
+            outcome = _Outcome()
+            for batch in _batches(read_archive(lines, team=caller.team)):
+                outcome.add(batch, _adopted(store, adopting, outcome, batch, dry_run=dry_run))
+            return MoveReport(team=caller.team, origin=header, counts=outcome.counts, dry_run=dry_run)
 
     def import_team(
         self, caller: Caller, file: Path, *, dry_run: bool = False, progress: Progress | None = None
@@ -59,7 +72,7 @@ class Moving:
                 done += len(batch)
                 if progress is not None:
                     progress(done)
-            return MoveReport(team=caller.team, origin=header, counts=intake.counts, dry_run=dry_run)
+            return MoveReport(team=caller.team, origin=header, counts=intake.outcome.counts, dry_run=dry_run)
 
     def _export(self, caller: Caller, file: Path, *, scope: ReadScope, progress: Progress | None) -> ExportReport:
         header = Header(team=caller.team, made_by=caller.member_id, made_at=self._clock.now(), whole=scope.everything)
@@ -86,9 +99,7 @@ class _Intake:
         self._scope = scope
         self._by = by
         self._dry_run = dry_run
-        # Memories that are not here afterwards: nothing can be linked to them.
-        self._absent: set[str] = set()
-        self.counts: dict[str, dict[Taken, int]] = {}
+        self.outcome = _Outcome()
 
     def take(self, batch: Sequence[Record]) -> None:
         words = [indexed_text(one.present.memory) if isinstance(one, MemoryRecord) else None for one in batch]
@@ -97,16 +108,43 @@ class _Intake:
         def work(transaction: Transaction) -> list[Taken]:
             return [self._take(transaction, record, text) for record, text in prepared]
 
-        for record, taken in zip(batch, self._store.transact(work), strict=True):
-            if isinstance(record, MemoryRecord) and taken in {Taken.PURGED, Taken.KEY}:
-                self._absent.add(record.present.memory.id)
-            of_kind = self.counts.setdefault(kind_of(record), Counter())
-            of_kind[taken] = of_kind.get(taken, 0) + 1
+        self.outcome.add(batch, self._store.transact(work))
 
     def _take(self, transaction: Transaction, record: Record, words: IndexedText | None) -> Taken:
-        if isinstance(record, Link) and not self._absent.isdisjoint((record.from_id, record.to_id)):
+        if self.outcome.lacks_an_end_of(record):
             return Taken.END
         return transaction.take_in(self._scope, record, by=self._by, words=words, dry_run=self._dry_run)
+
+
+class _Outcome:
+    """What became of the records so far."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[Taken]] = {}
+        self._absent: set[str] = set()
+
+    def add(self, batch: Sequence[Record], outcomes: Sequence[Taken]) -> None:
+        for record, taken in zip(batch, outcomes, strict=True):
+            self.counts.setdefault(kind_of(record), Counter())[taken] += 1
+            # Of these nothing stands here; what was left out for another reason does.
+            if isinstance(record, MemoryRecord) and taken.left_out and taken not in {Taken.NEWER, Taken.OTHER}:
+                self._absent.add(record.present.memory.id)
+
+    def lacks_an_end_of(self, record: Record) -> bool:
+        return isinstance(record, Link) and not self._absent.isdisjoint((record.from_id, record.to_id))
+
+
+def _adopted(
+    store: Store, adopting: Adopting, outcome: _Outcome, batch: Sequence[Record], *, dry_run: bool
+) -> list[Taken]:
+    prepared = [Taken.END if outcome.lacks_an_end_of(one) else adopting.prepare(one) for one in batch]
+
+    def work(transaction: Transaction) -> list[Taken]:
+        return [
+            one if isinstance(one, Taken) else adopting.store(transaction, one, dry_run=dry_run) for one in prepared
+        ]
+
+    return store.transact(work)
 
 
 def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:

@@ -39,12 +39,15 @@ def test_a_member_exports_what_it_sees(platform, tmp_path: Path) -> None:
     assert "not sure" not in file.read_text("utf-8")
 
 
-def test_only_the_operator_imports(platform, tmp_path: Path) -> None:
-    file = str(tmp_path / "platform.jsonl")
-    platform.ok("export", file, "--team", "platform")
-    result = platform.run("import", file, "--as", "swe-1")
-    assert result.exit_code != 0
-    assert "only the operator" in result.stderr
+def test_a_member_imports_as_itself(platform, tmp_path: Path) -> None:
+    file = str(tmp_path / "mine.jsonl")
+    platform.ok("export", file, "--as", "swe-1")
+    assert platform.json("import", file, "--as", "swe-2")["counts"] == {"memory": {"new": 2}}
+    waiting = platform.json("list", "--as", "swe-2", "--status", "inbox")["items"]
+    assert sorted((one["title"], one["agent_id"]) for one in waiting) == [
+        ("Builds need 16 GB.", "swe-2"),
+        ("I am not sure.", "swe-2"),
+    ]
 
 
 def test_a_damaged_archive_is_named_by_its_line(platform, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mycel.domain.team import EXECUTIVE, OPERATOR
+from mycel.domain.team import OPERATOR
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.output import Column, note, print_table
 from mycel.surfaces.cli.progress import counting
@@ -42,10 +42,14 @@ def import_(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be taken in.")] = False,
 ) -> None:
-    """Take the archive of a whole team into a team, with its ids, times and authors. For the operator."""
+    """Take an archive in: as the operator a whole team with ids, times and authors; --as, memories as one's own."""
     call = invocation(context)
-    with call.operated() as workspace, counting("importing") as progress:
-        report = workspace.import_(file, team=call.team or EXECUTIVE, dry_run=dry_run, progress=progress)
+    with call.workspace() as workspace, counting("importing") as progress:
+        memory = call.memory_in(workspace)
+        if memory.member_id == OPERATOR:
+            report = workspace.import_(file, team=memory.team, dry_run=dry_run, progress=progress)
+        else:
+            report = memory.import_(file, dry_run=dry_run)
     call.answer(report, lambda: _show_import(report))
 
 
