@@ -289,3 +289,21 @@ def test_secrets_are_masked_in_what_a_member_takes_over(old: Workspace, new: Wor
     (saved,) = member(new).list(status="any")
     assert secret not in saved.content
     assert saved.metadata["mycel_masked"] == ["aws_access_key"]
+
+
+def test_what_was_purged_from_a_session_is_still_recognised_after_moving(
+    old: Workspace, new: Workspace, file: Path
+) -> None:
+    said = "user: We decided to use the amber heron library for invoices."
+    member(old).capture_session(said, session_id="s-1")
+    old.run_pending()
+    drawn = [one for one in member(old).list(status="any") if one.evidence_ref is not None]
+    assert drawn
+    for one in drawn:
+        member(old).purge(one.id)
+    assert move(old, new, file).counts["passage"][Taken.NEW] > 0
+    member(new).capture_session(f"{said}\nassistant: And the river is calm.", session_id="s-1")
+    new.run_pending()
+    texts = [member(new).sources.get(one.id).text for one in member(new).sources.list()]
+    assert any("river" in text for text in texts)
+    assert not any("amber heron" in text for text in texts)

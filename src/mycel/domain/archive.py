@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from mycel.domain.artifact import ArtifactDetail
 from mycel.domain.episode import EpisodeDetail
-from mycel.domain.ids import MemberId, MemoryId, TeamName
+from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
 from mycel.domain.link import Link
 from mycel.domain.memory import Version
 from mycel.domain.place import Project, Repo
@@ -27,6 +27,7 @@ class Kind(StrEnum):
     PROJECT = "project"
     REPO = "repo"
     SOURCE = "source"
+    PASSAGE = "passage"
     EVENT = "event"
     MEMORY = "memory"
     VERSION = "version"
@@ -59,6 +60,17 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True)
+class SourcePassage:
+    """What was purged from a source, to be recognised in a later report of its session; hashes in hexadecimal."""
+
+    source_id: SourceId
+    words: int
+    letters: int
+    key: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryRecord:
     """A memory as it stands, its past states from the oldest on, and what only its sort has."""
 
@@ -68,7 +80,7 @@ class MemoryRecord:
     artifact: ArtifactDetail | None = None
 
 
-Record = Tombstone | Project | Repo | Source | IngestionEvent | MemoryRecord | Link
+Record = Tombstone | Project | Repo | Source | SourcePassage | IngestionEvent | MemoryRecord | Link
 
 
 class Taken(StrEnum):

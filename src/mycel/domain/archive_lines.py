@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from mycel.domain import archive_shapes as shapes
-from mycel.domain.archive import FORMAT, FORMAT_VERSION, Header, Kind, MemoryRecord, Record, Tombstone
+from mycel.domain.archive import FORMAT, FORMAT_VERSION, Header, Kind, MemoryRecord, Record, SourcePassage, Tombstone
 from mycel.domain.archive_shapes import Line, checked
 from mycel.domain.artifact import ArtifactDetail
 from mycel.domain.episode import EpisodeDetail
@@ -26,6 +26,7 @@ _KINDS = {
     Project: Kind.PROJECT,
     Repo: Kind.REPO,
     Source: Kind.SOURCE,
+    SourcePassage: Kind.PASSAGE,
     IngestionEvent: Kind.EVENT,
     MemoryRecord: Kind.MEMORY,
     Link: Kind.LINK,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -9,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from mycel.domain import fields
-from mycel.domain.archive import Kind, Record, Tombstone
+from mycel.domain.archive import Kind, Record, SourcePassage, Tombstone
 from mycel.domain.artifact import ArtifactType, read_path
 from mycel.domain.episode import Action
 from mycel.domain.ids import parse_id
@@ -37,6 +38,7 @@ EnumT = TypeVar("EnumT", bound=StrEnum)
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_SHORT_BYTES = 4096
+_HEX = re.compile("(?:[0-9a-f]{2})+")
 
 
 def checked(line: Line, shape: Shape, *, leave: tuple[str, ...] = ()) -> Line:
@@ -63,6 +65,13 @@ def _name(value: object, field: str) -> str:
 
 def _id(value: object, field: str) -> str:
     return parse_id(value, field=field)
+
+
+def _hex(value: object, field: str) -> str:
+    found = _short(value, field)
+    if not _HEX.fullmatch(found):
+        raise InvalidInput("must be hexadecimal", field=field)
+    return found
 
 
 def _time(value: object, field: str) -> datetime:
@@ -271,6 +280,10 @@ PLAIN: Mapping[Kind, tuple[Callable[..., Record], Shape]] = {
             "text": _long,
             "turns": _each(_inner(Turn, _TURN)),
         },
+    ),
+    Kind.PASSAGE: (
+        SourcePassage,
+        {"source_id": _id, "words": _count, "letters": _count, "key": _hex, "digest": _hex},
     ),
     Kind.EVENT: (
         IngestionEvent,

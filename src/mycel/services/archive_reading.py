@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from mycel.domain import archive_lines
-from mycel.domain.archive import Header, Kind, MemoryRecord, Record
+from mycel.domain.archive import Header, Kind, MemoryRecord, Record, SourcePassage
 from mycel.domain.archive_shapes import Line
 from mycel.domain.ids import TeamName
 from mycel.domain.link import Link
@@ -17,7 +17,6 @@ from mycel.errors import InvalidInput
 from mycel.services.archive_files import ArchiveLines, parse
 
 _OF_A_MEMORY = {Kind.VERSION, Kind.EPISODE, Kind.ARTIFACT}
-_PLAIN = {Kind.RECEIPT, Kind.PROJECT, Kind.REPO, Kind.SOURCE, Kind.EVENT, Kind.LINK}
 _ORDER = {kind: place for place, kind in enumerate(kind for kind in Kind if kind not in _OF_A_MEMORY)}
 
 
@@ -182,14 +181,19 @@ class _Known:
         elif isinstance(record, IngestionEvent):
             _once(record.id, self._events)
             self._events.add(_packed(record.id))
-            if record.source_id is not None and _packed(record.source_id) not in self._sources:
-                raise InvalidInput("is not a source of this archive", field="source_id")
+            self._check_source(record.source_id)
+        elif isinstance(record, SourcePassage):
+            self._check_source(record.source_id)
         elif isinstance(record, MemoryRecord):
             _once(record.present.memory.id, self._memories)
             self._memories.add(_packed(record.present.memory.id))
             self._check_evidence(record)
         elif isinstance(record, Link):
             self._check_link(record)
+
+    def _check_source(self, id: str | None) -> None:
+        if id is not None and _packed(id) not in self._sources:
+            raise InvalidInput("is not a source of this archive", field="source_id")
 
     def _check_evidence(self, record: MemoryRecord) -> None:
         evidence = record.present.memory.evidence_ref

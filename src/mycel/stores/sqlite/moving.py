@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.archive import MemoryRecord, Record, Tombstone
-from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.archive import MemoryRecord, Record, SourcePassage, Tombstone
+from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.link import Link
 from mycel.domain.memory import Version
 from mycel.domain.place import Project, Repo
@@ -47,6 +47,8 @@ def _all(connection: apsw.Connection, scope: ReadScope) -> Iterator[Record]:
     ):
         yield Repo(name, project, folder, remote, moment(at))
     yield from sources.every_source(connection, scope)
+    if scope.everything:
+        yield from _passages(connection)
     yield from queue.every_event(connection, scope)
     yield from _memories(connection, scope)
     yield from _links(connection, scope)
@@ -63,6 +65,15 @@ def _tombstones(connection: apsw.Connection) -> Iterator[Tombstone]:
             memory_created_at=moment(created_at),
             scrubbed_at=moment_or_none(scrubbed_at),
         )
+
+
+def _passages(connection: apsw.Connection) -> Iterator[SourcePassage]:
+    """Of sources that are there: the others cannot grow again."""
+    sql = """
+        SELECT p.source_id, p.words, p.letters, p.key, p.digest FROM purged_passages p
+        JOIN sources s ON s.id = p.source_id ORDER BY p.source_id, p.digest"""
+    for source_id, words, letters, key, digest in connection.execute(sql):
+        yield SourcePassage(SourceId(source_id), words, letters, key.hex(), digest.hex())
 
 
 def _alive(scope: ReadScope, table: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.archive import MemoryRecord, Taken, Tombstone
+from mycel.domain.archive import MemoryRecord, SourcePassage, Taken, Tombstone
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Memory, Status, Version
 from mycel.domain.place import Project, Repo
@@ -26,7 +26,7 @@ from mycel.stores.sqlite.rows import (
     version_from,
 )
 
-Plain = Tombstone | Project | Repo | Source | IngestionEvent
+Plain = Tombstone | Project | Repo | Source | SourcePassage | IngestionEvent
 _COLUMNS = (*MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
 _INSERT = f"INSERT INTO memories (number, {', '.join(_COLUMNS)}) VALUES ({', '.join('?' * (1 + len(_COLUMNS)))})"
 _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE number = ?"
@@ -92,6 +92,8 @@ def take_plain(connection: apsw.Connection, scope: ReadScope, record: Plain, *, 
     """A record that nothing is drawn from here; the same one twice is unchanged."""
     if isinstance(record, Tombstone):
         return _take_tombstone(connection, record, dry_run=dry_run)
+    if isinstance(record, SourcePassage):
+        return _take_passage(connection, record, dry_run=dry_run)
     standing, add = _plain(connection, scope, record)
     if standing is not None:
         return Taken.UNCHANGED if standing == record else Taken.OTHER
@@ -125,6 +127,19 @@ def _take_tombstone(connection: apsw.Connection, stone: Tombstone, *, dry_run: b
         connection.execute(
             "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, NULL)",
             (stone.id, stone.memory_id, stone.purged_by, *moments),
+        )
+    return Taken.NEW
+
+
+def _take_passage(connection: apsw.Connection, passage: SourcePassage, *, dry_run: bool) -> Taken:
+    digest = bytes.fromhex(passage.digest)
+    known = "SELECT 1 FROM purged_passages WHERE source_id = ? AND digest = ?"
+    if connection.execute(known, (passage.source_id, digest)).fetchone() is not None:
+        return Taken.UNCHANGED
+    if not dry_run:
+        connection.execute(
+            "INSERT INTO purged_passages VALUES (?, ?, ?, ?, ?)",
+            (passage.source_id, passage.words, passage.letters, bytes.fromhex(passage.key), digest),
         )
     return Taken.NEW
 
