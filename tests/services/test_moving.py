@@ -307,3 +307,12 @@ def test_what_was_purged_from_a_session_is_still_recognised_after_moving(
     texts = [member(new).sources.get(one.id).text for one in member(new).sources.list()]
     assert any("river" in text for text in texts)
     assert not any("amber heron" in text for text in texts)
+
+
+def test_a_delivery_under_way_is_left_with_the_team_that_sends(old: Workspace, new: Workspace, file: Path) -> None:
+    old.add_member("lead-1", team="squad", role="lead")
+    lead = old.as_member("lead-1")
+    lead.cascade(lead.save("Freeze in December.").id)
+    assert move(old, new, file).counts == {"event": {Taken.SENDING: 1}, "memory": {Taken.NEW: 1}}
+    new.run_pending()
+    assert list(new.as_operator("squad").sources.events(state="failed")) == []

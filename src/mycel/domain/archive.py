@@ -95,6 +95,7 @@ class Taken(StrEnum):
     OTHER = "something else stands here under its id"
     KEY = "another memory has its key here"
     END = "a memory that it links was left out"
+    SENDING = "what a team sends to others does not move"
     PAST = "it no longer stands"
     REFUSED = "it may not be saved here"
     OPERATORS = "only the operator moves it"

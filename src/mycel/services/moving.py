@@ -14,7 +14,7 @@ from mycel.domain.archive import ExportReport, Header, MemoryRecord, MoveReport,
 from mycel.domain.archive_lines import kind_of
 from mycel.domain.ids import MemberId
 from mycel.domain.link import Link
-from mycel.domain.source import Source
+from mycel.domain.source import EventState, IngestionEvent, Source, Step
 from mycel.domain.team import Caller
 from mycel.domain.words import IndexedText
 from mycel.errors import InvalidInput
@@ -113,6 +113,8 @@ class _Intake:
     def _take(self, transaction: Transaction, record: Record, words: IndexedText | None) -> Taken:
         if self.outcome.lacks_an_end_of(record):
             return Taken.END
+        if isinstance(record, IngestionEvent) and Step.DELIVER in record.steps and record.state is not EventState.DONE:
+            return Taken.SENDING
         return transaction.take_in(self._scope, record, by=self._by, words=words, dry_run=self._dry_run)
 
 
