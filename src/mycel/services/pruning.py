@@ -22,7 +22,7 @@ from mycel.services.grouping import Grouping
 from mycel.services.unwritten import Unwritten, unwritten
 
 # One transaction each: a writer waits no longer than one of them takes.
-BATCH = 16
+BATCH = 8
 TOKENS_PER_APPROACH = 60
 
 
