@@ -4,8 +4,10 @@ MycelError
 ├── InvalidInput      change the request
 ├── NotFound          absent or hidden: the two look alike
 ├── AccessDenied      seen, but not allowed
+│   └── Unauthenticated  say who you are
 ├── Conflict          read again and retry
 ├── LimitExceeded     wait, or send less
+│   └── TooLarge      send less
 ├── Unavailable       retry later
 │   └── StorageFull   make room on the disk first
 └── Misconfigured     for the operator
@@ -43,6 +45,12 @@ class AccessDenied(MycelError):
     code = "access_denied"
 
 
+class Unauthenticated(AccessDenied):
+    """No token came along, or one that is unknown, expired or revoked."""
+
+    code = "unauthenticated"
+
+
 class Conflict(MycelError):
     """Somebody was faster, or the same key was used for something else."""
 
@@ -50,9 +58,19 @@ class Conflict(MycelError):
 
 
 class LimitExceeded(MycelError):
-    """A bound that protects everyone was reached."""
+    """A bound that protects everyone was reached; waiting `retry_after` seconds helps, where that is known."""
 
     code = "limit_exceeded"
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class TooLarge(LimitExceeded):
+    """No waiting helps: what was sent is larger than what is taken."""
+
+    code = "too_large"
 
 
 class Unavailable(MycelError):

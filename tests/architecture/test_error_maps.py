@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mycel.errors import MycelError, Unavailable
 from mycel.surfaces.cli.exit_codes import EXIT_CODES, exit_code_of
-from mycel.surfaces.http.errors import STATUSES, status_of
+from mycel.wire.problems import STATUSES, status_of
 
 
 def family(root: type[MycelError]) -> Iterator[type[MycelError]]:

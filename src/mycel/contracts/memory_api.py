@@ -108,6 +108,20 @@ class TaskResultFields(TaskFields, total=False):
     idempotency_key: str | None
 
 
+class PolicyFields(TypedDict, total=False):
+    """Parts of a team's policy. Times are spans such as `7d`, or `never`; `review` takes types, `all` or `none`."""
+
+    least_trust: str
+    review: str | Sequence[str] | None
+    promote_from: float
+    consolidate_every: timedelta | float | str | None
+    lives: Mapping[str, timedelta | float | str | None]
+    inbox_kept: timedelta | float | str | None
+    episodes_kept: timedelta | float | str | None
+    purge_after: timedelta | float | str | None
+    secrets: str
+
+
 Messages = Sequence[Mapping[str, Any]] | str
 
 
@@ -453,8 +467,8 @@ class MemoryApi(Protocol):
         ...
 
     def policy(self) -> Policy: ...
-    def set_policy(self, **parts: Any) -> Policy:
-        """Changes parts of the team's policy; for leads and admins. Times are spans such as `7d`, or `never`."""
+    def set_policy(self, **parts: Unpack[PolicyFields]) -> Policy:
+        """Changes parts of the team's policy; for leads and admins."""
         ...
 
     def export(self, file: str | Path) -> ExportReport:

@@ -56,6 +56,24 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedMember:
+    """A member as an organisation file describes it."""
+
+    id: MemberId
+    role: Role
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTeam:
+    """A team as an organisation file describes it."""
+
+    name: TeamName
+    parent: TeamName | None
+    members: tuple[PlannedMember, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """The authenticated member behind a request, and the team it acts in."""
 

@@ -14,6 +14,7 @@ from mycel.contracts.memory_api import (
     FilterFields,
     MemoryFields,
     Messages,
+    PolicyFields,
     TaskFields,
     TaskResultFields,
 )
@@ -307,7 +308,7 @@ class TeamMemory:
     def policy(self) -> Policy:
         return self._do.policies.of(self._caller().team)
 
-    def set_policy(self, **parts: Any) -> Policy:
+    def set_policy(self, **parts: Unpack[PolicyFields]) -> Policy:
         return self._do.policies.change(self._caller(), parts)
 
     def export(self, file: str | Path) -> ExportReport:

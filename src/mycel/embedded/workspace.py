@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from mycel.access.rules import require_operator
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
-from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, Member, Team, Token
+from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
 from mycel.embedded.team_memory import MemberServices, TeamMemory
 from mycel.services.callers import Callers
 from mycel.services.embed import Report
 from mycel.services.moving import Progress
 from mycel.services.org_files import read_org
-from mycel.services.organisation import Organisation, PlannedTeam, read_member_id, read_team_name
+from mycel.services.organisation import Organisation, read_member_id, read_team_name
+from mycel.services.planning import read_planned_teams
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 
@@ -35,12 +37,17 @@ class WorkspaceServices:
 
 
 class Workspace:
-    """Whoever can open the files is the operator: it may act as any member and in any team."""
+    """Whoever can open the files is the operator: it may act as any member and in any team.
 
-    def __init__(self, services: WorkspaceServices, *, close: Callable[[], None]) -> None:
+    See `contracts.workspace_api.WorkspaceApi` for what the methods it shares with a service promise.
+    """
+
+    def __init__(
+        self, services: WorkspaceServices, *, close: Callable[[], None], caller: Callable[[], Caller] | None = None
+    ) -> None:
         self._do = services
         self._close = close
-        self._operator = services.callers.member(OPERATOR)
+        self._caller = caller or services.callers.member(OPERATOR)
 
     def __enter__(self) -> Self:
         return self
@@ -52,96 +59,118 @@ class Workspace:
 
     def as_member(self, id: str) -> TeamMemory:
         """The memory of a member's team; an id that no team lists belongs to `executive`."""
+        require_operator(self._caller())
         return self._memory(self._do.callers.member(read_member_id(id, field="id")))
 
     def as_operator(self, team: str = EXECUTIVE) -> TeamMemory:
         """The operator as an admin of any team."""
+        require_operator(self._caller())
         return self._memory(self._do.callers.member(OPERATOR, team=read_team_name(team)))
 
     def with_token(self, secret: str) -> TeamMemory:
         """The memory of whoever the token was issued to; `AccessDenied` when it is unknown, expired or revoked."""
         return self._memory(self._do.callers.token(secret))
 
+    def sign_in(self, secret: str, *, member: str | None = None, team: str | None = None) -> Visit:
+        """Who comes with a token, and what it may do here. The operator may come as a member, or into a team."""
+        given = self._do.callers.token(secret)
+        acting = self._do.callers.acting(given, member=member, team=team) if member or team else given
+        workspace = Workspace(self._do, close=_leave_open, caller=acting)
+        return Visit(acting, self._memory(acting), workspace)
+
+    def who_am_i(self) -> Caller:
+        return self._caller()
+
     def add_team(self, name: str, *, parent: str | None = None) -> Team:
-        team = self._do.organisation.add_team(self._operator(), name, parent=parent)
+        team = self._do.organisation.add_team(self._caller(), name, parent=parent)
         self._do.member.cascading.reconcile()
         return team
 
     def teams(self) -> list[Team]:
-        return self._do.organisation.list_teams()
+        return self._do.organisation.list_teams(self._caller())
 
     def add_member(
         self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
     ) -> Member:
-        return self._do.organisation.add_member(self._operator(), id, team=team, role=role, kind=kind, trust=trust)
+        return self._do.organisation.add_member(self._caller(), id, team=team, role=role, kind=kind, trust=trust)
 
     def update_member(
         self, id: str, *, team: str | None = None, role: str | None = None, trust: str | None = None
     ) -> Member:
-        return self._do.organisation.update_member(self._operator(), id, team=team, role=role, trust=trust)
+        return self._do.organisation.update_member(self._caller(), id, team=team, role=role, trust=trust)
 
     def remove_member(self, id: str) -> Member:
-        return self._do.organisation.remove_member(self._operator(), id)
+        return self._do.organisation.remove_member(self._caller(), id)
 
     def members(self, *, team: str | None = None) -> list[Member]:
-        return self._do.organisation.list_members(team=team)
+        return self._do.organisation.list_members(self._caller(), team=team)
 
     def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
         """Makes the teams and members of `org/teams/*.md` true; all of them, or none on an error."""
-        arranged = self._do.organisation.arrange(self._operator(), read_org(Path(path)))
-        self._do.member.cascading.reconcile()
-        return arranged
+        return self._arrange(read_org(Path(path)))
+
+    def arrange(self, teams: Sequence[Mapping[str, Any]]) -> tuple[PlannedTeam, ...]:
+        return self._arrange(read_planned_teams(teams))
 
     def resolve_team(self, agent_id: str) -> TeamName:
-        return self._do.organisation.resolve_team(agent_id)
+        return self._do.organisation.resolve_team(self._caller(), agent_id)
 
     def issue_token(
         self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
     ) -> str:
         """The secret; it is shown this once and only its hash is kept."""
-        return self._do.tokens.issue(self._operator(), member_id, label=label, ttl=ttl).secret
+        return self.new_token(member_id, label=label, ttl=ttl).secret
+
+    def new_token(
+        self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
+    ) -> IssuedToken:
+        return self._do.tokens.issue(self._caller(), member_id, label=label, ttl=ttl)
 
     def tokens(self, *, member_id: str | None = None) -> list[Token]:
-        return self._do.tokens.list(self._operator(), member_id=member_id)
+        return self._do.tokens.list(self._caller(), member_id=member_id)
 
     def revoke_token(self, token: str) -> None:
         """By its id or its secret; it stops working within a second everywhere."""
-        self._do.tokens.revoke(self._operator(), token)
+        self._do.tokens.revoke(self._caller(), token)
 
     def run_pending(self, *, report: Report | None = None) -> int:
         """Does the work that is due in every team: the engine's queue, missing vectors, scrubbing; returns how much.
 
         `report` is called with the team and its progress after each batch of vectors.
         """
-        return self._do.upkeep.run_pending(report=report)
+        return self._do.upkeep.run_pending(self._caller(), report=report)
 
     def scrub(self) -> int:
         """Removes the bytes of purged memories from the files now; returns how many erasures that finished."""
-        return self._do.upkeep.scrub()
+        return self._do.upkeep.scrub(self._caller())
 
     def work_beside(self) -> None:
         """Has the engine work by itself from now on, in a thread and a child process, until the workspace is closed."""
-        self._do.upkeep.work_beside()
+        self._do.upkeep.work_beside(self._caller())
 
     def maintain(self) -> int:
         """The nightly maintenance of every team, now; returns how many pieces of work were finished."""
-        return self._do.upkeep.maintain(self._operator())
+        return self._do.upkeep.maintain(self._caller())
 
     def embed_pending(self, *, report: Report | None = None) -> int:
         """Makes the vectors that are missing, and nothing else; returns of how many memories."""
-        return self._do.upkeep.embed_pending(report=report)
+        return self._do.upkeep.embed_pending(self._caller(), report=report)
 
     def embed_beside(self) -> None:
         """Works off what waits for vectors in a thread of its own; also begun by searches that find much waiting."""
-        self._do.upkeep.embed_beside()
+        self._do.upkeep.embed_beside(self._caller())
 
     def embedding_progress(self, team: str = EXECUTIVE) -> EmbeddingProgress:
         """How many of a team's memories have vectors of the current model, and about how many changes wait."""
-        return self._do.upkeep.embedding_progress(read_team_name(team))
+        return self._do.upkeep.embedding_progress(self._caller(), read_team_name(team))
+
+    def re_embed(self) -> list[EmbeddingProgress]:
+        self.embed_beside()
+        return [self.embedding_progress(team.name) for team in self.teams()]
 
     def backup(self, folder: str | Path) -> list[Path]:
         """Copies every database into a new folder while readers and writers go on."""
-        return self._do.upkeep.backup(self._operator(), Path(folder))
+        return self._do.upkeep.backup(self._caller(), Path(folder))
 
     def export(self, file: str | Path, *, team: str = EXECUTIVE, progress: Progress | None = None) -> ExportReport:
         """All of a team into one archive, private memories included, while readers and writers go on.
@@ -158,14 +187,33 @@ class Workspace:
 
     def check(self) -> dict[str, list[str]]:
         """Checks every team's store in full; what is wrong, by team."""
-        return self._do.upkeep.check(self._operator())
+        return self._do.upkeep.check(self._caller())
 
     def close(self) -> None:
         """Waits for writes under way, then closes every file. Closing twice is closing once."""
         self._close()
 
+    def _arrange(self, plan: list[PlannedTeam]) -> tuple[PlannedTeam, ...]:
+        arranged = self._do.organisation.arrange(self._caller(), plan)
+        self._do.member.cascading.reconcile()
+        return arranged
+
     def _in(self, team: str) -> Caller:
+        require_operator(self._caller())
         return self._do.callers.member(OPERATOR, team=read_team_name(team))()
 
     def _memory(self, caller: Callable[[], Caller]) -> TeamMemory:
         return TeamMemory(caller, self._do.member)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One caller of a service: who it is at this moment, its team's memory, and the workspace as far as it may see."""
+
+    caller: Callable[[], Caller]
+    memory: TeamMemory
+    workspace: Workspace
+
+
+def _leave_open() -> None:
+    """A visitor leaves the files as they are."""

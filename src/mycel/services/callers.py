@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from mycel.access.rules import require_operator
 from mycel.access.tokens import hash_secret
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName
-from mycel.domain.team import Caller
-from mycel.errors import AccessDenied
-from mycel.services.organisation import caller_for
+from mycel.domain.team import OPERATOR, Caller
+from mycel.errors import AccessDenied, InvalidInput
+from mycel.services.organisation import caller_for, read_member_id, read_team_name
 
 # A revoked token or a changed role takes effect within this time, in every process.
 FRESH_SECONDS = 0.5
@@ -29,6 +30,19 @@ class Callers:
 
     def token(self, secret: object) -> Callable[[], Caller]:
         return _Fresh(lambda: self._authenticate(secret))
+
+    def acting(self, given: Callable[[], Caller], *, member: object, team: object) -> Callable[[], Caller]:
+        """The operator as a member or in a team; asked each time whether it still is the operator."""
+        who = OPERATOR if member is None else read_member_id(member)
+        where = None if team is None else read_team_name(team)
+
+        def find() -> Caller:
+            require_operator(given())
+            if where is not None and who != OPERATOR:
+                raise InvalidInput(f"is for the operator; {who} acts in its own team", field="team")
+            return caller_for(self._directory, who, team=where)
+
+        return _Fresh(find)
 
     def _authenticate(self, secret: object) -> Caller:
         token = self._directory.find_token(hash_secret(secret)) if isinstance(secret, str) else None

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mycel.access.rules import require_operator
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
 from mycel.domain import fields
 from mycel.domain.ids import MemberId, TeamName
-from mycel.domain.team import ENGINE, EXECUTIVE, OPERATOR, Caller, Kind, Member, Role, Team, Trust
+from mycel.domain.team import (
+    ENGINE,
+    EXECUTIVE,
+    OPERATOR,
+    Caller,
+    Kind,
+    Member,
+    PlannedMember,
+    PlannedTeam,
+    Role,
+    Team,
+    Trust,
+)
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 
 _TEAM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _MEMBER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}")
 # A team is a folder, and these cannot be one on Windows.
 _RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedTeam:
-    """A team as an organisation file describes it."""
-
-    name: TeamName
-    parent: TeamName | None
-    members: tuple[PlannedMember, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedMember:
-    id: MemberId
-    role: Role
-    kind: Kind
 
 
 def read_team_name(value: object, *, field: str = "team") -> TeamName:
@@ -86,8 +82,10 @@ class Organisation:
 
         return self._directory.transact(work)
 
-    def list_teams(self) -> list[Team]:
-        return self._directory.list_teams()
+    def list_teams(self, caller: Caller) -> list[Team]:
+        """All of them for the operator; for others their own and the one above it."""
+        seen = {caller.team, caller.parent_team}
+        return [team for team in self._directory.list_teams() if caller.is_operator or team.name in seen]
 
     def add_member(
         self,
@@ -114,7 +112,9 @@ class Organisation:
             member = Member(member_id, home, has_role, is_kind, has_trust, transaction.now)
             if known is not None and known.removed_at is None:
                 if replace(member, created_at=known.created_at) != known:
-                    raise Conflict(f"{member_id} is already in team {known.team} as {known.role}: update it instead")
+                    # Whoever may not see where that is learns that the id is taken, and no more.
+                    where = f" in team {known.team} as {known.role}: update it instead" if _sees(caller, known) else ""
+                    raise Conflict(f"{member_id} is already a member{where}")
                 return known
             transaction.put_member(member)
             return member
@@ -127,7 +127,7 @@ class Organisation:
         member_id = read_member_id(id, field="id")
 
         def work(transaction: DirectoryTransaction) -> Member:
-            known = _get_member(transaction, member_id)
+            known = _get_member(transaction, caller, member_id)
             _require_manager(caller, known.team, member_id)
             member = replace(
                 known,
@@ -149,7 +149,7 @@ class Organisation:
         member_id = read_member_id(id, field="id")
 
         def work(transaction: DirectoryTransaction) -> Member:
-            known = _get_member(transaction, member_id)
+            known = _get_member(transaction, caller, member_id)
             _require_manager(caller, known.team, member_id)
             member = replace(known, removed_at=transaction.now)
             _keep_operator(member)
@@ -159,13 +159,20 @@ class Organisation:
 
         return self._directory.transact(work)
 
-    def list_members(self, *, team: object = None) -> list[Member]:
-        return self._directory.list_members(None if team is None else read_team_name(team))
+    def list_members(self, caller: Caller, *, team: object = None) -> list[Member]:
+        """Of all teams for the operator; for others of their own."""
+        name = None if team is None else read_team_name(team)
+        if not caller.is_operator:
+            if name not in {None, caller.team}:
+                raise NotFound(f"no team {name}")
+            name = caller.team
+        return self._directory.list_members(name)
 
-    def resolve_team(self, id: object) -> TeamName:
-        """The team of a member; one that no file and no call has named belongs to the executive team."""
+    def resolve_team(self, caller: Caller, id: object) -> TeamName:
+        """The team of a member; one that nobody has named, or that the caller cannot see, belongs to the executive."""
         member = self._directory.find_member(read_member_id(id, field="agent_id"))
-        return EXECUTIVE if member is None or member.removed_at is not None else member.team
+        known = member is not None and member.removed_at is None and _sees(caller, member)
+        return member.team if member is not None and known else EXECUTIVE
 
     def arrange(self, caller: Caller, teams: Iterable[PlannedTeam]) -> tuple[PlannedTeam, ...]:
         """Makes the teams and members of organisation files true, all together; others stay as they are."""
@@ -244,9 +251,13 @@ def _require_descent(transaction: DirectoryTransaction, team: PlannedTeam) -> No
         name = above.parent
 
 
-def _get_member(transaction: DirectoryTransaction, id: MemberId) -> Member:
+def _sees(caller: Caller, member: Member) -> bool:
+    return caller.is_operator or member.team == caller.team
+
+
+def _get_member(transaction: DirectoryTransaction, caller: Caller, id: MemberId) -> Member:
     member = transaction.find_member(id)
-    if member is None or member.removed_at is not None:
+    if member is None or member.removed_at is not None or not _sees(caller, member):
         raise NotFound(f"no member {id}")
     return member
 

@@ -55,6 +55,7 @@ class Tokens:
             if known is None:
                 raise NotFound("no such token")
             if not _administers(transaction, caller, known.member_id):
+                _require_teammate(transaction, caller, known.member_id)
                 _require_owner(transaction, caller, known.member_id)
             transaction.revoke_tokens(token_id=known.id)
 
@@ -63,10 +64,18 @@ class Tokens:
 
 def _require_owner(transaction: DirectoryTransaction, caller: Caller, owner: MemberId) -> None:
     member = transaction.find_member(owner)
-    if member is None or member.removed_at is not None:
+    seen = member is not None and (caller.is_operator or member.team == caller.team)
+    if member is None or member.removed_at is not None or not seen:
         raise NotFound(f"no member {owner}")
     if not caller.is_operator and caller.member_id != owner:
         raise AccessDenied("only the operator or the member itself has its tokens")
+
+
+def _require_teammate(transaction: DirectoryTransaction, caller: Caller, owner: MemberId) -> None:
+    """A token of another team is as good as none."""
+    member = transaction.find_member(owner)
+    if not caller.is_operator and (member is None or member.team != caller.team):
+        raise NotFound("no such token")
 
 
 def _administers(transaction: DirectoryTransaction, caller: Caller, owner: MemberId) -> bool:

@@ -12,7 +12,7 @@ from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
 from mycel.engine.workshop.workshop import MovableWorkshop
-from mycel.errors import InvalidInput
+from mycel.errors import InvalidInput, NotFound
 from mycel.services.embed import Embedding, Report
 from mycel.services.engine import Engine
 from mycel.services.grouping import Grouping
@@ -38,25 +38,28 @@ class Upkeep:
         self._engine = engine
         self._workshop = workshop
 
-    def run_pending(self, *, report: Report | None = None) -> int:
+    def run_pending(self, caller: Caller, *, report: Report | None = None) -> int:
         """Does what is waiting in every team; returns how many pieces of work were finished."""
+        require_operator(caller)
         finished = self._engine.run_pending()
         finished += self._embedding.run_pending(report=report)
-        finished += self.scrub()
+        finished += self.scrub(caller)
         for team in self._stores.teams_with_store():
             with self._stores.lease(team) as store:
                 finished += self._grouping.finish(store)
                 finished += store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
         return finished
 
-    def scrub(self) -> int:
+    def scrub(self, caller: Caller) -> int:
+        require_operator(caller)
         finished = 0
         for team in self._stores.teams_with_store():
             with self._stores.lease(team) as store:
                 finished += store.scrub()
         return finished
 
-    def work_beside(self) -> None:
+    def work_beside(self, caller: Caller) -> None:
+        require_operator(caller)
         self._workshop.move_out()
         self._engine.start()
         self._embedding.wake()
@@ -65,13 +68,17 @@ class Upkeep:
         require_operator(caller)
         return self._engine.maintain()
 
-    def embed_pending(self, *, report: Report | None = None) -> int:
+    def embed_pending(self, caller: Caller, *, report: Report | None = None) -> int:
+        require_operator(caller)
         return self._embedding.run_pending(report=report)
 
-    def embed_beside(self) -> None:
+    def embed_beside(self, caller: Caller) -> None:
+        require_operator(caller)
         self._embedding.wake()
 
-    def embedding_progress(self, team: TeamName) -> EmbeddingProgress:
+    def embedding_progress(self, caller: Caller, team: TeamName) -> EmbeddingProgress:
+        if not caller.is_operator and team != caller.team:
+            raise NotFound(f"no team {team}")
         return self._embedding.progress(team)
 
     def backup(self, caller: Caller, folder: Path) -> list[Path]:

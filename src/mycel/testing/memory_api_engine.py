@@ -134,7 +134,8 @@ class ApiEngine:
         policy = cast.lead.set_policy(promote_from=0.9, review=["decision"])
         assert cast.author.policy() == policy
         assert cast.outsider.policy().promote_from == 0.8
-        outcome(lambda: cast.lead.set_policy(colour="red"), InvalidInput)
+        unknown: Any = {"colour": "red"}
+        outcome(lambda: cast.lead.set_policy(**unknown), InvalidInput)
         outcome(cast.lead.set_policy, InvalidInput)
 
     def test_facts_about_a_person_wait_for_that_person(self, cast: Cast) -> None:

@@ -14,6 +14,8 @@ from mycel.errors import (
     MycelError,
     NotFound,
     StorageFull,
+    TooLarge,
+    Unauthenticated,
     Unavailable,
 )
 
@@ -30,6 +32,8 @@ EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
         Unavailable: 7,
         StorageFull: 8,
         Misconfigured: 9,
+        Unauthenticated: 10,
+        TooLarge: 11,
     }
 )
 

@@ -53,7 +53,7 @@ def serve(
         def announce() -> None:
             call.answer(answer, lambda: note(f"Mycel {__version__} listens on {url}"))
 
-        _run(create_app(host=host), listener, announce)
+        _run(create_app(workspace, host=host), listener, announce)
 
 
 def _listen(host: str, port: int) -> socket.socket:

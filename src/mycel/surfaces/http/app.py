@@ -1,23 +1,84 @@
-"""The ASGI app of the service. So far it answers whether it is alive."""
+"""The ASGI app of the service: what stands in front of every request, and who answers which."""
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+import secrets
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from mycel import __version__
-from mycel.surfaces.http.errors import answer_problems
+from mycel.embedded.workspace import Workspace
+from mycel.surfaces.http import streams
+from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.hosts import LOOPBACK_NAMES, KnownHosts
+from mycel.surfaces.http.problems import HANDLERS
+from mycel.surfaces.http.service import Service, service_of
+from mycel.surfaces.http.threads import Threads
+from mycel.surfaces.http.visitors import Visitors
+
+REQUESTS_PER_SECOND = 1000.0
 
 
-def create_app(*, host: str | None = None) -> FastAPI:
-    """Answers under the names of this machine and under the host it is bound to."""
-    app = FastAPI(title="Mycel", version=__version__, openapi_url=None)
-    own = [] if host is None else [host.strip("[]").lower()]
-    app.add_middleware(KnownHosts, names=LOOPBACK_NAMES.union(own))
-    answer_problems(app)
-    app.add_api_route("/health", health, methods=["GET"])
+def create_app(
+    workspace: Workspace,
+    *,
+    host: str | None = None,
+    hosts: Iterable[str] = (),
+    origins: Iterable[str] = (),
+    requests_per_second: float = REQUESTS_PER_SECOND,
+    nonce: str | None = None,
+) -> Starlette:
+    """Answers under the names of this machine, under the host it is bound to, and under those named besides."""
+    threads = Threads()
+    visitors = Visitors(workspace, threads, requests_per_second=requests_per_second)
+    service = Service(workspace=workspace, threads=threads, visitors=visitors, nonce=nonce or secrets.token_urlsafe(16))
+    named = [] if host is None else [host]
+    names = LOOPBACK_NAMES.union(name.strip("[]").lower() for name in (*named, *hosts))
+    routes = [
+        Route("/health", _health),
+        Route("/health/live", _live),
+        Route("/health/ready", _ready),
+        *streams.ROUTES,
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(KnownHosts, names=names, origins=frozenset(origin.lower() for origin in origins)),
+            Middleware(Api, visitors=visitors, threads=threads, taken=[route.path for route in routes]),
+        ],
+        exception_handlers=HANDLERS,
+        lifespan=_lifespan,
+    )
+    app.state.service = service
     return app
 
 
-def health() -> dict[str, str]:
-    return {"status": "ok", "version": __version__}
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
+    service: Service = app.state.service
+    try:
+        yield
+    finally:
+        service.stopping.set()
+        service.threads.close()
+
+
+async def _health(request: Request) -> Response:
+    return JSONResponse({"status": "ok", "version": __version__, "nonce": service_of(request).nonce})
+
+
+async def _live(_request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def _ready(request: Request) -> Response:
+    """Whether the workspace can be read; says no more, since it asks nobody who they are."""
+    service = service_of(request)
+    await service.threads.run(service.workspace.who_am_i)
+    return JSONResponse({"status": "ok"})

@@ -1,0 +1,192 @@
+"""One call of the service without the sending: what to send, when to try again, and what came back.
+
+Written once as a generator that asks for what it needs, and driven by a sync and an async sender.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import uuid
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast, get_origin
+from urllib.parse import parse_qs, quote, urlsplit
+
+from mycel.domain.query import Page
+from mycel.errors import InvalidInput, MycelError, Unavailable
+from mycel.wire.operations import CURSOR, IDEMPOTENCY, Operation
+from mycel.wire.problems import error_of
+from mycel.wire.queries import write_argument
+from mycel.wire.reading import read
+from mycel.wire.shapes import plain
+
+TRIES = 5
+FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+# What may be sent twice without an idempotency key: it reads, or the second time changes nothing.
+_REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
+_REPEATABLE_NAMES = frozenset(
+    {
+        *("search", "knowledge.search", "context_for", "before_task", "link", "rate", "restore", "artifacts.verify"),
+        *("capture_session", "capture_conversation", "summarize_thread", "index_file", "complete_task", "fail_task"),
+        *("after_task", "projects.register", "repos.register", "views.save", "knowledge.arbitrate", "sources.retry"),
+        "artifacts.register",
+        *(
+            "workspace.add_team",
+            "workspace.add_member",
+            "workspace.revoke_token",
+            "workspace.re_embed",
+            "artifacts.register",
+        ),
+        *("workspace.run_pending", "workspace.maintain", "workspace.scrub", "workspace.check"),
+    }
+)
+
+# Sent twice they would be two: a key of ours tells the second from another.
+_KEYED = frozenset({"save", "update", "episodes.log", "knowledge.upsert"})
+
+
+class Sent(NamedTuple):
+    """A request, as any HTTP library can send it."""
+
+    method: str
+    path: str
+    query: list[tuple[str, str]]
+    body: bytes | None
+    headers: dict[str, str]
+
+
+class Received(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    seconds: float
+
+
+class Failed(NamedTuple):
+    """Nothing came back: the service could not be reached, or the connection broke."""
+
+    reason: str
+
+
+Exchange = Generator[Sent | Pause, Received | Failed | None, Any]
+
+
+def exchange(operation: Operation, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> Exchange:
+    """Tries again where that is safe: what was not reached, was too busy, or can be told from a second time."""
+    given = dict(arguments)
+    if operation.name in _KEYED and given.get(IDEMPOTENCY) is None:
+        given[IDEMPOTENCY] = str(uuid.uuid4())
+    repeatable = operation.method in _REPEATABLE or operation.name in _REPEATABLE_NAMES or IDEMPOTENCY in given
+    came = yield from attempts(_request(operation, given, headers), repeatable=repeatable)
+    return _result(operation, came)
+
+
+def attempts(request: Sent, *, repeatable: bool) -> Exchange:
+    """The answer to a request, tried again while there is hope; an error of the service is raised as our own."""
+    for attempt in range(1, TRIES + 1):
+        came = yield request
+        error = _error(came)
+        if error is None:
+            return came
+        # 503 says that nothing was stored; without an answer nobody knows.
+        if attempt == TRIES or not isinstance(error, Unavailable) or not (repeatable or isinstance(came, Received)):
+            raise error
+        yield Pause(_wait(error, attempt))
+    raise AssertionError("unreachable")
+
+
+def _wait(error: Unavailable, attempt: int) -> float:
+    longest = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt)
+    return min(LONGEST_WAIT, max(error.retry_after if error.retry_after > 1 else 0.0, random.uniform(0, longest)))  # noqa: S311
+
+
+def _error(came: Received | Failed | None) -> MycelError | None:
+    if not isinstance(came, Received):
+        return Unavailable("the service cannot be reached" if came is None else came.reason)
+    if came.status < 400:
+        return None
+    return error_of(came.status, _problem(came.body), came.headers)
+
+
+def _problem(body: bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    return cast(dict[str, Any], found) if isinstance(found, dict) else {}
+
+
+def _request(operation: Operation, given: Mapping[str, Any], headers: Mapping[str, str]) -> Sent:
+    path = operation.path
+    for name in operation.in_path:
+        path = path.replace(f"{{{name}}}", quote(str(given[name]), safe=""))
+    rest = {name: value for name, value in given.items() if name not in operation.in_path}
+    if operation.in_query:
+        return Sent(operation.method, path, written(operation.fields, rest), None, dict(headers))
+    body = ",".join(f"{json.dumps(name)}:{_sendable_text(name, value)}" for name, value in rest.items())
+    return Sent(operation.method, path, [], f"{{{body}}}".encode(), {**headers, "content-type": "application/json"})
+
+
+def written(types: Mapping[str, Any], given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The arguments of a query; what is None is left out."""
+    return [
+        (name, text)
+        for name, value in given.items()
+        if value is not None
+        for text in write_argument(types.get(name, str), value, field=name)
+    ]
+
+
+def _sendable_text(name: str, value: object) -> str:
+    """What JSON cannot carry is the caller's error; what only the service can judge is sent as it is."""
+    try:
+        _require_names(value)
+        return json.dumps(value, default=_sendable)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(f"holds a {type(value).__name__} that cannot be sent", field=name) from None
+
+
+def _require_names(value: object) -> None:
+    """JSON would turn other names into text, and so change what was said."""
+    if isinstance(value, Mapping):
+        named = cast(Mapping[object, object], value)
+        if not all(isinstance(name, str) for name in named):
+            raise TypeError("a name that is not text")
+        value = list(named.values())
+    if isinstance(value, list | tuple):
+        for one in cast(list[object], value):
+            _require_names(one)
+
+
+def _sendable(value: object) -> object:
+    if isinstance(value, bytes):
+        return {"base64": base64.b64encode(value).decode()}
+    if isinstance(value, set | frozenset):
+        return list(cast(set[object], value))
+    return plain(value)
+
+
+def _result(operation: Operation, came: Received) -> Any:
+    if came.status == 204:
+        return None
+    try:
+        body = json.loads(came.body)
+    except ValueError:
+        raise Unavailable("the service answered with something that is not JSON") from None
+    found = read(operation.answers, body)
+    if get_origin(operation.answers) is Page:
+        return Page(cast("Page[object]", found).items, _next_cursor(came.headers.get("link")))
+    return found
+
+
+def _next_cursor(link: str | None) -> str | None:
+    if link is None or "<" not in link:
+        return None
+    target = link[link.index("<") + 1 : link.index(">")]
+    return next(iter(parse_qs(urlsplit(target).query).get(CURSOR, ())), None)

@@ -1,0 +1,76 @@
+"""A workspace behind a service, as `mycel.open` gives one on local files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+from mycel.client.changes import Changes
+from mycel.client.exchanges import exchange
+from mycel.client.remote import Remote, RemoteMemory
+from mycel.client.senders import Sender
+from mycel.contracts.memory_api import MemoryApi
+from mycel.contracts.workspace_api import WorkspaceApi
+from mycel.domain.team import EXECUTIVE, PlannedTeam
+from mycel.wire.operations import Operation
+from mycel.wire.shapes import plain
+
+AS_MEMBER, IN_TEAM = "mycel-as", "mycel-team"
+
+
+class RemoteWorkspace(Remote):
+    """The token says who you are. See `contracts.workspace_api.WorkspaceApi` for what the methods promise."""
+
+    def __init__(self, url: str, *, token: str, sender: Sender | None = None) -> None:
+        self._sender = sender or Sender(url)
+        self._headers = {"authorization": f"Bearer {token}"}
+        super().__init__(self._call, part="workspace")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def me(self) -> MemoryApi:
+        """The memory of whoever the token was issued to."""
+        return self._memory({})
+
+    def as_member(self, id: str) -> MemoryApi:
+        """For the operator: the memory of a member's team, as that member."""
+        return self._memory({AS_MEMBER: id})
+
+    def as_operator(self, team: str = EXECUTIVE) -> MemoryApi:
+        return self._memory({IN_TEAM: team})
+
+    def issue_token(
+        self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
+    ) -> str:
+        """The secret; it is shown this once and only its hash is kept."""
+        return cast(WorkspaceApi, self).new_token(member_id, label=label, ttl=ttl).secret
+
+    def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
+        """Makes the teams and members of `org/teams/*.md` on this machine true in the workspace."""
+        from mycel.services.org_files import read_org
+
+        planned = [{**plain(team), "members": [plain(one) for one in team.members]} for team in read_org(Path(path))]
+        return cast(WorkspaceApi, self).arrange(planned)
+
+    def close(self) -> None:
+        self._sender.close()
+
+    def _memory(self, headers: Mapping[str, str]) -> MemoryApi:
+        def call(operation: Operation, arguments: Mapping[str, Any]) -> Any:
+            return self._sender.send(exchange(operation, arguments, {**self._headers, **headers}))
+
+        memory = RemoteMemory(call)
+        memory.changes = Changes(self._sender, {**self._headers, **headers})
+        return cast(MemoryApi, memory)
+
+    def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        return self._sender.send(exchange(operation, arguments, self._headers))

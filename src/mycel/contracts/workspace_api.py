@@ -1,0 +1,75 @@
+"""What whoever runs a workspace does with it, on local files or through its service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Protocol
+
+from mycel.domain.embedding import EmbeddingProgress
+from mycel.domain.ids import TeamName
+from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
+
+
+class WorkspaceApi(Protocol):
+    """The operator does everything; an admin has the members of its team; everybody sees its own team."""
+
+    def who_am_i(self) -> Caller: ...
+    def add_team(self, name: str, *, parent: str | None = None) -> Team:
+        """Adding the same team again changes nothing; without a parent it stands under `executive`."""
+        ...
+
+    def teams(self) -> list[Team]: ...
+    def add_member(
+        self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
+    ) -> Member:
+        """Adding the same member again changes nothing; a removed one comes back."""
+        ...
+
+    def update_member(
+        self, id: str, *, team: str | None = None, role: str | None = None, trust: str | None = None
+    ) -> Member: ...
+    def remove_member(self, id: str) -> Member:
+        """Its tokens end with it; what it wrote stays."""
+        ...
+
+    def members(self, *, team: str | None = None) -> list[Member]: ...
+    def arrange(self, teams: Sequence[Mapping[str, Any]]) -> tuple[PlannedTeam, ...]:
+        """Makes teams and members true, all together: objects with `name`, `parent` and `members`."""
+        ...
+
+    def resolve_team(self, agent_id: str) -> TeamName:
+        """The team of a member; one that nobody has named belongs to `executive`."""
+        ...
+
+    def new_token(
+        self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
+    ) -> IssuedToken:
+        """Its secret is shown this once and only its hash is kept."""
+        ...
+
+    def tokens(self, *, member_id: str | None = None) -> list[Token]: ...
+    def revoke_token(self, token: str) -> None:
+        """By its id or its secret; it stops working within a second everywhere."""
+        ...
+
+    def run_pending(self) -> int:
+        """Does the work that is due in every team; returns how much."""
+        ...
+
+    def maintain(self) -> int:
+        """The nightly maintenance of every team, now."""
+        ...
+
+    def scrub(self) -> int:
+        """Removes the bytes of purged memories from the files now."""
+        ...
+
+    def re_embed(self) -> list[EmbeddingProgress]:
+        """Makes missing vectors of every team beside; how far each has come."""
+        ...
+
+    def embedding_progress(self, team: str = "executive") -> EmbeddingProgress: ...
+    def check(self) -> dict[str, list[str]]:
+        """Checks every team's store in full; what is wrong, by team."""
+        ...

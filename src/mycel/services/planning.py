@@ -1,0 +1,75 @@
+"""Reads the plan of an organisation: teams and their members, as files and requests describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from mycel.domain import fields
+from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role
+from mycel.errors import InvalidInput
+from mycel.services.organisation import read_member_id, read_team_name
+
+_TEAM_NAMES = ("name", "team")
+
+
+def read_plan(teams: Iterable[PlannedTeam]) -> list[PlannedTeam]:
+    """Nobody and nothing stands in two places."""
+    planned = list(teams)
+    _require_unique([team.name for team in planned], what="team")
+    _require_unique([member.id for team in planned for member in team.members], what="member")
+    return planned
+
+
+def read_planned_teams(given: object) -> list[PlannedTeam]:
+    """As a request gives them: objects with `name`, `parent` and `members`."""
+    found: list[PlannedTeam] = []
+    for place, entry in enumerate(fields.several(given, field="teams", most=10_000)):
+        if not isinstance(entry, Mapping):
+            raise InvalidInput("must be an object with name, parent and members", field=f"teams[{place}]")
+        team = cast(Mapping[str, object], entry)
+        if unknown := sorted(str(name) for name in team if name not in {"name", "parent", "members"}):
+            raise InvalidInput("is not part of a team", field=f"teams[{place}].{unknown[0]}")
+        try:
+            found.append(read_planned_team(team))
+        except InvalidInput as error:
+            raise InvalidInput(error.problem, field=f"teams[{place}].{error.field}") from None
+    return read_plan(found)
+
+
+def read_planned_team(given: Mapping[str, object]) -> PlannedTeam:
+    field = next((name for name in _TEAM_NAMES if name in given), _TEAM_NAMES[0])
+    name = read_team_name(given.get(field), field=field)
+    above = None if name == EXECUTIVE else EXECUTIVE
+    parent = given.get("parent")
+    listed = cast(object, given.get("members") or [])
+    if not isinstance(listed, list | tuple):
+        raise InvalidInput("must be a list", field="members")
+    return PlannedTeam(
+        name=name,
+        parent=above if parent is None else read_team_name(parent, field="parent"),
+        members=tuple(_read_member(entry) for entry in cast(list[object], listed)),
+    )
+
+
+def _read_member(entry: object) -> PlannedMember:
+    if isinstance(entry, str):
+        entry = {"id": entry}
+    if not isinstance(entry, Mapping):
+        raise InvalidInput("each must be an id, or an object with id, kind and role", field="members")
+    given = cast(Mapping[str, object], entry)
+    kind = fields.choice(given.get("kind", Kind.AGENT), Kind, field="members.kind")
+    usual = Role.MEMBER if kind is Kind.HUMAN else Role.AGENT
+    return PlannedMember(
+        id=read_member_id(given.get("id"), field="members.id"),
+        role=fields.choice(given.get("role", usual), Role, field="members.role"),
+        kind=kind,
+    )
+
+
+def _require_unique(names: list[str], *, what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInput(f"{what} {name} is in more than one place", field=f"{what}s")
+        seen.add(name)

@@ -1,0 +1,109 @@
+"""The operations of the API over HTTP: find it, admit the caller, read the request, do the work beside, answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mycel.embedded.workspace import Visit
+from mycel.errors import MycelError
+from mycel.surfaces.http.bodies import (
+    JSON,
+    MAX_BODY_BYTES,
+    MAX_CAPTURE_BYTES,
+    Gone,
+    read_body,
+    require_json,
+)
+from mycel.surfaces.http.calls import Answer, Call
+from mycel.surfaces.http.paths import Paths
+from mycel.surfaces.http.problems import Problem, Refused, problem_of
+from mycel.surfaces.http.threads import Threads
+from mycel.surfaces.http.visitors import Visitors
+from mycel.wire.operations import OPERATIONS, Operation
+
+logger = logging.getLogger(__name__)
+_READ_HEADERS = frozenset({b"idempotency-key", b"if-match", b"if-none-match"})
+
+
+class Api:
+    """ASGI middleware: answers what is an operation, and passes on everything else."""
+
+    def __init__(self, app: ASGIApp, *, visitors: Visitors, threads: Threads, taken: Iterable[str]) -> None:
+        self._app = app
+        self._paths = Paths(OPERATIONS, taken=taken)
+        self._visitors = visitors
+        self._threads = threads
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operations: Mapping[str, Operation] = {}
+        values: list[str] = []
+        if scope["type"] == "http":
+            operations, values = self._paths.find(scope["path"])
+        if not operations:
+            await self._app(scope, receive, send)
+            return
+        operation = operations.get(scope["method"])
+        if operation is None:
+            await not_allowed(operations)(scope, receive, send)
+            return
+        try:
+            answer = await self._answer(operation, values, scope, receive)
+        except MycelError as error:
+            await problem_of(error)(scope, receive, send)
+        except Refused as refused:
+            await refused.answer(scope, receive, send)
+        except Gone:
+            return
+        except Exception:
+            logger.exception("%s failed", operation.name)
+            raise
+        else:
+            await _send(answer, send)
+
+    async def _answer(self, operation: Operation, values: list[str], scope: Scope, receive: Receive) -> Answer:
+        state: dict[str, Any] = scope.setdefault("state", {})
+        state["route"] = operation.path
+        visit = await self._visitors.admit(scope)
+        body = b""
+        if not operation.in_query:
+            body = await read_body(scope, receive, limit=MAX_CAPTURE_BYTES if operation.captures else MAX_BODY_BYTES)
+            if body:
+                require_json(scope)
+        headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _READ_HEADERS}
+        call = Call(operation, values, scope["query_string"], body, headers)
+
+        def work() -> Answer:
+            note_caller(state, visit)
+            return call.answer(visit)
+
+        return await self._threads.run(work)
+
+
+def note_caller(state: dict[str, Any], visit: Visit) -> None:
+    """For the log of requests."""
+    caller = visit.caller()
+    state["member"], state["team"] = caller.member_id, caller.team
+
+
+def not_allowed(operations: Mapping[str, Operation]) -> Response:
+    allowed = ", ".join(sorted(operations))
+    status, headers = HTTPStatus.METHOD_NOT_ALLOWED, {"allow": allowed}
+    return Problem(status, f"this path takes {allowed}", code="method_not_allowed", headers=headers)
+
+
+async def _send(answer: Answer, send: Send) -> None:
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
+    if answer.status not in {HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED}:
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+        if not any(name == b"content-type" for name, _ in headers):
+            headers.append((b"content-type", JSON.encode()))
+    # Answers hold what one caller may read: no cache in between may keep them.
+    headers.append((b"cache-control", b"private, no-cache"))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

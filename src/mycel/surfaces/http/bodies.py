@@ -1,0 +1,128 @@
+"""Request bodies: counted while they are read, and JSON of bounded depth whose every text and number can be kept."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from http import HTTPStatus
+from typing import Any, cast
+
+from starlette.types import Message, Receive, Scope
+
+from mycel.domain.fields import LEAST_INTEGER, MAX_DEPTH, MOST_INTEGER
+from mycel.errors import InvalidInput, TooLarge
+from mycel.surfaces.http.problems import Problem, Refused
+
+MAX_BODY_BYTES = 1024 * 1024
+# The material of a capture: a long day of an agent.
+MAX_CAPTURE_BYTES = 32 * 1024 * 1024
+JSON = "application/json"
+# Lists whose entries have fields of ours.
+_PLACES = re.compile(r"(?:items|artifacts|messages|teams)\[\d+\](?:\.[a-zA-Z_]+)?")
+
+
+class Gone(Exception):
+    """The client left before it had sent everything; nobody waits for an answer."""
+
+
+def check_announced(scope: Scope, *, limit: int) -> None:
+    """What announces itself as too large need not be sent; what says nothing or lies is counted all the same."""
+    announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    if announced.isdigit() and int(announced) > limit:
+        raise too_large(limit)
+
+
+async def read_body(scope: Scope, receive: Receive, *, limit: int) -> bytes:
+    check_announced(scope, limit=limit)
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        part, more = chunk_of(await receive())
+        size += len(part)
+        if size > limit:
+            raise too_large(limit)
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def chunk_of(message: Message) -> tuple[bytes, bool]:
+    if message["type"] == "http.disconnect":
+        raise Gone
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def too_large(limit: int) -> TooLarge:
+    return TooLarge(f"the body is larger than {limit:,} bytes")
+
+
+def require_json(scope: Scope) -> None:
+    """Also against pages elsewhere: a browser asks first before it sends JSON to another site."""
+    given = next((value for name, value in scope["headers"] if name == b"content-type"), b"").decode("latin-1")
+    if given.partition(";")[0].strip().lower() != JSON:
+        status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+        raise Refused(Problem(status, f"send it as {JSON}", code="unsupported_media_type", field="Content-Type"))
+
+
+def read_object(raw: bytes) -> dict[str, Any]:
+    """The one JSON object of a body; an empty body is an empty object."""
+    if not raw.strip():
+        return {}
+    try:
+        found = json.loads(raw.decode(), parse_constant=float)
+    except UnicodeDecodeError:
+        raise InvalidInput("is not UTF-8 text", field="body") from None
+    except RecursionError:
+        raise InvalidInput(f"is nested more than {MAX_DEPTH} deep", field="body") from None
+    except ValueError as error:
+        where = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InvalidInput(f"is not valid JSON{where}", field="body") from None
+    if not isinstance(found, dict):
+        raise InvalidInput("must be a JSON object", field="body")
+    named = cast(dict[str, Any], found)
+    for name, value in named.items():
+        # Names that are none are named by their request, before one of them is shown.
+        check_text(name, "body")
+        _check(value, name, 2)
+    return named
+
+
+def check_text(value: str, field: str) -> None:
+    """NUL and lone surrogates are kept by neither database; ASCII, the most of it, holds no surrogate."""
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput("holds a lone surrogate, which is not valid Unicode text", field=_named(field)) from None
+    if "\0" in value:
+        raise InvalidInput("holds a NUL character", field=_named(field))
+
+
+def _check(value: object, field: str, depth: int) -> None:
+    if isinstance(value, str):
+        check_text(value, field)
+    elif isinstance(value, dict | list):
+        if depth > MAX_DEPTH:
+            raise InvalidInput(f"is nested more than {MAX_DEPTH} deep", field=_named(field))
+        _check_within(cast("dict[str, object] | list[object]", value), field, depth)
+    elif isinstance(value, int):
+        if not LEAST_INTEGER <= value <= MOST_INTEGER:
+            raise InvalidInput("holds a whole number outside 64 bits", field=_named(field))
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput("holds a number that is not finite", field=_named(field))
+
+
+def _check_within(value: dict[str, object] | list[object], field: str, depth: int) -> None:
+    if isinstance(value, list):
+        for place, item in enumerate(value):
+            _check(item, f"{field}[{place}]", depth + 1)
+        return
+    for name, item in value.items():
+        check_text(name, field)
+        _check(item, f"{field}.{name}", depth + 1)
+
+
+def _named(field: str) -> str:
+    """Our name of it: inside of what people name themselves, a name may itself be what is wrong."""
+    within = _PLACES.match(field)
+    return within[0] if within else re.split(r"[.\[]", field, maxsplit=1)[0]

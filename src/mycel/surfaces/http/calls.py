@@ -1,0 +1,179 @@
+"""One call of an operation: from the request to its arguments, and from what it returns to the answer."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, NamedTuple, cast
+from urllib.parse import parse_qsl, quote, urlencode
+
+from mycel.domain.memory import Memory
+from mycel.domain.query import Page
+from mycel.embedded.workspace import Visit
+from mycel.errors import Conflict, InvalidInput
+from mycel.surfaces.http.bodies import check_text, read_object
+from mycel.surfaces.http.problems import Problem, Refused
+from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation
+from mycel.wire.queries import read_argument
+from mycel.wire.shapes import to_json
+from mycel.wire.spelling import respelled, snake_case
+
+MAX_QUERY_PAIRS = 500
+_ETAG = re.compile(r'"(\d{1,18})"')
+_BASE64 = "base64"
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
+class Answer(NamedTuple):
+    status: int
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Call(NamedTuple):
+    """A request as it came: nothing of it is trusted yet."""
+
+    operation: Operation
+    in_path: Sequence[str]
+    query: bytes
+    body: bytes
+    headers: Mapping[str, str]
+
+    def answer(self, visit: Visit) -> Answer:
+        arguments = self._arguments()
+        try:
+            result = _function(visit, self.operation)(**arguments)
+        except Conflict as error:
+            if "if-match" in self.headers and EXPECTED in arguments:
+                failed = Problem(HTTPStatus.PRECONDITION_FAILED, str(error), code="precondition_failed")
+                raise Refused(failed) from None
+            raise
+        return self._answered(result)
+
+    def _arguments(self) -> dict[str, Any]:
+        operation = self.operation
+        given = _from_query(operation, self.query)
+        if not operation.in_query:
+            if given:
+                raise InvalidInput("belongs in the body of this request", field=next(iter(given)))
+            given = respelled(read_object(self.body))
+        if renamed := operation.renamed:
+            given = {renamed.get(name, name): value for name, value in given.items()}
+        for name, value in zip(operation.in_path, self.in_path, strict=True):
+            if name in given:
+                raise InvalidInput("stands in the path of this request", field=name)
+            given[name] = value
+        given = _with_headers(operation, given, self.headers)
+        if unknown := next((name for name in given if name not in operation.fields), None):
+            raise InvalidInput("is not a field of this request", field=unknown[:200])
+        if missing := sorted(operation.required - given.keys()):
+            raise InvalidInput("is required", field=missing[0])
+        return {**operation.empty, **_with_bytes(given)}
+
+    def _answered(self, result: Any) -> Answer:
+        operation = self.operation
+        if operation.shows is not None:
+            result = getattr(result, operation.shows)()
+            if isinstance(result, str):
+                return Answer(operation.status, result.encode(), (("content-type", MARKDOWN),))
+        if result is None:
+            return Answer(204, b"")
+        headers: list[tuple[str, str]] = []
+        if isinstance(result, Memory):
+            tag = f'"{result.version}"'
+            headers.append(("etag", tag))
+            if operation.method == "GET" and _matches(self.headers.get("if-none-match"), tag):
+                return Answer(304, b"", tuple(headers))
+        if isinstance(result, Page):
+            headers += _next_page(operation, self.query, cast("Page[object]", result).next_cursor)
+        if operation.status == 201 and isinstance(result, Memory):
+            headers.append(("location", f"/api/memory/{result.id}"))
+        return Answer(operation.status, to_json(cast(object, result)), tuple(headers))
+
+
+def _function(visit: Visit, operation: Operation) -> Any:
+    target: Any = visit.memory
+    for part in operation.name.split("."):
+        target = visit.workspace if part == "workspace" else getattr(target, part)
+    return target
+
+
+def _from_query(operation: Operation, query: bytes) -> dict[str, Any]:
+    if not query:
+        return {}
+    try:
+        # Bytes that are no UTF-8 become lone surrogates, which no field takes.
+        pairs = parse_qsl(
+            query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_QUERY_PAIRS
+        )
+    except ValueError:
+        raise InvalidInput(f"has more than {MAX_QUERY_PAIRS} parts", field="query") from None
+    texts: dict[str, list[str]] = {}
+    spelled: dict[str, str] = {}
+    for name, value in pairs:
+        check_text(name, "query")
+        ours = snake_case(name)
+        check_text(value, ours)
+        if spelled.setdefault(ours, name) != name:
+            raise InvalidInput(f"is given twice, also as {name}", field=ours)
+        texts.setdefault(ours, []).append(value)
+    renamed = operation.renamed or {}
+    types = operation.fields
+    return {
+        name: read_argument(types.get(renamed.get(name, name), str), found, field=name) for name, found in texts.items()
+    }
+
+
+def _with_headers(operation: Operation, given: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    key = headers.get("idempotency-key")
+    if key is not None and IDEMPOTENCY in operation.fields:
+        if IDEMPOTENCY in given:
+            raise InvalidInput("is given both as a header and as a field", field=IDEMPOTENCY)
+        given = {**given, IDEMPOTENCY: key}
+    match = headers.get("if-match")
+    if match is not None and match.strip() != "*" and EXPECTED in operation.fields:
+        found = _ETAG.fullmatch(match.strip())
+        if EXPECTED in given:
+            raise InvalidInput("is given both as a header and as a field", field=EXPECTED)
+        if found is None:
+            raise InvalidInput('must be one version in quotes, as its ETag shows it, such as "3"', field="If-Match")
+        given = {**given, EXPECTED: int(found[1])}
+    return given
+
+
+def _with_bytes(given: dict[str, Any]) -> dict[str, Any]:
+    """The content of a file that is no text comes as `{"base64": …}`."""
+    found = dict(given)
+    if isinstance(found.get("content"), Mapping):
+        found["content"] = _decoded(cast(Mapping[str, object], found["content"]), "content")
+    if isinstance(found.get("artifacts"), list):
+        listed = cast(list[object], found["artifacts"])
+        found["artifacts"] = [
+            _with_bytes(cast(dict[str, Any], one)) if isinstance(one, dict) else one for one in listed
+        ]
+    return found
+
+
+def _decoded(given: Mapping[str, object], field: str) -> bytes:
+    text = given.get(_BASE64)
+    if set(given) != {_BASE64} or not isinstance(text, str):
+        raise InvalidInput("must be text, or an object with base64 alone", field=field)
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise InvalidInput("is not valid base64", field=f"{field}.{_BASE64}") from None
+
+
+def _matches(given: str | None, tag: str) -> bool:
+    return given is not None and tag in {one.strip().removeprefix("W/") for one in given.split(",")}
+
+
+def _next_page(operation: Operation, query: bytes, cursor: str | None) -> list[tuple[str, str]]:
+    if cursor is None:
+        return []
+    pairs = [(name, value) for name, value in parse_qsl(query.decode("latin-1")) if snake_case(name) != CURSOR]
+    target = f"{operation.path}?{urlencode([*pairs, (CURSOR, cursor)], quote_via=quote)}"
+    return [("link", f'<{target}>; rel="next"')]

@@ -1,0 +1,77 @@
+"""Errors as answers: every one of them, expected or not, is problem+json."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import cast
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mycel.errors import InvalidInput, MycelError, NotFound
+from mycel.wire.problems import MEDIA_TYPE, headers_of, problem, status_of
+from mycel.wire.shapes import to_json
+
+logger = logging.getLogger(__name__)
+
+
+class Problem(Response):
+    """An error as its reader gets it. `code` is stable; `detail` is for people."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        code: str,
+        field: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        body = to_json(problem(status, detail, code=code, field=field))
+        super().__init__(body, status_code=status, headers=headers)
+
+
+class Refused(Exception):
+    """A request that HTTP itself has a word for, with the answer to it."""
+
+    def __init__(self, answer: Problem) -> None:
+        super().__init__(answer.status_code)
+        self.answer = answer
+
+
+def problem_of(error: MycelError) -> Problem:
+    status = status_of(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        # The text may name files and settings, which only the operator should see.
+        logger.error("%s: %s", error.code, error)
+        return Problem(status, "the service needs its operator; its log says more", code=error.code)
+    field = error.field if isinstance(error, InvalidInput) else None
+    return Problem(status, str(error), code=error.code, field=field, headers=headers_of(error))
+
+
+async def of_mycel(_request: Request, error: Exception) -> Problem:
+    return problem_of(cast(MycelError, error))
+
+
+async def of_http(_request: Request, error: Exception) -> Problem:
+    raised = cast(HTTPException, error)
+    status = HTTPStatus(raised.status_code)
+    code = NotFound.code if status == HTTPStatus.NOT_FOUND else status.name.lower()
+    return Problem(status, str(raised.detail), code=code, headers=raised.headers)
+
+
+async def of_bug(_request: Request, _error: Exception) -> Problem:
+    """The server logs the error itself with its traceback."""
+    return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here", code=MycelError.code)
+
+
+async def of_refused(_request: Request, error: Exception) -> Problem:
+    return cast(Refused, error).answer
+
+
+HANDLERS = {Refused: of_refused, MycelError: of_mycel, HTTPException: of_http, Exception: of_bug}

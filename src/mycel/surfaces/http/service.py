@@ -1,0 +1,43 @@
+"""What the routes share for as long as the service runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from starlette.requests import HTTPConnection
+
+from mycel.embedded.workspace import Visit, Workspace
+from mycel.surfaces.http.threads import Threads
+from mycel.surfaces.http.visitors import Visitors
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """`stopping` is set when the service is asked to end: streams that would go on for ever end then."""
+
+    workspace: Workspace
+    threads: Threads
+    visitors: Visitors
+    nonce: str
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def admitted(self, request: HTTPConnection) -> Visit:
+        """Whoever asks, for routes that are no operation; noted for the log of requests."""
+        visit = await self.visitors.admit(request.scope)
+        caller = await self.threads.run(visit.caller)
+        request.scope.setdefault("state", {}).update(
+            route=request.scope["path"], member=caller.member_id, team=caller.team
+        )
+        return visit
+
+    async def work(self, work: Callable[[], ResultT]) -> ResultT:
+        return await self.threads.run(work)
+
+
+def service_of(request: HTTPConnection) -> Service:
+    return request.app.state.service

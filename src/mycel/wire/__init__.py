@@ -1,0 +1,1 @@
+"""How Mycel looks on the wire: the operations of its API and the shapes of what they take and answer."""

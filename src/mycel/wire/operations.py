@@ -1,0 +1,255 @@
+"""The operations of the API, each once: what it is called in Python, and its method and path in HTTP.
+
+What an operation takes and answers is read off the protocols in `contracts`: the service, the client and the OpenAPI
+description all follow from this table.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from mycel.contracts.artifacts_api import ArtifactsApi
+from mycel.contracts.episodes_api import EpisodesApi
+from mycel.contracts.knowledge_api import KnowledgeApi
+from mycel.contracts.memory_api import MemoryApi, ProjectsApi, ReposApi, SourcesApi, ViewsApi
+from mycel.contracts.workspace_api import WorkspaceApi
+
+PARTS: Mapping[str, type] = {
+    "artifacts": ArtifactsApi,
+    "episodes": EpisodesApi,
+    "knowledge": KnowledgeApi,
+    "projects": ProjectsApi,
+    "repos": ReposApi,
+    "sources": SourcesApi,
+    "views": ViewsApi,
+    "workspace": WorkspaceApi,
+}
+IDEMPOTENCY = "idempotency_key"
+EXPECTED = "expected_version"
+CURSOR = "cursor"
+_IN_PATH = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`name` is `method` or `part.method` of the Python API. `captures` may be sent more than other bodies.
+
+    `shows` names the rendering of the result that is answered instead of it: text for a prompt, or lists of memories.
+    """
+
+    name: str
+    method: str
+    path: str
+    status: int = 200
+    captures: bool = False
+    renamed: Mapping[str, str] | None = None
+    shows: str | None = None
+
+    @property
+    def of_workspace(self) -> bool:
+        return self.name.startswith("workspace.")
+
+    @cached_property
+    def in_path(self) -> tuple[str, ...]:
+        return tuple(_IN_PATH.findall(self.path))
+
+    @property
+    def in_query(self) -> bool:
+        """Where what is not in the path stands: in the query, or in a JSON body."""
+        return self.method in {"GET", "DELETE"}
+
+    @cached_property
+    def function(self) -> Any:
+        part, _, method = self.name.rpartition(".")
+        return inspect.getattr_static(PARTS[part] if part else MemoryApi, method)
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """Everything that can be given, and of which type."""
+        found: dict[str, Any] = {}
+        hints = get_type_hints(self.function, include_extras=True)
+        for parameter in self._parameters:
+            if parameter.kind is parameter.VAR_KEYWORD:
+                found |= get_type_hints(_unpacked(hints[parameter.name]))
+            else:
+                found[parameter.name] = hints[parameter.name]
+        return found
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """Without a default, and not to be left empty."""
+        named = [one for one in self._parameters if one.kind is not one.VAR_KEYWORD and one.default is one.empty]
+        return frozenset(one.name for one in named if not accepts_none(self.fields[one.name]))
+
+    @cached_property
+    def empty(self) -> Mapping[str, None]:
+        """What must be given in Python though it may be None."""
+        named = [one for one in self._parameters if one.kind is not one.VAR_KEYWORD and one.default is one.empty]
+        return {one.name: None for one in named if one.name not in self.required}
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    def arguments(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """What a Python call gave, by name; `TypeError` as from the method itself."""
+        bound = self.signature.bind(None, *given, **named).arguments
+        found: dict[str, Any] = {}
+        for parameter in self._parameters:
+            if parameter.kind is parameter.VAR_KEYWORD:
+                found |= bound.get(parameter.name, {})
+            elif parameter.name in bound:
+                found[parameter.name] = bound[parameter.name]
+        return found
+
+    @property
+    def _parameters(self) -> list[inspect.Parameter]:
+        return list(self.signature.parameters.values())[1:]
+
+    @cached_property
+    def answers(self) -> Any:
+        return get_type_hints(self.function)["return"]
+
+    @cached_property
+    def pages(self) -> bool:
+        return CURSOR in self.fields
+
+    @property
+    def summary(self) -> str:
+        return (inspect.getdoc(self.function) or "").partition("\n")[0].partition(". ")[0]
+
+
+def _unpacked(hint: Any) -> Any:
+    inner = get_args(hint)[0] if get_args(hint) else hint
+    if not is_typeddict(inner):
+        raise TypeError(f"{hint} names no fields")
+    return inner
+
+
+def accepts_none(hint: Any) -> bool:
+    return get_origin(hint) in {Union, types.UnionType} and type(None) in get_args(hint)
+
+
+def _crud(part: str, path: str) -> tuple[Operation, ...]:
+    return (Operation(f"{part}.list", "GET", path), Operation(f"{part}.register", "POST", path))
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("save", "POST", "/api/memory", 201),
+    Operation("list", "GET", "/api/memory"),
+    Operation("save_many", "POST", "/api/memory/batch", 201),
+    Operation("tree", "GET", "/api/memory/tree"),
+    Operation("recent", "GET", "/api/memory/recent"),
+    Operation("search", "POST", "/api/memory/search"),
+    Operation("search", "GET", "/api/memory/search", renamed={"q": "query"}),
+    Operation("index_file", "POST", "/api/memory/index", 202, captures=True),
+    Operation("workspace.re_embed", "POST", "/api/memory/re-embed", 202),
+    Operation("knowledge.list", "GET", "/api/memory/knowledge"),
+    Operation("knowledge.upsert", "POST", "/api/memory/knowledge"),
+    Operation("knowledge.get", "GET", "/api/memory/knowledge/value"),
+    Operation("knowledge.candidates", "GET", "/api/memory/knowledge/candidates"),
+    Operation("knowledge.search", "POST", "/api/memory/knowledge/search"),
+    Operation("knowledge.import_markdown", "POST", "/api/memory/knowledge/import"),
+    Operation("knowledge.delete", "DELETE", "/api/memory/knowledge/{id}", 204),
+    Operation("knowledge.history", "GET", "/api/memory/knowledge/{id}/history"),
+    Operation("knowledge.arbitrate", "POST", "/api/memory/knowledge/{id}/arbitrate"),
+    Operation("episodes.list", "GET", "/api/memory/episodes"),
+    Operation("episodes.log", "POST", "/api/memory/episodes", 201),
+    Operation("episodes.log_many", "POST", "/api/memory/episodes/batch", 201),
+    Operation("episodes.similar", "GET", "/api/memory/episodes/similar"),
+    Operation("episodes.best_agents", "GET", "/api/memory/episodes/best-agents"),
+    Operation("episodes.success_rates", "GET", "/api/memory/episodes/success-rates"),
+    Operation("episodes.get", "GET", "/api/memory/episodes/{id}"),
+    Operation("artifacts.list", "GET", "/api/memory/artifacts"),
+    Operation("artifacts.register", "POST", "/api/memory/artifacts", 201),
+    Operation("artifacts.get", "GET", "/api/memory/artifacts/{id}"),
+    Operation("artifacts.delete", "DELETE", "/api/memory/artifacts/{id}", 204),
+    Operation("artifacts.verify", "POST", "/api/memory/artifacts/{id}/verify"),
+    Operation("get", "GET", "/api/memory/{id}"),
+    Operation("update", "PUT", "/api/memory/{id}"),
+    Operation("delete", "DELETE", "/api/memory/{id}", 204),
+    Operation("restore", "POST", "/api/memory/{id}/restore"),
+    Operation("purge", "POST", "/api/memory/{id}/purge"),
+    Operation("receipt", "GET", "/api/memory/{id}/receipt"),
+    Operation("history", "GET", "/api/memory/{id}/history"),
+    Operation("links", "GET", "/api/memory/{id}/links"),
+    Operation("link", "POST", "/api/memory/{from_id}/links"),
+    Operation("unlink", "DELETE", "/api/memory/{from_id}/links", 204),
+    Operation("rate", "POST", "/api/memory/{id}/rate", 204),
+    Operation("usage", "GET", "/api/memory/{id}/usage"),
+    Operation("settle", "POST", "/api/memory/{id}/settle"),
+    Operation("cascade", "POST", "/api/memory/{id}/cascade", 202),
+    Operation("escalate", "POST", "/api/memory/{id}/escalate", 202),
+    Operation("withdraw", "POST", "/api/memory/{id}/withdraw", 202),
+    Operation("save", "POST", "/api/ingest", 201),
+    Operation("capture_session", "POST", "/api/capture/session", 202, captures=True),
+    Operation("capture_conversation", "POST", "/api/capture/conversation", 202, captures=True),
+    Operation("summarize_thread", "POST", "/api/capture/thread", 202, captures=True),
+    Operation("context_for", "POST", "/api/context"),
+    Operation("context_for", "POST", "/api/context/markdown", shows="to_markdown"),
+    Operation("context_for", "POST", "/api/context/team-memory", shows="to_team_memory"),
+    Operation("context_for", "POST", "/api/context/past-knowledge", shows="to_past_knowledge"),
+    Operation(
+        "context_for",
+        "GET",
+        "/api/memory/agent-context",
+        renamed={"agent_id": "agent", "topic": "task"},
+        shows="to_agent_context",
+    ),
+    Operation("explain", "GET", "/api/explain"),
+    Operation("before_task", "POST", "/api/tasks/before"),
+    Operation("before_task", "POST", "/api/tasks/before/markdown", shows="to_markdown"),
+    Operation("after_task", "POST", "/api/tasks/after", captures=True),
+    Operation("complete_task", "POST", "/api/tasks/complete", 202, captures=True),
+    Operation("fail_task", "POST", "/api/tasks/fail", 202, captures=True),
+    Operation("inbox", "GET", "/api/inbox"),
+    Operation("approve_many", "POST", "/api/inbox/approve"),
+    Operation("reject_many", "POST", "/api/inbox/reject"),
+    Operation("approve", "POST", "/api/inbox/{id}/approve"),
+    Operation("reject", "POST", "/api/inbox/{id}/reject"),
+    Operation("consolidate", "POST", "/api/consolidate"),
+    Operation("reports", "GET", "/api/reports"),
+    Operation("report", "GET", "/api/reports/{id}"),
+    Operation("undo", "POST", "/api/reports/{report_id}/undo"),
+    Operation("upsert_profile_fact", "POST", "/api/profile"),
+    Operation("inject_learning", "POST", "/api/learnings", 201),
+    Operation("cascades", "GET", "/api/cascades"),
+    Operation("policy", "GET", "/api/policy"),
+    Operation("set_policy", "PUT", "/api/policy"),
+    Operation("stats", "GET", "/api/stats"),
+    Operation("sources.list", "GET", "/api/sources"),
+    Operation("sources.get", "GET", "/api/sources/{id}"),
+    Operation("sources.events", "GET", "/api/events"),
+    Operation("sources.event", "GET", "/api/events/{id}"),
+    Operation("sources.retry", "POST", "/api/events/{event_id}/retry", 202),
+    *_crud("projects", "/api/projects"),
+    *_crud("repos", "/api/repos"),
+    Operation("views.list", "GET", "/api/views"),
+    Operation("views.save", "POST", "/api/views"),
+    Operation("views.run", "GET", "/api/views/results"),
+    Operation("views.delete", "DELETE", "/api/views", 204),
+    Operation("workspace.who_am_i", "GET", "/api/me"),
+    Operation("workspace.teams", "GET", "/api/teams"),
+    Operation("workspace.add_team", "POST", "/api/teams"),
+    Operation("workspace.arrange", "PUT", "/api/organisation"),
+    Operation("workspace.members", "GET", "/api/members"),
+    Operation("workspace.add_member", "POST", "/api/members"),
+    Operation("workspace.update_member", "PUT", "/api/members/{id}"),
+    Operation("workspace.remove_member", "DELETE", "/api/members/{id}"),
+    Operation("workspace.resolve_team", "GET", "/api/members/{agent_id}/team"),
+    Operation("workspace.tokens", "GET", "/api/tokens"),
+    Operation("workspace.new_token", "POST", "/api/tokens", 201),
+    # In the body, not in the path: a secret may be named too, and paths end up in logs.
+    Operation("workspace.revoke_token", "POST", "/api/tokens/revoke", 204),
+    Operation("workspace.embedding_progress", "GET", "/api/embedding"),
+    Operation("workspace.run_pending", "POST", "/api/maintenance/pending"),
+    Operation("workspace.maintain", "POST", "/api/maintenance/nightly"),
+    Operation("workspace.scrub", "POST", "/api/maintenance/scrub"),
+    Operation("workspace.check", "POST", "/api/maintenance/check"),
+)

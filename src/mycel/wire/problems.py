@@ -1,0 +1,82 @@
+"""Errors as problem+json (RFC 9457): the one map from Mycel's errors to HTTP statuses, and the way back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+
+from mycel.errors import (
+    AccessDenied,
+    Conflict,
+    InvalidInput,
+    LimitExceeded,
+    Misconfigured,
+    MycelError,
+    NotFound,
+    StorageFull,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER = "retry-after"
+STATUSES: Mapping[type[MycelError], HTTPStatus] = MappingProxyType(
+    {
+        MycelError: HTTPStatus.INTERNAL_SERVER_ERROR,
+        InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+        NotFound: HTTPStatus.NOT_FOUND,
+        AccessDenied: HTTPStatus.FORBIDDEN,
+        Unauthenticated: HTTPStatus.UNAUTHORIZED,
+        Conflict: HTTPStatus.CONFLICT,
+        LimitExceeded: HTTPStatus.TOO_MANY_REQUESTS,
+        TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+        StorageFull: HTTPStatus.INSUFFICIENT_STORAGE,
+        Misconfigured: HTTPStatus.INTERNAL_SERVER_ERROR,
+    }
+)
+# Statuses that have no error of ours behind them, or another code than its family's.
+_FAMILIES: Mapping[int, type[MycelError]] = {
+    HTTPStatus.PRECONDITION_FAILED: Conflict,
+    HTTPStatus.MISDIRECTED_REQUEST: AccessDenied,
+    HTTPStatus.BAD_GATEWAY: Unavailable,
+    HTTPStatus.GATEWAY_TIMEOUT: Unavailable,
+    **{status: family for family, status in STATUSES.items() if status != HTTPStatus.INTERNAL_SERVER_ERROR},
+}
+
+
+def status_of(error: MycelError) -> HTTPStatus:
+    return next(STATUSES[family] for family in type(error).__mro__ if family in STATUSES)
+
+
+def problem(status: int, detail: str, *, code: str, field: str | None = None) -> dict[str, object]:
+    """`code` is stable; `detail` is for people."""
+    named = {} if field is None else {"field": field}
+    title = HTTPStatus(status).phrase
+    return {"type": "about:blank", "title": title, "status": int(status), "detail": detail, "code": code, **named}
+
+
+def headers_of(error: MycelError) -> dict[str, str]:
+    if isinstance(error, Unavailable | LimitExceeded) and error.retry_after is not None:
+        return {RETRY_AFTER: str(max(1, math.ceil(error.retry_after)))}
+    return {"www-authenticate": "Bearer"} if isinstance(error, Unauthenticated) else {}
+
+
+def error_of(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> MycelError:
+    """The error that the answer stands for."""
+    family = _FAMILIES.get(status, Unavailable if status >= HTTPStatus.INTERNAL_SERVER_ERROR else MycelError)
+    detail = str(body.get("detail") or f"the service answered with status {status}")
+    if family is InvalidInput:
+        field = str(body.get("field") or "request")
+        return InvalidInput(detail.removeprefix(f"{field}: "), field=field)
+    if issubclass(family, Unavailable | LimitExceeded):
+        return family(detail, retry_after=_seconds(headers.get(RETRY_AFTER)))
+    return family(detail)
+
+
+def _seconds(given: str | None) -> float:
+    return float(given) if given is not None and given.isdecimal() else 1.0

@@ -1,0 +1,62 @@
+"""Arguments in a query string: how a client writes them and how the service reads them, by the types of the API."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, cast, get_args, get_origin
+
+from mycel.errors import InvalidInput
+
+_WHOLE = re.compile(r"-?\d{1,19}")
+_NUMBER = re.compile(r"-?\d{1,19}(\.\d{1,19})?")
+_TAKEN_BY: Mapping[type, tuple[type, ...]] = {
+    **{bool: (bool,), int: (int, float), float: (float,), bytes: (bytes,)},
+    str: (str, Sequence),
+}
+_FLAGS: Mapping[str, bool] = {"true": True, "false": False}
+
+
+def read_argument(hint: Any, texts: Sequence[str], *, field: str) -> object:
+    """One text, or several where the type is a list."""
+    kinds = set(_kinds(hint))
+    if Sequence in kinds and (len(texts) > 1 or str not in kinds):
+        return list(texts)
+    if len(texts) > 1:
+        raise InvalidInput("is given more than once", field=field)
+    (text,) = texts
+    if bool in kinds:
+        return _FLAGS.get(text, text)
+    if int in kinds and _WHOLE.fullmatch(text):
+        return int(text)
+    if float in kinds and _NUMBER.fullmatch(text):
+        return float(text)
+    return text
+
+
+def write_argument(hint: Any, value: object, *, field: str) -> list[str]:
+    """In a query a number and its text look alike, so the difference is told here, as Python would."""
+    kinds = set(_kinds(hint))
+    taken_by = next((kinds for kind, kinds in _TAKEN_BY.items() if isinstance(value, kind)), ())
+    if taken_by and kinds.isdisjoint(taken_by):
+        raise InvalidInput(f"cannot be a {type(value).__name__}", field=field)
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    if isinstance(value, datetime):
+        return [value.isoformat()]
+    if isinstance(value, timedelta):
+        return [str(value.total_seconds())]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [str(one) for one in cast(Sequence[object], value)]
+    return [str(value)]
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """The types a union is made of; of a list only that it is one."""
+    origin = get_origin(hint)
+    if origin is None:
+        return [hint]
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return [Sequence]
+    return [kind for part in get_args(hint) for kind in _kinds(part)]

@@ -1,0 +1,105 @@
+"""Domain values as JSON: their own names, times as ISO 8601, enums as their text.
+
+Three differ on purpose: a recall has `results` with `item` and `highlight`, a tree lists its folders as paths, an
+episode and an artifact stand flat beside their memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from operator import attrgetter
+from pathlib import PurePath
+from typing import Any, cast
+
+from mycel.domain.artifact import Artifact
+from mycel.domain.context import ContextBundle
+from mycel.domain.episode import Episode, SuccessRate, Tally
+from mycel.domain.memory import Memory
+from mycel.domain.policy import Policy, policy_values
+from mycel.domain.query import Page, Tree
+from mycel.domain.recall import Hit, Recall
+from mycel.domain.team import IssuedToken, Token
+
+MEMORY = "memory"
+EPISODE = (
+    *("id", "task_id", "agent_id", "action", "approach", "outcome", "duration_ms", "tokens_in", "tokens_out"),
+    *("project_id", "created_at", MEMORY),
+)
+ARTIFACT = (
+    *("id", "task_id", "agent_id", "type", "path", "description", "size_bytes", "checksum", "content"),
+    *("project_id", "created_at", MEMORY),
+)
+SUCCESS_RATE = ("name", "rate", "completed", "failed", "episodes", "tally")
+# The domain's word → the word on the wire.
+RENAMED: Mapping[type, Mapping[str, str]] = {
+    Recall: {"hits": "results"},
+    Hit: {"memory": "item", "snippet": "highlight"},
+}
+
+
+def to_json(value: object) -> bytes:
+    return json.dumps(value, default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def plain(value: object) -> Any:
+    """One level of a value that JSON cannot carry as it is."""
+    return _dumper(type(value))(value)
+
+
+@cache
+def _dumper(kind: type) -> Callable[[Any], Any]:
+    own = next((dump for known, dump in _OWN.items() if issubclass(kind, known)), None)
+    if own is not None:
+        return own
+    if is_dataclass(kind):
+        return _named([field.name for field in fields(kind)], RENAMED.get(kind, {}))
+    raise TypeError(f"{kind} has no shape on the wire")
+
+
+def _named(names: list[str] | tuple[str, ...], renamed: Mapping[str, str]) -> Callable[[object], dict[str, object]]:
+    keys = [renamed.get(name, name) for name in names]
+    if len(keys) == 1:
+        only = attrgetter(names[0])
+        return lambda value: {keys[0]: only(value)}
+    values = attrgetter(*names)
+    return lambda value: dict(zip(keys, values(value), strict=True))
+
+
+def _tree(value: Tree) -> dict[str, object]:
+    return {
+        "path": value.path,
+        "items": value.items.items,
+        "subdirs": [folder.path for folder in value.subdirs],
+        "folders": value.subdirs,
+        "next_cursor": value.items.next_cursor,
+    }
+
+
+def _bundle(value: ContextBundle) -> dict[str, object]:
+    found = _named([field.name for field in fields(ContextBundle)], {})(value)
+    return {**found, "text": value.to_markdown()}
+
+
+_TOKEN = _named([field.name for field in fields(Token)], {})
+_OWN: Mapping[type, Callable[[Any], Any]] = {
+    # Its fields are its dictionary, and every answer is full of them.
+    Memory: vars,
+    datetime: datetime.isoformat,
+    timedelta: timedelta.total_seconds,
+    Page: lambda value: cast("Page[object]", value).items,
+    Tree: _tree,
+    ContextBundle: _bundle,
+    Episode: _named(EPISODE, {}),
+    Artifact: _named(ARTIFACT, {}),
+    SuccessRate: _named(SUCCESS_RATE, {}),
+    Tally: _named([field.name for field in fields(Tally)], {}),
+    IssuedToken: lambda value: {**_TOKEN(value.token), "token": value.secret},
+    Policy: policy_values,
+    PurePath: str,
+    # Last, since it is the widest: the read-only mappings of the domain.
+    Mapping: dict,
+}
