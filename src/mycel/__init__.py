@@ -14,10 +14,14 @@ from mycel.errors import (
     MycelError,
     NotFound,
     StorageFull,
+    TooLarge,
+    Unauthenticated,
     Unavailable,
 )
 
 if TYPE_CHECKING:
+    from mycel.client.async_workspace import AsyncRemoteWorkspace
+    from mycel.client.workspace import RemoteWorkspace
     from mycel.embedded.team_memory import TeamMemory
     from mycel.embedded.working_memory import WorkingMemory
     from mycel.embedded.workspace import Workspace
@@ -34,10 +38,14 @@ __all__ = [
     "NotFound",
     "StorageFull",
     "TeamMemory",
+    "TooLarge",
+    "Unauthenticated",
     "Unavailable",
     "WorkingMemory",
     "Workspace",
     "__version__",
+    "connect",
+    "connect_async",
     "open",
 ]
 
@@ -47,6 +55,20 @@ def open(data: str | Path | None = None) -> Workspace:
     from mycel.app import open_workspace
 
     return open_workspace(data)
+
+
+def connect(url: str = "http://127.0.0.1:7077", *, token: str) -> RemoteWorkspace:
+    """The workspace behind a service, as the member that the token was issued to."""
+    from mycel.client.workspace import RemoteWorkspace
+
+    return RemoteWorkspace(url, token=token)
+
+
+def connect_async(url: str = "http://127.0.0.1:7077", *, token: str) -> AsyncRemoteWorkspace:
+    """The same for programs with an event loop: every method is awaited."""
+    from mycel.client.async_workspace import AsyncRemoteWorkspace
+
+    return AsyncRemoteWorkspace(url, token=token)
 
 
 def __getattr__(name: str) -> object:

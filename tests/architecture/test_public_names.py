@@ -3,7 +3,7 @@
 import mycel
 from mycel import errors
 
-PUBLIC_NAMES = {"TeamMemory", "WorkingMemory", "Workspace", "__version__", "open"}
+PUBLIC_NAMES = {"TeamMemory", "WorkingMemory", "Workspace", "__version__", "connect", "connect_async", "open"}
 
 
 def test_the_public_names_are_exactly_these() -> None:

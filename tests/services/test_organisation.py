@@ -217,13 +217,16 @@ def test_an_admin_manages_the_members_of_its_own_team_only(workspace: Workspace,
     assert organisation.update_member(admin, "swe-1", trust="low").trust == "low"
     for attempt in (
         lambda: organisation.add_member(admin, "swe-2", team="other"),
-        lambda: organisation.update_member(admin, "swe-9", role="lead"),
         lambda: organisation.update_member(admin, "swe-1", team="other"),
-        lambda: organisation.remove_member(admin, "swe-9"),
         lambda: organisation.add_member(Caller(MemberId("lead-1"), TeamName("squad"), Role.LEAD), "x", team="squad"),
     ):
         with pytest.raises(AccessDenied):
             attempt()
+    for hidden in ("swe-9", "nobody"):
+        with pytest.raises(NotFound, match=f"no member {hidden}"):
+            organisation.update_member(admin, hidden, role="lead")
+        with pytest.raises(NotFound, match=f"no member {hidden}"):
+            organisation.remove_member(admin, hidden)
     assert organisation.remove_member(admin, "swe-1").removed_at is not None
 
 

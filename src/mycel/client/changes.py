@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mycel.client.exchanges import Exchange, Received, Sent, attempts, written
 from mycel.client.senders import Sender
 from mycel.domain.change import Change
-from mycel.wire.reading import read
+from mycel.wire.reading import read_text
 
 PATH = "/api/memory/changes"
 _TYPES: Mapping[str, Any] = {"after": int, "path": str, "team": str}
@@ -42,4 +41,4 @@ class Changes:
 
 def _page_of(request: Sent) -> Exchange:
     came: Received = yield from attempts(request, repeatable=True)
-    return read(list[Change], json.loads(came.body)), "link" in came.headers
+    return read_text(list[Change], came.body), "link" in came.headers

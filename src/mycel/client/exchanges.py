@@ -19,7 +19,7 @@ from mycel.errors import InvalidInput, MycelError, Unavailable
 from mycel.wire.operations import CURSOR, IDEMPOTENCY, Operation
 from mycel.wire.problems import error_of
 from mycel.wire.queries import write_argument
-from mycel.wire.reading import read
+from mycel.wire.reading import read_text
 from mycel.wire.shapes import plain
 
 TRIES = 5
@@ -91,7 +91,7 @@ def attempts(request: Sent, *, repeatable: bool) -> Exchange:
     """The answer to a request, tried again while there is hope; an error of the service is raised as our own."""
     for attempt in range(1, TRIES + 1):
         came = yield request
-        error = _error(came)
+        error = error_in(came)
         if error is None:
             return came
         # 503 says that nothing was stored; without an answer nobody knows.
@@ -106,7 +106,7 @@ def _wait(error: Unavailable, attempt: int) -> float:
     return min(LONGEST_WAIT, max(error.retry_after if error.retry_after > 1 else 0.0, random.uniform(0, longest)))  # noqa: S311
 
 
-def _error(came: Received | Failed | None) -> MycelError | None:
+def error_in(came: Received | Failed | None) -> MycelError | None:
     if not isinstance(came, Received):
         return Unavailable("the service cannot be reached" if came is None else came.reason)
     if came.status < 400:
@@ -175,11 +175,7 @@ def _sendable(value: object) -> object:
 def _result(operation: Operation, came: Received) -> Any:
     if came.status == 204:
         return None
-    try:
-        body = json.loads(came.body)
-    except ValueError:
-        raise Unavailable("the service answered with something that is not JSON") from None
-    found = read(operation.answers, body)
+    found = read_text(operation.answers, came.body)
     if get_origin(operation.answers) is Page:
         return Page(cast("Page[object]", found).items, _next_cursor(came.headers.get("link")))
     return found

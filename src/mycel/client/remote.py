@@ -31,8 +31,10 @@ class RemoteList(Remote):
 class RemoteMemory(Remote):
     """See `contracts.memory_api.MemoryApi`."""
 
-    # What is read as a stream, and not asked and answered.
+    # What goes as a stream, and is not asked and answered.
     changes: Any
+    export: Any
+    import_: Any
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)

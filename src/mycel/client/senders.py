@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx2
 
-from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent
-from mycel.errors import Misconfigured
+from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent, error_in
+from mycel.errors import Misconfigured, Unavailable
 
+# An archive is made, or checked, before its first byte comes back.
+LONG = httpx2.Timeout(3600.0, connect=5.0)
 TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
 
 
@@ -29,6 +34,26 @@ class Sender:
                 answer = time.sleep(wanted.seconds) if isinstance(wanted, Pause) else self._once(wanted)
         except StopIteration as end:
             return end.value
+
+    @contextmanager
+    def fetch(
+        self, path: str, query: Mapping[str, bool], headers: Mapping[str, str]
+    ) -> Generator[tuple[Mapping[str, str], Iterator[bytes]]]:
+        """What is too large to be held: its headers, and its parts as they come."""
+        try:
+            with self._client.stream("GET", _with_query(path, query), headers=dict(headers), timeout=LONG) as came:
+                _raise_for(came, came.read() if came.status_code >= HTTPStatus.BAD_REQUEST else b"")
+                yield came.headers, came.iter_raw()
+        except httpx2.TransportError as error:
+            raise Unavailable(_failed(error).reason) from None
+
+    def submit(self, path: str, query: Mapping[str, bool], headers: Mapping[str, str], parts: Iterator[bytes]) -> bytes:
+        try:
+            came = self._client.post(_with_query(path, query), headers=dict(headers), content=parts, timeout=LONG)
+        except httpx2.TransportError as error:
+            raise Unavailable(_failed(error).reason) from None
+        _raise_for(came, came.content)
+        return came.content
 
     def close(self) -> None:
         self._client.close()
@@ -66,6 +91,16 @@ class AsyncSender:
         except httpx2.TransportError as error:
             return _failed(error)
         return Received(came.status_code, came.headers, came.content)
+
+
+def _with_query(path: str, query: Mapping[str, bool]) -> str:
+    return f"{path}?{urlencode({name: str(value).lower() for name, value in query.items()})}"
+
+
+def _raise_for(came: httpx2.Response, body: bytes) -> None:
+    error = error_in(Received(came.status_code, came.headers, body))
+    if error is not None:
+        raise error
 
 
 def _checked(url: str) -> str:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
+from mycel.client.archives import Archives
 from mycel.client.changes import Changes
 from mycel.client.exchanges import exchange
 from mycel.client.remote import Remote, RemoteMemory
 from mycel.client.senders import Sender
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.workspace_api import WorkspaceApi
+from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.team import EXECUTIVE, PlannedTeam
 from mycel.wire.operations import Operation
 from mycel.wire.shapes import plain
 
+# Called with how many records are done.
+Progress = Callable[[int], None]
 AS_MEMBER, IN_TEAM = "mycel-as", "mycel-team"
 
 
@@ -56,13 +60,29 @@ class RemoteWorkspace(Remote):
 
     def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
         """Makes the teams and members of `org/teams/*.md` on this machine true in the workspace."""
-        from mycel.services.org_files import read_org
+        return cast(WorkspaceApi, self).arrange(planned(path))
 
-        planned = [{**plain(team), "members": [plain(one) for one in team.members]} for team in read_org(Path(path))]
-        return cast(WorkspaceApi, self).arrange(planned)
+    def export(self, file: str | Path, *, team: str = EXECUTIVE, progress: Progress | None = None) -> ExportReport:
+        """All of a team into one archive on this machine, private memories included."""
+        report = self._archives(team).export(file, whole=True)
+        if progress is not None:
+            progress(sum(report.counts.values()))
+        return report
+
+    def import_(
+        self, file: str | Path, *, team: str = EXECUTIVE, dry_run: bool = False, progress: Progress | None = None
+    ) -> MoveReport:
+        """Takes in the archive of a whole team, with ids, times and authors; what is newer or purged there stays so."""
+        report = self._archives(team).import_(file, whole=True, dry_run=dry_run)
+        if progress is not None:
+            progress(sum(number for found in report.counts.values() for number in found.values()))
+        return report
 
     def close(self) -> None:
         self._sender.close()
+
+    def _archives(self, team: str) -> Archives:
+        return Archives(self._sender, {**self._headers, IN_TEAM: team})
 
     def _memory(self, headers: Mapping[str, str]) -> MemoryApi:
         def call(operation: Operation, arguments: Mapping[str, Any]) -> Any:
@@ -70,7 +90,16 @@ class RemoteWorkspace(Remote):
 
         memory = RemoteMemory(call)
         memory.changes = Changes(self._sender, {**self._headers, **headers})
+        archives = Archives(self._sender, {**self._headers, **headers})
+        memory.export, memory.import_ = archives.export, archives.import_
         return cast(MemoryApi, memory)
 
     def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return self._sender.send(exchange(operation, arguments, self._headers))
+
+
+def planned(path: str | Path) -> list[dict[str, Any]]:
+    """The organisation files of this machine as the service reads them."""
+    from mycel.services.org_files import read_org
+
+    return [{**plain(team), "members": [plain(one) for one in team.members]} for team in read_org(Path(path))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -28,6 +29,14 @@ def read(kind: Any, value: object) -> Any:
         return _reader(kind)(value)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise Unavailable("the service answered in an unknown form; is it of another version?") from None
+
+
+def read_text(kind: Any, text: str | bytes) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        raise Unavailable("the service answered with something that is not JSON") from None
+    return read(kind, value)
 
 
 @cache

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
-from mycel.surfaces.http import streams
+from mycel.surfaces.http import archives, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.hosts import LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.problems import HANDLERS
@@ -45,6 +45,7 @@ def create_app(
         Route("/health/live", _live),
         Route("/health/ready", _ready),
         *streams.ROUTES,
+        *archives.ROUTES,
     ]
     app = Starlette(
         routes=routes,

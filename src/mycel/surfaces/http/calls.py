@@ -14,14 +14,14 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.embedded.workspace import Visit
 from mycel.errors import Conflict, InvalidInput
-from mycel.surfaces.http.bodies import check_text, read_object
+from mycel.surfaces.http.arguments import query_texts
+from mycel.surfaces.http.bodies import read_object
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation
 from mycel.wire.queries import read_argument
 from mycel.wire.shapes import to_json
 from mycel.wire.spelling import respelled, snake_case
 
-MAX_QUERY_PAIRS = 500
 _ETAG = re.compile(r'"(\d{1,18})"')
 _BASE64 = "base64"
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -104,22 +104,7 @@ def _function(visit: Visit, operation: Operation) -> Any:
 def _from_query(operation: Operation, query: bytes) -> dict[str, Any]:
     if not query:
         return {}
-    try:
-        # Bytes that are no UTF-8 become lone surrogates, which no field takes.
-        pairs = parse_qsl(
-            query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_QUERY_PAIRS
-        )
-    except ValueError:
-        raise InvalidInput(f"has more than {MAX_QUERY_PAIRS} parts", field="query") from None
-    texts: dict[str, list[str]] = {}
-    spelled: dict[str, str] = {}
-    for name, value in pairs:
-        check_text(name, "query")
-        ours = snake_case(name)
-        check_text(value, ours)
-        if spelled.setdefault(ours, name) != name:
-            raise InvalidInput(f"is given twice, also as {name}", field=ours)
-        texts.setdefault(ours, []).append(value)
+    texts = query_texts(query)
     renamed = operation.renamed or {}
     types = operation.fields
     return {

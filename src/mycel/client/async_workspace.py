@@ -1,0 +1,121 @@
+"""A workspace behind a service for programs with an event loop: the same methods, awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mycel.client.archives import Archives
+from mycel.client.exchanges import exchange
+from mycel.client.remote import Remote, RemoteMemory
+from mycel.client.senders import AsyncSender, Sender
+from mycel.client.workspace import AS_MEMBER, IN_TEAM, planned
+from mycel.domain.archive import ExportReport, MoveReport
+from mycel.domain.team import EXECUTIVE, PlannedTeam
+from mycel.wire.operations import Operation
+
+
+class AsyncRemoteMemory(RemoteMemory):
+    """See `contracts.memory_api.MemoryApi`; every method is awaited, and `changes` is an async iterator."""
+
+
+class AsyncRemoteWorkspace(Remote):
+    """See `contracts.workspace_api.WorkspaceApi`; every method is awaited."""
+
+    new_token: Any
+    arrange: Any
+
+    def __init__(self, url: str, *, token: str) -> None:
+        self._url = url
+        self._sender = AsyncSender(url)
+        self._headers = {"authorization": f"Bearer {token}"}
+        super().__init__(self._call, part="workspace")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def me(self) -> AsyncRemoteMemory:
+        """The memory of whoever the token was issued to."""
+        return self._memory({})
+
+    def as_member(self, id: str) -> AsyncRemoteMemory:
+        """For the operator: the memory of a member's team, as that member."""
+        return self._memory({AS_MEMBER: id})
+
+    def as_operator(self, team: str = EXECUTIVE) -> AsyncRemoteMemory:
+        return self._memory({IN_TEAM: team})
+
+    async def issue_token(
+        self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
+    ) -> str:
+        """The secret; it is shown this once and only its hash is kept."""
+        return (await self.new_token(member_id, label=label, ttl=ttl)).secret
+
+    async def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
+        """Makes the teams and members of `org/teams/*.md` on this machine true in the workspace."""
+        return await self.arrange(await asyncio.to_thread(planned, path))
+
+    async def export(self, file: str | Path, *, team: str = EXECUTIVE) -> ExportReport:
+        """All of a team into one archive on this machine, private memories included."""
+        return await _Files(self._url, {**self._headers, IN_TEAM: team}).export(file, whole=True)
+
+    async def import_(self, file: str | Path, *, team: str = EXECUTIVE, dry_run: bool = False) -> MoveReport:
+        """Takes in the archive of a whole team, with ids, times and authors; what is newer or purged there stays so."""
+        return await _Files(self._url, {**self._headers, IN_TEAM: team}).import_(file, whole=True, dry_run=dry_run)
+
+    async def close(self) -> None:
+        await self._sender.close()
+
+    def _memory(self, headers: Mapping[str, str]) -> AsyncRemoteMemory:
+        sent = {**self._headers, **headers}
+
+        def call(operation: Operation, arguments: Mapping[str, Any]) -> Any:
+            return self._sender.send(exchange(operation, arguments, sent))
+
+        memory = AsyncRemoteMemory(call)
+        files = _Files(self._url, sent)
+        memory.export, memory.import_ = files.export, files.import_
+        return memory
+
+    def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        return self._sender.send(exchange(operation, arguments, self._headers))
+
+
+class _Files:
+    """Archives go from and to the disk, which an event loop must not wait for: in a thread, with its own sender."""
+
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        self._url = url
+        self._headers = headers
+
+    async def export(self, file: str | Path, *, whole: bool = False) -> ExportReport:
+        def work() -> ExportReport:
+            with self._archives() as archives:
+                return archives.export(file, whole=whole)
+
+        return await asyncio.to_thread(work)
+
+    async def import_(self, file: str | Path, *, whole: bool = False, dry_run: bool = False) -> MoveReport:
+        def work() -> MoveReport:
+            with self._archives() as archives:
+                return archives.import_(file, whole=whole, dry_run=dry_run)
+
+        return await asyncio.to_thread(work)
+
+    @contextmanager
+    def _archives(self) -> Generator[Archives]:
+        sender = Sender(self._url)
+        try:
+            yield Archives(sender, self._headers)
+        finally:
+            sender.close()
