@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 import mycel
-from benchmarks import capture, embedding, episodes, extraction, finding, gets, judging, saves, teams, words
+from benchmarks import capture, embedding, episodes, extraction, finding, gets, judging, saves, service, teams, words
 
 SUITES = {
     "saves": saves.run,
@@ -25,6 +25,7 @@ SUITES = {
     "extraction": extraction.run,
     "judging": judging.run,
     "episodes": episodes.run,
+    "service": service.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {
