@@ -27,6 +27,9 @@ OPENAI_KEY = "OPENAI_API_KEY"
 VENDOR_KEYS = {"openai": OPENAI_KEY, "anthropic": "ANTHROPIC_API_KEY"}
 # What `origin_of` says where nobody has set anything.
 DEFAULT = "default"
+LOG_LEVELS = ("debug", "info", "warning", "error")
+# Of whoever happens to start a service: the others who use it have folders and names of their own.
+_STARTERS_OWN = ("agent", "url", "token", "artifact_roots")
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # Their names are given from outside, without the prefix.
 _RANKING_VARIABLES = {
@@ -41,6 +44,15 @@ class Settings:
 
     data: Path = field(default_factory=lambda: user_data_path("mycel"))
     agent: str | None = None
+    # Another service than the one of the data directory, and what to show it.
+    url: str | None = None
+    token: str | None = field(default=None, repr=False)
+    # `auto` goes through the service of the data directory and starts it when needed, `off` works on the files.
+    daemon: str = "auto"
+    log_level: str = "info"
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    requests_per_second: float = 1000.0
     max_content_bytes: int = 64 * 1024
     max_open_stores: int | None = None
     embedder: str = "builtin"
@@ -79,6 +91,18 @@ def load_settings(data: str | Path | None = None, *, embedder: str | None = None
         values["embedder"] = _read("embedder", embedder, origin="embedder")
     folder = Settings(**values).data
     return _with_vendor_keys(Settings(**{**_read_file(folder / FILE_NAME), **values}))
+
+
+def service_environment(data: Path) -> dict[str, str]:
+    """What a service of a data directory is started with: the settings of this process, but for what is its own."""
+    dropped = {variable_of(name) for name in _STARTERS_OWN}
+    found = {name: value for name, value in os.environ.items() if name not in dropped}
+    found[variable_of("data")] = str(data.absolute())
+    if "PYTHONPATH" in found:
+        # The service runs in another folder, from where a relative path would lead elsewhere.
+        folders = [Path(one).absolute() for one in found["PYTHONPATH"].split(os.pathsep) if one]
+        found["PYTHONPATH"] = os.pathsep.join(map(str, folders))
+    return found
 
 
 def origin_of(name: str, *, data: Path) -> str:
@@ -216,6 +240,39 @@ def _text(value: object) -> str:
     return value
 
 
+def _one_of(*options: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value.lower() not in options:
+            raise ValueError(f"must be one of {', '.join(options)}")
+        return value.lower()
+
+    return read
+
+
+def _matching(pattern: str, *, wanted: str) -> Callable[[object], str]:
+    """The text without its outermost spaces; the pattern is of the whole."""
+
+    def read(value: object) -> str:
+        found = value.strip() if isinstance(value, str) else ""
+        if not re.fullmatch(pattern, found, re.IGNORECASE | re.ASCII):
+            raise ValueError(f"must be {wanted}")
+        return found
+
+    return read
+
+
+def _names(read: Callable[[object], str]) -> Callable[[object], tuple[str, ...]]:
+    """A list or, in the environment, names between commas; without regard to case."""
+
+    def read_all(value: object) -> tuple[str, ...]:
+        listed = [one for one in value.split(",") if one.strip()] if isinstance(value, str) else value
+        if not isinstance(listed, list):
+            raise ValueError("must be a list of names")
+        return tuple(dict.fromkeys(read(one).lower() for one in cast(list[object], listed)))
+
+    return read_all
+
+
 def _folders(value: object) -> tuple[Path, ...]:
     listed = value.split(os.pathsep) if isinstance(value, str) else value
     if not isinstance(listed, list):
@@ -250,10 +307,26 @@ def _number(accepts: Callable[[float], bool], *, wanted: str) -> Callable[[objec
 
 
 _above_zero = _number(lambda number: number > 0, wanted="above 0")
+_HOST = r"(?:[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9_])?|\[[0-9a-f:.]{2,45}\])"
+_PORT = r"(?::[0-9]{1,5})?"
+_host_name = _matching(
+    rf"{_HOST}|[0-9a-f:.]{{2,45}}", wanted="names of hosts without scheme and port, such as memory.example.org"
+)
+_origin = _matching(f"https?://{_HOST}{_PORT}", wanted="addresses without a path, such as https://notes.example.org")
+_address = _matching(rf"https?://{_HOST}{_PORT}(?:/[a-z0-9._~/-]*)?", wanted="an address such as http://127.0.0.1:7077")
+# Nothing that could end a header or begin another one.
+_secret = _matching(r"[!-~]{1,512}", wanted="one word of at most 512 plain characters")
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "data": lambda value: Path(_text(value)),
     "agent": _text,
+    "url": lambda value: _address(value).rstrip("/"),
+    "token": _secret,
+    "daemon": _one_of("auto", "off"),
+    "log_level": _one_of(*LOG_LEVELS),
+    "allowed_hosts": _names(lambda value: _host_name(value).strip("[]")),
+    "allowed_origins": _names(_origin),
+    "requests_per_second": _above_zero,
     "max_content_bytes": _whole(1024, 1024 * 1024),
     "max_open_stores": _whole(1, 4096),
     "embedder": _text,

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from mycel.errors import Misconfigured
-from mycel.settings import load_settings, origin_of, variables_behind, write_setting
+from mycel.settings import (
+    Settings,
+    load_settings,
+    origin_of,
+    service_environment,
+    variables_behind,
+    write_setting,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -164,3 +171,84 @@ def test_folders_that_are_none_are_refused(tmp_path: Path, value: str) -> None:
     (tmp_path / "mycel.toml").write_text(f"artifact_roots = {value}\n")
     with pytest.raises(Misconfigured, match=r"mycel\.toml: artifact_roots: must be"):
         load_settings(tmp_path)
+
+
+def in_file(data: Path, line: str) -> Settings:
+    (data / "mycel.toml").write_text(f"{line}\n")
+    return load_settings(data)
+
+
+def test_the_service_has_settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = load_settings(tmp_path)
+    assert (found.url, found.token, found.daemon, found.log_level) == (None, None, "auto", "info")
+    assert (found.allowed_hosts, found.allowed_origins, found.requests_per_second) == ((), (), 1000)
+    monkeypatch.setenv("MYCEL_URL", "https://memory.example.org:8443/team/")
+    monkeypatch.setenv("MYCEL_TOKEN", "mycel_not-a-real-one")
+    monkeypatch.setenv("MYCEL_DAEMON", "OFF")
+    monkeypatch.setenv("MYCEL_LOG_LEVEL", "Debug")
+    monkeypatch.setenv("MYCEL_ALLOWED_HOSTS", "Memory.Example.org, [2001:DB8::1],, ::2, memory.example.org")
+    monkeypatch.setenv("MYCEL_ALLOWED_ORIGINS", "https://Notes.example.org")
+    monkeypatch.setenv("MYCEL_REQUESTS_PER_SECOND", "0.5")
+    found = load_settings(tmp_path)
+    assert (found.url, found.daemon, found.log_level) == ("https://memory.example.org:8443/team", "off", "debug")
+    assert found.allowed_hosts == ("memory.example.org", "2001:db8::1", "::2")
+    assert (found.allowed_origins, found.requests_per_second) == (("https://notes.example.org",), 0.5)
+    assert found.token == "mycel_not-a-real-one"
+    assert "not-a-real-one" not in repr(found)
+
+
+def test_names_come_as_a_list_in_the_file(tmp_path: Path) -> None:
+    assert in_file(tmp_path, 'allowed_hosts = ["a.example", "B.example"]').allowed_hosts == ("a.example", "b.example")
+    assert in_file(tmp_path, 'allowed_origins = ["http://a:80"]').allowed_origins == ("http://a:80",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'url = "127.0.0.1:7077"',
+        'url = "ftp://a.example"',
+        'url = "http://user:word@a.example"',
+        'url = "http://a.example/?q=1"',
+        'url = "http://a.example/#x"',
+        'token = "two words"',
+        'token = "line\\nbreak"',
+        'daemon = "on"',
+        "daemon = false",
+        'log_level = "trace"',
+        'allowed_hosts = ["*"]',
+        'allowed_hosts = ["*.example.org"]',
+        'allowed_hosts = ["https://a.example"]',
+        'allowed_hosts = ["a.example:80"]',
+        'allowed_hosts = ["a.example, b.example"]',
+        "allowed_hosts = [7]",
+        "allowed_hosts = 7",
+        'allowed_origins = ["*"]',
+        'allowed_origins = ["null"]',
+        'allowed_origins = ["a.example"]',
+        'allowed_origins = ["https://a.example/"]',
+        "requests_per_second = 0",
+        "requests_per_second = inf",
+        "requests_per_second = true",
+    ],
+)
+def test_settings_of_the_service_are_checked(tmp_path: Path, line: str) -> None:
+    with pytest.raises(Misconfigured, match=rf"mycel\.toml: {line.split(maxsplit=1)[0]}: must be"):
+        in_file(tmp_path, line)
+
+
+def test_a_service_is_started_with_the_settings_but_not_with_what_is_its_starters_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("MYCEL_AGENT", "MYCEL_URL", "MYCEL_TOKEN", "MYCEL_ARTIFACT_ROOTS"):
+        monkeypatch.setenv(name, "own")
+    monkeypatch.setenv("MYCEL_DATA", "elsewhere")
+    monkeypatch.setenv("MYCEL_EMBEDDER", "none")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["src", "/lib"]))
+    found = service_environment(Path("data"))
+    assert {name: value for name, value in found.items() if name.startswith("MYCEL_")} == {
+        "MYCEL_DATA": str(tmp_path / "data"),
+        "MYCEL_EMBEDDER": "none",
+    }
+    assert found["PYTHONPATH"] == os.pathsep.join([str(tmp_path / "src"), "/lib"])
+    assert found["PATH"] == os.environ["PATH"]
