@@ -59,6 +59,7 @@ from mycel.stores.sqlite.connection import check_sqlite_version
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
 from mycel.stores.sqlite.pool import SqliteStores
+from mycel.wire.daemon_file import SERVICE_FILES
 
 if TYPE_CHECKING:
     from mycel.providers.embeddings.description import Description
@@ -218,7 +219,7 @@ def _workspace_files(settings: Settings) -> WorkspaceFiles:
     except FileNotFoundError:
         roots = ()
     database = settings.data / WORKSPACE_FILE
-    own = [settings.data / TEAMS_FOLDER, settings.data / FILE_NAME]
+    own = [settings.data / name for name in (TEAMS_FOLDER, FILE_NAME, *SERVICE_FILES)]
     own += [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
     return WorkspaceFiles(roots, off_limits=own)
 

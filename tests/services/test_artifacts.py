@@ -87,11 +87,14 @@ def test_the_settings_say_which_folders(tmp_path: Path, folder: Path, named: boo
 
 def test_files_of_the_workspace_itself_are_not_read(tmp_path: Path, folder: Path) -> None:
     (folder / "a.txt").write_bytes(b"1")
+    made = ("mycel.toml", "operator.token", "daemon.json", "service.log", "service.log.1", "service.lock", "start.lock")
+    for name in made:
+        (folder / name).write_text("1")
     (folder / "mycel.toml").write_text("")
     with open_workspace(folder) as workspace:
         artifacts = workspace.as_member("swe-1").artifacts
         assert artifacts.register(path="a.txt").size_bytes == 1
-        for path in ("workspace.sqlite", "workspace.sqlite-wal", "mycel.toml", "teams/executive/memory.sqlite"):
+        for path in (*made, "workspace.sqlite", "workspace.sqlite-wal", "teams/executive/memory.sqlite"):
             with pytest.raises(InvalidInput, match="own files"):
                 artifacts.register(path=path)
 

@@ -1,0 +1,61 @@
+"""The files of a data directory by which its service and the clients on the same machine find each other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+# Held for as long as a service lives: whoever has it is the one that owns the data directory.
+SERVICE_LOCK = "service.lock"
+# Held by a client while it starts a service.
+START_LOCK = "start.lock"
+DAEMON_FILE = "daemon.json"
+OPERATOR_TOKEN = "operator.token"  # noqa: S105 - the name of a file
+SERVICE_LOG = "service.log"
+OLD_SERVICE_LOG = "service.log.1"
+SERVICE_FILES = (SERVICE_LOCK, START_LOCK, DAEMON_FILE, OPERATOR_TOKEN, SERVICE_LOG, OLD_SERVICE_LOG)
+OWNER_ONLY = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonFile:
+    """Where the service of a data directory answers.
+
+    It may be left over from one that was killed, so nobody trusts it before `/health` has answered with the nonce.
+    """
+
+    url: str
+    nonce: str
+    pid: int
+    version: str
+    started_at: datetime
+
+    def render(self) -> bytes:
+        return json.dumps({**asdict(self), "started_at": self.started_at.isoformat()}).encode() + b"\n"
+
+
+def read_daemon_file(data: Path) -> DaemonFile | None:
+    """None when there is none, or none that can be understood."""
+    try:
+        found: object = json.loads((data / DAEMON_FILE).read_bytes())
+        return _parsed(cast(dict[str, Any], found)) if isinstance(found, dict) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def read_operator_token(data: Path) -> str | None:
+    try:
+        return (data / OPERATOR_TOKEN).read_text("ascii").strip() or None
+    except (OSError, ValueError):
+        return None
+
+
+def _parsed(values: dict[str, Any]) -> DaemonFile | None:
+    texts = [values[name] for name in ("url", "nonce", "version")]
+    if not all(isinstance(text, str) and text for text in texts) or not isinstance(values["pid"], int):
+        return None
+    url, nonce, version = texts
+    return DaemonFile(url, nonce, values["pid"], version, datetime.fromisoformat(values["started_at"]))
