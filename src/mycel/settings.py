@@ -97,7 +97,7 @@ def service_environment(data: Path) -> dict[str, str]:
     """What a service of a data directory is started with: the settings of this process, but for what is its own."""
     dropped = {variable_of(name) for name in _STARTERS_OWN}
     found = {name: value for name, value in os.environ.items() if name not in dropped}
-    found[variable_of("data")] = str(data.absolute())
+    found[variable_of("data")] = str(data.resolve())
     if "PYTHONPATH" in found:
         # The service runs in another folder, from where a relative path would lead elsewhere.
         folders = [Path(one).absolute() for one in found["PYTHONPATH"].split(os.pathsep) if one]
