@@ -149,14 +149,15 @@ def test_the_service_stops_cleanly(service: tuple[subprocess.Popen[str], str], n
     process, _ = service
     process.send_signal(number)
     _, errors = process.communicate(timeout=30)
-    assert (process.returncode, errors) == (0, "")
+    assert process.returncode == 0
+    assert [json.loads(line)["event"] for line in errors.splitlines()] == ["listening", "stopping", "stopped"]
 
 
 def test_a_taken_port_is_an_error_that_names_it(
-    environment: dict[str, str], service: tuple[subprocess.Popen[str], str]
+    environment: dict[str, str], service: tuple[subprocess.Popen[str], str], tmp_path: Path
 ) -> None:
     port = service[1].rpartition(":")[2]
-    result = run(environment, "serve", "--port", port)
+    result = run(environment, "serve", "--port", port, "--data", str(tmp_path / "other"))
     assert result.returncode == 9
     assert result.stderr.startswith(f"mycel: cannot listen on 127.0.0.1, port {port}: Address already in use")
 
@@ -166,6 +167,15 @@ def test_the_service_refuses_a_broken_data_directory_at_start(environment: dict[
     result = run(environment, "serve", "--port", "0", "--data", str(tmp_path / "file"))
     assert result.returncode == 9
     assert result.stderr.startswith("mycel: the data directory cannot be used")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+def test_on_a_terminal_the_service_talks_to_a_person(environment: dict[str, str]) -> None:
+    shown = _run_on_terminal(environment, "serve", "--port", "0", "--stop-when-idle", "1s").decode()
+    said = [line.partition(" ")[2] for line in shown.splitlines()]
+    assert said[0].startswith("Mycel ")
+    assert " listens on http://127.0.0.1:" in said[0]
+    assert said[1:] == ["the service stops: nobody uses it", "the service has stopped"]
 
 
 def _wait_until_reading(pid: int) -> None:

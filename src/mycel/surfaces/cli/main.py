@@ -108,3 +108,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     build(sys.argv[1:])()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Runs the app: tells when it is ready, stops it when nobody uses it, and lets what is under way come to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from mycel.surfaces.http.activity import Activity
+from mycel.surfaces.http.log_lines import log_event
+from mycel.surfaces.http.logs import RequestLog
+
+# Requests under way get this long when the service stops.
+GRACE_SECONDS = 10
+MAX_SOCKET_MESSAGE_BYTES = 1024 * 1024
+
+
+def run_service(
+    app: Starlette,
+    listener: socket.socket,
+    *,
+    ready: Callable[[], None],
+    stop_when_idle: timedelta | None = None,
+) -> None:
+    """Until SIGTERM, SIGINT or idleness. Streams end when `app.state.stopping`, an `asyncio.Event`, is set."""
+    app.state.stopping = asyncio.Event()
+    activity = Activity(app)
+    server = _Server(_config(RequestLog(activity)), stopping=app.state.stopping, ready=ready)
+    if stop_when_idle is not None:
+        limit = stop_when_idle.total_seconds()
+        server.is_unused = lambda: activity.idle_seconds >= limit
+    _stop_on_signals(server)
+    server.run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, *, stopping: asyncio.Event, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+        self._ready = ready
+        self.is_unused: Callable[[], bool] = lambda: False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self.is_unused()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        why = "it was told to" if self.should_exit else "nobody uses it"
+        log_event("stopping", f"the service stops: {why}")
+        self._stopping.set()
+        await super().shutdown(sockets)
+
+
+def _config(app: RequestLog) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        loop="asyncio" if sys.platform == "win32" else "uvloop",
+        http="httptools",
+        ws="websockets-sansio",
+        ws_max_size=MAX_SOCKET_MESSAGE_BYTES,
+        # Its buffers would cost a quarter of a megabyte for each of a thousand subscribers.
+        ws_per_message_deflate=False,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+def _stop_on_signals(server: uvicorn.Server) -> None:
+    """After a graceful stop uvicorn raises the signal once more for whoever was there before: with nobody there
+    the process would die of it instead of ending well."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
