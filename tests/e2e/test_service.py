@@ -146,7 +146,7 @@ def test_a_token_of_somebody_else_in_its_place_is_replaced(data: Path) -> None:
     assert token not in {None, foreign}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_stop_in_the_middle_of_work_leaves_whole_files_and_no_process(data: Path, number: signal.Signals) -> None:
     with mycel.open(data) as workspace:
         workspace.add_team("engineering")
@@ -249,7 +249,8 @@ serving.GRACE_SECONDS = 2
 idle = timedelta(seconds=float(sys.argv[1])) if sys.argv[1:] else None
 with _listen("127.0.0.1", 0) as listener:
     url = _url("127.0.0.1", listener)
-    serving.run_service(app, listener, ready=lambda: print(json.dumps({"url": url}), flush=True), stop_when_idle=idle)
+    ready = lambda: print(json.dumps({"url": url}), flush=True)
+    serving.run_service(app, listener, ready=ready, settled=lambda: None, stop_when_idle=idle)
 """
 
 

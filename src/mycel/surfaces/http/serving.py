@@ -19,6 +19,8 @@ from mycel.surfaces.http.logs import RequestLog
 
 # Requests under way get this long when the service stops.
 GRACE_SECONDS = 10
+# Work that nobody waits for begins so long after the start: it loads libraries that would delay the first answers.
+SETTLE_SECONDS = 1.0
 MAX_SOCKET_MESSAGE_BYTES = 1024 * 1024
 
 
@@ -27,12 +29,16 @@ def run_service(
     listener: socket.socket,
     *,
     ready: Callable[[], None],
+    settled: Callable[[], None],
     stop_when_idle: timedelta | None = None,
 ) -> None:
-    """Until SIGTERM, SIGINT or idleness. Streams end when `app.state.stopping`, an `asyncio.Event`, is set."""
+    """Until SIGTERM, SIGINT, SIGHUP or idleness. Streams end when `app.state.stopping`, an `asyncio.Event`, is set.
+
+    `ready` is called when it listens, `settled` when the first callers have had their turn.
+    """
     app.state.stopping = asyncio.Event()
     activity = Activity(app)
-    server = _Server(_config(RequestLog(activity)), stopping=app.state.stopping, ready=ready)
+    server = _Server(_config(RequestLog(activity)), stopping=app.state.stopping, ready=ready, settled=settled)
     if stop_when_idle is not None:
         limit = stop_when_idle.total_seconds()
         server.is_unused = lambda: activity.idle_seconds >= limit
@@ -41,15 +47,24 @@ def run_service(
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, *, stopping: asyncio.Event, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        stopping: asyncio.Event,
+        ready: Callable[[], None],
+        settled: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._stopping = stopping
         self._ready = ready
+        self._settled = settled
         self.is_unused: Callable[[], bool] = lambda: False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+        asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._settled)
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self.is_unused()
@@ -85,5 +100,8 @@ def _stop_on_signals(server: uvicorn.Server) -> None:
     def stop(_signal: int, _frame: FrameType | None) -> None:
         server.should_exit = True
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Whoever was started to outlive its terminal ignores the end of it already.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
