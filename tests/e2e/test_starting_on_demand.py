@@ -79,11 +79,11 @@ def test_twenty_that_ask_at_once_start_one(data: Path) -> None:
 
 def test_it_runs_apart_from_whoever_started_it(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    # What lies in the folder of its starter must not be taken for a part of the service.
-    (elsewhere / "typer.py").write_text("raise SystemExit(7)")
-    (elsewhere / "mycel").mkdir()
-    (elsewhere / "mycel" / "__init__.py").write_text("raise SystemExit(7)")
+    # What lies where its starter is, or where it runs, must not be taken for a part of the service.
+    for folder in (elsewhere, data):
+        (folder / "mycel").mkdir(parents=True)
+        for name in ("typer.py", "mycel/__init__.py"):
+            (folder / name).write_text("raise SystemExit(7)")
     monkeypatch.chdir(elsewhere)
     monkeypatch.setenv("MYCEL_TOKEN", "mycel_of-somebody")
     monkeypatch.setenv("MYCEL_ARTIFACT_ROOTS", str(elsewhere))
