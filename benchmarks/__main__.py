@@ -12,7 +12,20 @@ from pathlib import Path
 import apsw
 
 import mycel
-from benchmarks import capture, embedding, episodes, extraction, finding, gets, judging, saves, service, teams, words
+from benchmarks import (
+    capture,
+    embedding,
+    episodes,
+    extraction,
+    finding,
+    gets,
+    judging,
+    saves,
+    service,
+    startup,
+    teams,
+    words,
+)
 
 SUITES = {
     "saves": saves.run,
@@ -26,6 +39,7 @@ SUITES = {
     "judging": judging.run,
     "episodes": episodes.run,
     "service": service.run,
+    "startup": startup.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {

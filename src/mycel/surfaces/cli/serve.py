@@ -1,26 +1,20 @@
-"""`mycel serve`: the HTTP service in the foreground."""
+"""`mycel serve`: the HTTP service of a data directory, in the foreground."""
 
 from __future__ import annotations
 
-import signal
 import socket
-from collections.abc import Callable
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from ipaddress import ip_address
+from typing import Annotated
 
 import typer
 
+from mycel.domain.fields import lifetime
 from mycel.errors import Misconfigured
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.cli.output import note
-
-if TYPE_CHECKING:
-    import uvicorn
+from mycel.surfaces.cli.output import print_json
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7077
-# Requests under way get this long when the service stops.
-GRACE_SECONDS = 10
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,25 +29,45 @@ def serve(
     port: Annotated[
         int, typer.Option(metavar="N", min=0, max=65_535, help="The port to listen on; 0 takes a free one.")
     ] = DEFAULT_PORT,
+    stop_when_idle: Annotated[
+        str | None,
+        typer.Option(metavar="SPAN", help="Stop when nobody has used the service for so long, such as 15m."),
+    ] = None,
 ) -> None:
-    """Run the HTTP service until it is stopped by Ctrl-C or SIGTERM.
+    """Run the HTTP service of the data directory until it is stopped by Ctrl-C or SIGTERM.
 
-    With --json its address is printed as JSON once it listens.
+    With --json its address is printed as JSON once it listens. Its log goes to standard error.
     """
+    call = invocation(context)
+    settings = call.settings()
+    idle_limit = None if stop_when_idle is None else lifetime(stop_when_idle, field="stop-when-idle")
+
     from mycel import __version__
     from mycel.surfaces.http.app import create_app
+    from mycel.surfaces.http.log_lines import begin_logs, log_event
+    from mycel.surfaces.http.operator_token import keep_operator_token
+    from mycel.surfaces.http.ownership import owned
+    from mycel.surfaces.http.serving import run_service
 
-    call = invocation(context)
-    # Open for as long as the service runs: a data directory that cannot be used is an error now, not later.
-    with call.workspace(for_others=True) as workspace, _listen(host, port) as listener:
-        workspace.work_beside()
-        url = _url(listener)
-        answer = {"url": url, "version": __version__}
+    begin_logs(settings.log_level)
+    # Whatever cannot be used, the data directory or the address, is an error now and not later.
+    with (
+        owned(settings.data) as ownership,
+        _listen(host, port) as listener,
+        call.workspace(for_others=True) as workspace,
+    ):
+        url = _url(host, listener)
+        keep_operator_token(workspace, settings.data)
 
-        def announce() -> None:
-            call.answer(answer, lambda: note(f"Mycel {__version__} listens on {url}"))
+        def ready() -> None:
+            ownership.announce(url, version=__version__)
+            log_event("listening", f"Mycel {__version__} listens on {url}", url=url, version=__version__)
+            if call.as_json:
+                print_json({"url": url, "version": __version__})
 
-        _run(create_app(workspace, host=host), listener, announce)
+        app = create_app(workspace, host=host, nonce=ownership.nonce, settings=settings)
+        run_service(app, listener, ready=ready, settled=workspace.work_beside, stop_when_idle=idle_limit)
+    log_event("stopped", "the service has stopped")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -65,38 +79,9 @@ def _listen(host: str, port: int) -> socket.socket:
         raise Misconfigured(f"cannot listen on {host}, port {port}: {why}; try another --host or --port") from None
 
 
-def _url(listener: socket.socket) -> str:
-    address: tuple[str, int] = listener.getsockname()[:2]
-    host = f"[{address[0]}]" if ":" in address[0] else address[0]
-    return f"http://{host}:{address[1]}"
-
-
-def _run(app: object, listener: socket.socket, announce: Callable[[], None]) -> None:
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            announce()
-
-    config = uvicorn.Config(
-        app,  # pyright: ignore[reportArgumentType]
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
-    server = Server(config)
-    _stop_on_signals(server)
-    server.run(sockets=[listener])
-
-
-def _stop_on_signals(server: uvicorn.Server) -> None:
-    """After a graceful stop uvicorn raises the signal once more for whoever was there before: with nobody there
-    the process would die of it instead of ending well."""
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+def _url(host: str, listener: socket.socket) -> str:
+    """As this machine reaches it: by the name under which it was asked to listen, if that is one to call."""
+    address = ip_address(listener.getsockname()[0])
+    loopback = "::1" if address.version == 6 else "127.0.0.1"
+    name = loopback if address.is_unspecified else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"

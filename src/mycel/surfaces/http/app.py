@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -14,6 +15,7 @@ from starlette.routing import Route
 
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
+from mycel.settings import Settings
 from mycel.surfaces.http import archives, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.hosts import LOOPBACK_NAMES, KnownHosts
@@ -22,24 +24,21 @@ from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 
-REQUESTS_PER_SECOND = 1000.0
-
 
 def create_app(
     workspace: Workspace,
     *,
     host: str | None = None,
-    hosts: Iterable[str] = (),
-    origins: Iterable[str] = (),
-    requests_per_second: float = REQUESTS_PER_SECOND,
     nonce: str | None = None,
+    settings: Settings | None = None,
 ) -> Starlette:
-    """Answers under the names of this machine, under the host it is bound to, and under those named besides."""
+    """Answers under the names of this machine, under the host it is bound to, and under those the settings name."""
+    chosen = settings or Settings(data=Path())
     threads = Threads()
-    visitors = Visitors(workspace, threads, requests_per_second=requests_per_second)
+    visitors = Visitors(workspace, threads, requests_per_second=chosen.requests_per_second)
     service = Service(workspace=workspace, threads=threads, visitors=visitors, nonce=nonce or secrets.token_urlsafe(16))
     named = [] if host is None else [host]
-    names = LOOPBACK_NAMES.union(name.strip("[]").lower() for name in (*named, *hosts))
+    names = LOOPBACK_NAMES.union(name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
     routes = [
         Route("/health", _health),
         Route("/health/live", _live),
@@ -50,13 +49,14 @@ def create_app(
     app = Starlette(
         routes=routes,
         middleware=[
-            Middleware(KnownHosts, names=names, origins=frozenset(origin.lower() for origin in origins)),
+            Middleware(KnownHosts, names=names, origins=frozenset(chosen.allowed_origins)),
             Middleware(Api, visitors=visitors, threads=threads, taken=[route.path for route in routes]),
         ],
         exception_handlers=HANDLERS,
         lifespan=_lifespan,
     )
     app.state.service = service
+    app.state.stopping = service.stopping
     return app
 
 

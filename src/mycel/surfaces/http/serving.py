@@ -32,11 +32,10 @@ def run_service(
     settled: Callable[[], None],
     stop_when_idle: timedelta | None = None,
 ) -> None:
-    """Until SIGTERM, SIGINT, SIGHUP or idleness. Streams end when `app.state.stopping`, an `asyncio.Event`, is set.
+    """Until SIGTERM, SIGINT, SIGHUP or idleness. Streams end when the app's `state.stopping` is set.
 
     `ready` is called when it listens, `settled` when the first callers have had their turn.
     """
-    app.state.stopping = asyncio.Event()
     activity = Activity(app)
     server = _Server(_config(RequestLog(activity)), stopping=app.state.stopping, ready=ready, settled=settled)
     if stop_when_idle is not None:
