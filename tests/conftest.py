@@ -14,6 +14,8 @@ def words_alone() -> Iterator[None]:
     """Loading the built-in model costs more than most tests; processes they start inherit this."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MYCEL_EMBEDDER", "none")
+        # A service for each of hundreds of commands would cost more still; those that are about it ask for one.
+        patch.setenv("MYCEL_DAEMON", "off")
         yield
 
 

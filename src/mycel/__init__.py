@@ -57,18 +57,23 @@ def open(data: str | Path | None = None) -> Workspace:
     return open_workspace(data)
 
 
-def connect(url: str = "http://127.0.0.1:7077", *, token: str) -> RemoteWorkspace:
-    """The workspace behind a service, as the member that the token was issued to."""
-    from mycel.client.workspace import RemoteWorkspace
+def connect(url: str | None = None, *, token: str | None = None) -> RemoteWorkspace:
+    """The workspace behind a service, as the member that the token was issued to.
 
-    return RemoteWorkspace(url, token=token)
+    Without them, MYCEL_URL and MYCEL_TOKEN say which.
+    """
+    from mycel.client import workspace
+
+    return workspace.connect(url, token=token)
 
 
-def connect_async(url: str = "http://127.0.0.1:7077", *, token: str) -> AsyncRemoteWorkspace:
+def connect_async(url: str | None = None, *, token: str | None = None) -> AsyncRemoteWorkspace:
     """The same for programs with an event loop: every method is awaited."""
     from mycel.client.async_workspace import AsyncRemoteWorkspace
+    from mycel.client.workspace import address_and_token
 
-    return AsyncRemoteWorkspace(url, token=token)
+    address, secret = address_and_token(url, token)
+    return AsyncRemoteWorkspace(address, token=secret)
 
 
 def __getattr__(name: str) -> object:

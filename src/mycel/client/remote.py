@@ -38,10 +38,27 @@ class RemoteMemory(Remote):
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
+        self._who: Any = None
         for part in PARTS:
             if part != "workspace":
                 kind = RemoteList if part in {"projects", "repos"} else Remote
                 setattr(self, part, kind(caller, part=part))
+
+
+class SyncRemoteMemory(RemoteMemory):
+    @property
+    def member_id(self) -> str:
+        return self._me().member_id
+
+    @property
+    def team(self) -> str:
+        return self._me().team
+
+    def _me(self) -> Any:
+        """Asked once: a token is one member's for as long as it works."""
+        if self._who is None:
+            self._who = self._caller(_METHODS["workspace"]["who_am_i"], {})
+        return self._who
 
 
 def _method(caller: Caller, operation: Operation) -> Callable[..., Any]:

@@ -6,32 +6,48 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from mycel.client.archives import Archives
 from mycel.client.changes import Changes
 from mycel.client.exchanges import exchange
-from mycel.client.remote import Remote, RemoteMemory
+from mycel.client.remote import Remote, SyncRemoteMemory
 from mycel.client.senders import Sender
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.workspace_api import WorkspaceApi
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.team import EXECUTIVE, PlannedTeam
+from mycel.errors import Misconfigured
+from mycel.settings import load_settings
 from mycel.wire.operations import Operation
 from mycel.wire.shapes import plain
 
 # Called with how many records are done.
 Progress = Callable[[int], None]
+DEFAULT_URL = "http://127.0.0.1:7077"
 AS_MEMBER, IN_TEAM = "mycel-as", "mycel-team"
 
 
-class RemoteWorkspace(Remote):
+if TYPE_CHECKING:
+
+    class _Operations(Remote, WorkspaceApi):
+        """The methods that `Remote` makes, as whoever checks types sees them."""
+
+else:
+    _Operations = Remote
+
+
+class RemoteWorkspace(_Operations):
     """The token says who you are. See `contracts.workspace_api.WorkspaceApi` for what the methods promise."""
 
     def __init__(self, url: str, *, token: str, sender: Sender | None = None) -> None:
         self._sender = sender or Sender(url)
         self._headers = {"authorization": f"Bearer {token}"}
         super().__init__(self._call, part="workspace")
+
+    @classmethod
+    def at(cls, url: str, *, token: str) -> Self:
+        return cls(url, token=token)
 
     def __enter__(self) -> Self:
         return self
@@ -56,11 +72,11 @@ class RemoteWorkspace(Remote):
         self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
     ) -> str:
         """The secret; it is shown this once and only its hash is kept."""
-        return cast(WorkspaceApi, self).new_token(member_id, label=label, ttl=ttl).secret
+        return self.new_token(member_id, label=label, ttl=ttl).secret
 
     def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
         """Makes the teams and members of `org/teams/*.md` on this machine true in the workspace."""
-        return cast(WorkspaceApi, self).arrange(planned(path))
+        return self.arrange(planned(path))
 
     def export(self, file: str | Path, *, team: str = EXECUTIVE, progress: Progress | None = None) -> ExportReport:
         """All of a team into one archive on this machine, private memories included."""
@@ -88,7 +104,7 @@ class RemoteWorkspace(Remote):
         def call(operation: Operation, arguments: Mapping[str, Any]) -> Any:
             return self._sender.send(exchange(operation, arguments, {**self._headers, **headers}))
 
-        memory = RemoteMemory(call)
+        memory = SyncRemoteMemory(call)
         memory.changes = Changes(self._sender, {**self._headers, **headers})
         archives = Archives(self._sender, {**self._headers, **headers})
         memory.export, memory.import_ = archives.export, archives.import_
@@ -96,6 +112,20 @@ class RemoteWorkspace(Remote):
 
     def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return self._sender.send(exchange(operation, arguments, self._headers))
+
+
+def connect(url: str | None, *, token: str | None) -> RemoteWorkspace:
+    """What is not given is taken from the settings."""
+    address, secret = address_and_token(url, token)
+    return RemoteWorkspace.at(address, token=secret)
+
+
+def address_and_token(url: str | None, token: str | None) -> tuple[str, str]:
+    settings = load_settings()
+    secret = token or settings.token
+    if secret is None:
+        raise Misconfigured("a token is needed: give one, or set MYCEL_TOKEN; `mycel token issue MEMBER` makes one")
+    return url or settings.url or DEFAULT_URL, secret
 
 
 def planned(path: str | Path) -> list[dict[str, Any]]:

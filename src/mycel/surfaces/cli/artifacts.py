@@ -118,7 +118,7 @@ def register(
     text = read_material(FROM_INPUT, field="content") if content == FROM_INPUT else content
     call = invocation(context)
     names = naming(task_id="task", agent_id="agent", keep_content="keep", tags="tag", allowed_roles="role")
-    with names, call.memory() as memory:
+    with names, call.memory(reads_files=True) as memory:
         artifact = memory.artifacts.register(path=path, content=text, **fields)
     call.answer(artifact_shape(artifact), lambda: show_registered(artifact))
 
@@ -134,7 +134,7 @@ def get(context: typer.Context, id: ArtifactId) -> None:
 def verify(context: typer.Context, id: ArtifactId) -> None:
     """Tell whether the file is unchanged, changed or gone since it was registered."""
     call = invocation(context)
-    with call.memory() as memory:
+    with call.memory(reads_files=True) as memory:
         verification = memory.artifacts.verify(id)
     call.answer(verification, lambda: show_verification(verification))
 

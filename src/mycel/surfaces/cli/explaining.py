@@ -43,7 +43,7 @@ def explain(
 def embed(context: typer.Context) -> None:
     """Make the vectors that are missing, in every team, with the embedder of the settings."""
     call = invocation(context)
-    with call.workspace() as workspace, progress("working") as report:
+    with call.files() as workspace, progress("working") as report:
         done = workspace.embed_pending(report=report)
         teams = {team.name: workspace.embedding_progress(team.name) for team in workspace.teams()}
     call.answer({"done": done, "teams": teams}, lambda: _show_progress(teams))

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mycel.domain.team import EXECUTIVE, OPERATOR
-from mycel.errors import AccessDenied, InvalidInput
-from mycel.surfaces.cli.output import is_terminal, print_json
+from mycel.errors import AccessDenied, InvalidInput, Misconfigured
+from mycel.surfaces.cli.output import is_terminal, note, print_json
 
 if TYPE_CHECKING:
-    from mycel.embedded.team_memory import TeamMemory
+    from mycel.client.workspace import RemoteWorkspace
+    from mycel.contracts.memory_api import MemoryApi
     from mycel.embedded.workspace import Workspace
     from mycel.settings import Settings
+
+    AnyWorkspace = Workspace | RemoteWorkspace
 
 
 @dataclass(slots=True)
@@ -44,8 +47,25 @@ class Invocation:
         return load_settings(self.data, embedder=embedder)
 
     @contextmanager
-    def workspace(self, *, for_others: bool = False) -> Generator[Workspace]:
-        """For others than the user of this line, files are read only where the settings allow it."""
+    def workspace(self) -> Generator[AnyWorkspace]:
+        """Through the service: the one that the settings name, or that of the data directory, started if need be."""
+        settings = self.settings()
+        if settings.url is None and settings.daemon == "off":
+            with self.files() as opened:
+                yield opened
+            return
+        from mycel.client.workspace import RemoteWorkspace
+
+        url, token = self._service(settings)
+        with RemoteWorkspace.at(url, token=token) as workspace:
+            yield workspace
+
+    @contextmanager
+    def files(self, *, for_others: bool = False) -> Generator[Workspace]:
+        """The files of the data directory, for what a service does not do for others.
+
+        For others than the user of this line, files are read only where the settings allow it.
+        """
         from mycel.app import open_workspace
 
         settings = self.settings()
@@ -54,8 +74,23 @@ class Invocation:
         with open_workspace(settings=settings) as workspace:
             yield workspace
 
+    def _service(self, settings: Settings) -> tuple[str, str]:
+        if settings.url is not None:
+            if settings.token is None:
+                raise Misconfigured("MYCEL_URL names a service: set MYCEL_TOKEN to a token of it as well")
+            return settings.url, settings.token
+        from mycel.client.daemon import ensure_daemon
+
+        daemon = ensure_daemon(settings.data)
+        if daemon.note is not None:
+            note(daemon.note)
+        token = settings.token or daemon.token
+        if token is None:
+            raise Misconfigured(f"the service at {daemon.url} has no operator token to read: set MYCEL_TOKEN")
+        return daemon.url, token
+
     @contextmanager
-    def operated(self) -> Generator[Workspace]:
+    def operated(self) -> Generator[AnyWorkspace]:
         self.require_operator()
         with self.workspace() as workspace:
             yield workspace
@@ -66,17 +101,29 @@ class Invocation:
             raise AccessDenied(f"only the operator can do this, not {self.member}: leave out --as")
 
     @contextmanager
-    def memory(self, *, reads_other_team: bool = False) -> Generator[TeamMemory]:
-        with self.workspace() as workspace:
+    def memory(self, *, reads_other_team: bool = False, reads_files: bool = False) -> Generator[MemoryApi]:
+        """What reads files of this machine works on those of the workspace too, unless it is elsewhere."""
+        local = reads_files and self.settings().url is None
+        with self.files() if local else self.workspace() as workspace:
             yield self.memory_in(workspace, reads_other_team=reads_other_team)
 
-    def memory_in(self, workspace: Workspace, *, reads_other_team: bool = False) -> TeamMemory:
+    def memory_in(self, workspace: AnyWorkspace, *, reads_other_team: bool = False) -> MemoryApi:
         member = self.member or self.settings().agent or OPERATOR
+        if self.settings().token is not None and self.settings().url is not None:
+            # The token says who it is, unless the operator's says otherwise.
+            return self._memory_by_token(cast("RemoteWorkspace", workspace), reads_other_team=reads_other_team)
         if member == OPERATOR:
             return workspace.as_operator(self.team or EXECUTIVE)
         if self.team is not None and not reads_other_team:
             raise InvalidInput(f"is for the operator; {member} acts in its own team", field="team")
         return workspace.as_member(member)
+
+    def _memory_by_token(self, workspace: RemoteWorkspace, *, reads_other_team: bool) -> MemoryApi:
+        if self.member is not None and self.member != OPERATOR:
+            return workspace.as_member(self.member)
+        if self.team is not None and not reads_other_team:
+            return workspace.as_operator(self.team)
+        return workspace.me()
 
     def answer(self, value: object, show: Callable[[], None]) -> None:
         """One JSON value, or what a person reads."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mycel.domain.memory import Status
-from mycel.errors import InvalidInput, Unavailable
+from mycel.errors import AccessDenied, InvalidInput, Unavailable
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.material import content_of
@@ -16,10 +16,9 @@ from mycel.surfaces.cli.options import any_of, clear_fields, given
 from mycel.surfaces.cli.output import one_line
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import ChangedFields, MemoryFields
+    from mycel.contracts.memory_api import ChangedFields, MemoryApi, MemoryFields
     from mycel.domain.receipt import Receipt
-    from mycel.embedded.team_memory import TeamMemory
-    from mycel.embedded.workspace import Workspace
+    from mycel.surfaces.cli.invocation import AnyWorkspace
 
 
 def add_to(app: typer.Typer) -> None:
@@ -194,12 +193,12 @@ def purge(
     call.answer(receipt, lambda: display.show_receipt(receipt))
 
 
-def _purge(workspace: Workspace, memory: TeamMemory, id: str) -> Receipt:
+def _purge(workspace: AnyWorkspace, memory: MemoryApi, id: str) -> Receipt:
     receipt = memory.purge(id)
     try:
         workspace.scrub()
-    except Unavailable:
-        # The memory is out of reach already; its bytes follow when the files are free.
+    except (Unavailable, AccessDenied):
+        # The memory is out of reach already; its bytes follow when the files are free, or in the night.
         return receipt
     return memory.receipt(id)
 

@@ -18,9 +18,8 @@ from mycel.surfaces.cli.options import clear_fields, filters, given
 from mycel.surfaces.cli.titles import present, titles_of
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import FilterFields
+    from mycel.contracts.memory_api import FilterFields, MemoryApi
     from mycel.domain.inbox import InboxItem
-    from mycel.embedded.team_memory import TeamMemory
 
 # Of what one moment put into the inbox.
 _AT_ONCE = 1000
@@ -160,7 +159,7 @@ def reject(
     call.answer(shape_list(rejected), lambda: inbox_display.show_decided(rejected, done="rejected"))
 
 
-def _find_item(memory: TeamMemory, id: str) -> InboxItem:
+def _find_item(memory: MemoryApi, id: str) -> InboxItem:
     """The inbox cannot be asked for one memory, but for what was made at its moment."""
     found = present(memory, id)
     until = found.created_at + timedelta(microseconds=1)

@@ -54,7 +54,7 @@ def serve(
     with (
         owned(settings.data) as ownership,
         _listen(host, port) as listener,
-        call.workspace(for_others=True) as workspace,
+        call.files(for_others=True) as workspace,
     ):
         url = _url(host, listener)
         keep_operator_token(workspace, settings.data)

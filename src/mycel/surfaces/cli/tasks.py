@@ -89,7 +89,7 @@ def complete(
     if text is None:
         raise InvalidInput("is needed, or --output-file", field="output")
     call = invocation(context)
-    with naming(task_id="id"), call.memory() as memory:
+    with naming(task_id="id"), call.memory(reads_files=bool(artifact)) as memory:
         event = memory.after_task(task_id=id, action="completed", output=text, **fields).event
     call.answer(event, lambda: show_event_done(event, done="saved"))
 
@@ -127,7 +127,7 @@ def fail(
     )
     text = _output(output, file=output_file)
     call = invocation(context)
-    with naming(task_id="id", what_went_wrong="wrong"), call.memory() as memory:
+    with naming(task_id="id", what_went_wrong="wrong"), call.memory(reads_files=bool(artifact)) as memory:
         event = memory.after_task(task_id=id, action="failed", what_went_wrong=wrong, output=text, **fields).event
     call.answer(event, lambda: show_event_done(event, done="saved"))
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from mycel.errors import NotFound
 
 if TYPE_CHECKING:
+    from mycel.contracts.memory_api import MemoryApi
     from mycel.domain.memory import Memory
-    from mycel.embedded.team_memory import TeamMemory
 
 
-def present(memory: TeamMemory, id: str) -> Memory:
+def present(memory: MemoryApi, id: str) -> Memory:
     """As it is now; unlike `get`, looking it up this way does not count as using it."""
     return memory.history(id)[-1].memory
 
 
-def titles_of(memory: TeamMemory, ids: Iterable[str]) -> dict[str, str]:
+def titles_of(memory: MemoryApi, ids: Iterable[str]) -> dict[str, str]:
     """By id; of a memory that is gone or out of sight, the id itself."""
     found: dict[str, str] = {}
     for id in dict.fromkeys(ids):

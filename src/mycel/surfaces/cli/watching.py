@@ -10,9 +10,9 @@ from mycel.domain.source import EventState
 from mycel.errors import NotFound
 
 if TYPE_CHECKING:
+    from mycel.contracts.memory_api import MemoryApi
     from mycel.domain.ids import EventId, TeamName
     from mycel.domain.source import IngestionEvent
-    from mycel.embedded.team_memory import TeamMemory
     from mycel.embedded.workspace import Workspace
 
 # Of each team, the newest that may have come and gone between two looks, and of what waits as much as one page holds.
@@ -38,7 +38,7 @@ class Watch:
             for event in self._look_at(team.name, self._workspace.as_operator(team.name)):
                 yield team.name, event
 
-    def _look_at(self, team: TeamName, memory: TeamMemory) -> list[IngestionEvent]:
+    def _look_at(self, team: TeamName, memory: MemoryApi) -> list[IngestionEvent]:
         # The newest first: what arrives between the two questions is then among what waits.
         newest = [event.id for event in memory.sources.events(limit=_NEWEST)]
         waiting = {
@@ -57,7 +57,7 @@ class Watch:
         return [*_over(memory, sorted(gone)), *failed]
 
 
-def _over(memory: TeamMemory, ids: list[EventId]) -> Iterator[IngestionEvent]:
+def _over(memory: MemoryApi, ids: list[EventId]) -> Iterator[IngestionEvent]:
     for id in ids:
         with suppress(NotFound):
             event = memory.sources.event(id)

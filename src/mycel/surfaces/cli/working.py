@@ -45,7 +45,7 @@ def work(
     A line tells of each piece of work that is finished; with --json each is a JSON value.
     """
     call = invocation(context)
-    with call.workspace() as workspace:
+    with call.files() as workspace:
         watch = Watch(workspace)
         if once:
             with progress("working") as report:
@@ -59,7 +59,8 @@ def work(
 def maintain(context: typer.Context) -> None:
     """Do the nightly maintenance of every team now: archive what has expired, purge what policies want gone."""
     call = invocation(context)
-    with call.operated() as workspace:
+    call.require_operator()
+    with call.files() as workspace:
         watch = Watch(workspace)
         with progress("maintaining"):
             done = workspace.maintain()

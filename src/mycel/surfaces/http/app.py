@@ -11,7 +11,6 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
@@ -20,6 +19,7 @@ from mycel.surfaces.http import archives, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.hosts import LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.problems import HANDLERS
+from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
@@ -40,9 +40,9 @@ def create_app(
     named = [] if host is None else [host]
     names = LOOPBACK_NAMES.union(name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
     routes = [
-        Route("/health", _health),
-        Route("/health/live", _live),
-        Route("/health/ready", _ready),
+        NotedRoute("/health", _health),
+        NotedRoute("/health/live", _live),
+        NotedRoute("/health/ready", _ready),
         *streams.ROUTES,
         *archives.ROUTES,
     ]

@@ -10,12 +10,12 @@ from typing import Any
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Route
 
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.embedded.workspace import Visit
 from mycel.surfaces.http.arguments import query_arguments
 from mycel.surfaces.http.bodies import check_announced, chunk_of, too_large
+from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.wire.archives import EXPORT, IMPORT, REPORT, name_of
 from mycel.wire.shapes import to_json
@@ -84,4 +84,4 @@ async def _counted(request: Request) -> AsyncGenerator[bytes]:
             yield part
 
 
-ROUTES = [Route(EXPORT, export, methods=["GET"]), Route(IMPORT, import_, methods=["POST"])]
+ROUTES = [NotedRoute(EXPORT, export, methods=["GET"]), NotedRoute(IMPORT, import_, methods=["POST"])]

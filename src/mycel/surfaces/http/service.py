@@ -30,9 +30,7 @@ class Service:
         """Whoever asks, for routes that are no operation; noted for the log of requests."""
         visit = await self.visitors.admit(request.scope)
         caller = await self.threads.run(visit.caller)
-        request.scope.setdefault("state", {}).update(
-            route=request.scope["path"], member=caller.member_id, team=caller.team
-        )
+        request.scope.setdefault("state", {}).update(member=caller.member_id, team=caller.team)
         return visit
 
     async def work(self, work: Callable[[], ResultT]) -> ResultT:

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from mycel.surfaces.http.arguments import query_arguments
+from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import service_of
 from mycel.wire.shapes import to_json
 
@@ -31,4 +31,4 @@ async def changes(request: Request) -> Response:
     return Response(to_json(found), media_type="application/json", headers=headers)
 
 
-ROUTES = [Route(PATH, changes, methods=["GET"])]
+ROUTES = [NotedRoute(PATH, changes, methods=["GET"])]
