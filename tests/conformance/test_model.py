@@ -589,7 +589,7 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
             "mycel.stores.sqlite.words.visible mycel.stores.sqlite.candidates.visible",
             lambda scope, table="m": ("1", {}),
         ),
-        ("mycel.stores.sqlite.changes._below", lambda path, folder: path != "/ab"),
+        ("mycel.domain.change.ChangeFilter.takes", lambda wanted, seen: seen.path != "/ab"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from mycel.contracts.store import Store, Transaction
+from mycel.domain.change import ChangeFilter
 from mycel.domain.ids import SourceId, new_id
+from mycel.domain.memory import MemoryType, Visibility
+from mycel.domain.team import Role
 from mycel.domain.transcript import Turn
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
@@ -18,7 +21,18 @@ from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_conformance import StoreConformance
 from mycel.testing.store_racing import together
-from mycel.testing.store_samples import AUTHOR, TEAM, TEAMMATE, a_source, an_event, put, reader
+from mycel.testing.store_samples import (
+    AUTHOR,
+    EVERY_CHANGE,
+    TEAM,
+    TEAMMATE,
+    a_source,
+    an_event,
+    change,
+    purge,
+    put,
+    reader,
+)
 
 
 class TestSqliteStore(StoreConformance):
@@ -80,6 +94,47 @@ def test_a_store_of_before_keeps_its_sources(tmp_path: Path) -> None:
         assert (found.sha256, found.extracted_to, found.turns) == ("hash", 4, (Turn("user", 0, 4),))
         assert [entry.id for entry in store.list_sources(reader(), limit=9, cursor=None)] == [found.id]
         assert list(store.list_sources(reader(TEAMMATE), limit=9, cursor=None)) == []
+        assert store.check() == []
+
+
+def test_a_store_of_before_tells_its_log_by_type_and_project_as_far_as_it_knows(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite"
+    steps = migrations("mycel.stores.sqlite", "team")
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        moved = put(store, type=MemoryType.FACT, project_id="web")
+        change(store, moved.id, type=MemoryType.LESSON)
+        change(store, moved.id, project_id=None)
+        change(store, moved.id, path="/elsewhere", content="Moved.")
+        change(store, moved.id, content="Said again.")
+        hidden = put(store, visibility=Visibility.PRIVATE, project_id="web")
+        change(store, hidden.id, visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,), project_id="billing")
+        purged = put(store, project_id="web")
+        purge(store, purged.id)
+        now = store.read_log(after=0, limit=99)
+    unknown = [entry.change.memory_id == purged.id for entry, _ in now]
+    with closing(open_writer(path)) as connection:
+        # As the migration before this one left it.
+        connection.execute("UPDATE changes SET old_visibility = NULL, old_agent_id = NULL, old_allowed_roles = NULL")
+        connection.execute("UPDATE changes SET old_path = NULL")
+        connection.execute(
+            """
+            UPDATE changes SET old_visibility = 'team', old_agent_id = agent_id, old_path = '/notes' WHERE sequence = 4;
+            UPDATE changes SET old_visibility = 'private', old_agent_id = agent_id, old_path = path WHERE sequence = 7
+            """
+        )
+        for column in ("type", "project_id", "old_type", "old_project_id"):
+            connection.execute(f"ALTER TABLE changes DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 8")
+        migrate(connection, steps)
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        then = store.read_log(after=0, limit=99)
+        assert [entry for entry, is_purged in zip(then, unknown, strict=True) if not is_purged] == [
+            entry for entry, is_purged in zip(now, unknown, strict=True) if not is_purged
+        ]
+        assert [entry.after.type for entry, _ in then[7:]] == [None, None]
+        found, reached = store.changes(reader(), after=7, wanted=EVERY_CHANGE, limit=9)
+        assert (found, reached) == ([entry.change for entry, _ in now[7:]], 9)
+        assert store.changes(reader(), after=7, wanted=ChangeFilter(project_id="web"), limit=9) == ([], 9)
         assert store.check() == []
 
 

@@ -488,7 +488,17 @@ class MemoryApi(Protocol):
         ...
 
     def changes(
-        self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None
+        self,
+        after: int | None = 0,
+        path: str = "/",
+        *,
+        project: str | None = None,
+        type: str | Sequence[str] | None = None,
+        follow: bool = False,
+        team: str | None = None,
     ) -> Iterator[Change]:
-        """Changes in order after a sequence number; with `follow` it waits for more and never ends."""
+        """Changes in order after a sequence number, or of now; with `follow` it waits for more and never ends.
+
+        A memory that leaves the path, project or types asked for, or the caller's sight, is told as a `remove`.
+        """
         ...

@@ -18,7 +18,7 @@ from mycel.contracts.artifact_store import ArtifactReads, ArtifactTransaction
 from mycel.contracts.engine_store import EngineReads, EngineTransaction
 from mycel.contracts.episode_store import EpisodeReads, EpisodeTransaction
 from mycel.contracts.moving_store import MovingReads, MovingTransaction
-from mycel.domain.change import Change, Operation
+from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Today
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
 from mycel.domain.link import Link
@@ -232,8 +232,15 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
         """Keeps what makes the first search after the next opening fast."""
         ...
 
-    def changes(self, scope: ReadScope, *, after: int, path: str, limit: int) -> tuple[list[Change], int]:
-        """Changes in order, and the sequence to continue after, which moves on past what the scope does not see."""
+    def changes(self, scope: ReadScope, *, after: int, wanted: ChangeFilter, limit: int) -> tuple[list[Change], int]:
+        """What the scope is told of the log (`access.telling`), in order, and the sequence to continue after.
+
+        That moves on past what the scope does not see.
+        """
+        ...
+
+    def read_log(self, *, after: int, limit: int) -> Sequence[tuple[LogEntry, Today]]:
+        """The log itself, in order and without gaps; for the service that tells each follower its part of it."""
         ...
 
     def last_sequence(self) -> int: ...
@@ -278,6 +285,23 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
         ...
 
 
+class Watch(Protocol):
+    """Tells that a team may have been written to, and keeps nothing open for it."""
+
+    def wait(self, timeout: float) -> bool:
+        """True as soon as there may be something new since the last True; False when the time is up.
+
+        A commit of this process is told of at once, one of another within a fraction of a second.
+        """
+        ...
+
+    def wake(self) -> None:
+        """Ends a wait that is under way, or the next one."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Stores(Protocol):
     """The stores of all teams, opened and closed as they are needed."""
 
@@ -289,5 +313,7 @@ class Stores(Protocol):
     def written(self) -> Mapping[TeamName, int]:
         """Of each team with a store, a stamp that changes with every write of whatever process; opens nothing."""
         ...
+
+    def watch(self, team: TeamName) -> Watch: ...
 
     def close(self) -> None: ...

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from mycel.domain import fields
+from mycel.domain.change import ChangeFilter
 from mycel.domain.memory import MemoryType, Scope, Status
 from mycel.domain.query import Filters, Order, OrderField
 from mycel.errors import InvalidInput
 
 ANY_STATUS = "any"
 DEFAULT_PAGE = 50
+MAX_SEQUENCE = 2**63 - 1
 
 
 def read_filters(given: Mapping[str, object], *, now: datetime) -> Filters:
@@ -45,6 +47,18 @@ def read_order(value: object) -> Order:
 
 def read_limit(value: object, *, default: int = DEFAULT_PAGE) -> int:
     return default if value is None else fields.whole(value, field="limit", least=1, most=fields.MAX_PAGE)
+
+
+def read_change_filter(*, path: object = None, project: object = None, type: object = None) -> ChangeFilter:
+    return ChangeFilter(
+        path="/" if path is None else fields.path(path),
+        project_id=None if project is None else fields.label(project, field="project"),
+        types=() if type is None else fields.choices(type, MemoryType, field="type"),
+    )
+
+
+def read_sequence(value: object, *, field: str = "after") -> int:
+    return fields.whole(value, field=field, least=0, most=MAX_SEQUENCE)
 
 
 def _label(value: object, name: str) -> str:

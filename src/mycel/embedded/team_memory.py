@@ -318,9 +318,18 @@ class TeamMemory:
         return self._do.moving.import_own(self._caller(), Path(file), dry_run=dry_run)
 
     def changes(
-        self, after: int = 0, path: str = "/", *, follow: bool = False, team: str | None = None
+        self,
+        after: int | None = 0,
+        path: str = "/",
+        *,
+        project: str | None = None,
+        type: str | Sequence[str] | None = None,
+        follow: bool = False,
+        team: str | None = None,
     ) -> Iterator[Change]:
-        return self._do.changes.read(self._caller, after=after, path=path, follow=follow, team=team)
+        return self._do.changes.read(
+            self._caller, after=after, path=path, project=project, type=type, follow=follow, team=team
+        )
 
     # Last: below this line `list` means this method.
     def list(

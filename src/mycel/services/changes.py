@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from mycel.access.scope import ReadScope
 from mycel.contracts.store import Stores
 from mycel.domain import fields
-from mycel.domain.change import Change
+from mycel.domain.asking import read_change_filter, read_sequence
+from mycel.domain.change import Change, ChangeFilter
 from mycel.domain.team import Caller
 from mycel.services.reach import named_scope
 
 BATCH = 500
 WAIT_SECONDS = 0.5
-MAX_SEQUENCE = 2**63 - 1
 
 
 class Changes:
@@ -26,23 +26,36 @@ class Changes:
         *,
         after: object = 0,
         path: object = "/",
+        project: object = None,
+        type: object = None,
         follow: object = False,
         team: object = None,
     ) -> Iterator[Change]:
         """In order of their sequence. Gaps are changes the caller may not see; with `follow` it never ends.
 
-        Who is calling is asked again for every batch: whoever follows for days may lose a role or a token meanwhile.
+        Without `after` it begins with what comes from now on. Who is calling is asked again for every batch: whoever
+        follows for days may lose a role or a token meanwhile.
         """
-        start = fields.whole(after, field="after", least=0, most=MAX_SEQUENCE)
-        folder, endless = fields.path(path), fields.flag(follow, field="follow")
-        named_scope(caller(), team)
-        return self._walk(lambda: named_scope(caller(), team), start, folder, follow=endless)
+        start = None if after is None else read_sequence(after)
+        wanted, endless = read_change_filter(path=path, project=project, type=type), fields.flag(follow, field="follow")
+        # One team's sequence means nothing in another, should the caller move there.
+        followed = named_scope(caller(), team).team
+        if start is None:
+            start = self.last_sequence(caller(), team=followed)
+        return self._walk(lambda: named_scope(caller(), followed), start, wanted, follow=endless)
 
-    def _walk(self, scope_now: Callable[[], ReadScope], after: int, path: str, *, follow: bool) -> Iterator[Change]:
+    def last_sequence(self, caller: Caller, *, team: object = None) -> int:
+        """Where a reader begins that wants nothing but what is still to come."""
+        with self._stores.lease(named_scope(caller, team).team) as store:
+            return store.last_sequence()
+
+    def _walk(
+        self, scope_now: Callable[[], ReadScope], after: int, wanted: ChangeFilter, *, follow: bool
+    ) -> Iterator[Change]:
         while True:
             scope = scope_now()
             with self._stores.lease(scope.team) as store:
-                found, reached = store.changes(scope, after=after, path=path, limit=BATCH)
+                found, reached = store.changes(scope, after=after, wanted=wanted, limit=BATCH)
             yield from found
             if reached == after:
                 if not follow:

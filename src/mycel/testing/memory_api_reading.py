@@ -309,6 +309,31 @@ class ApiReading:
             after: Any = wrong
             outcome(lambda after=after: list(cast.author.changes(after=after)), InvalidInput)
 
+    def test_changes_are_told_by_project_and_type(self, cast: Cast) -> None:
+        memory = cast.author.save("a", project="web", type="lesson")
+        cast.author.save("b", type="decision")
+        cast.author.update(memory.id, project="billing")
+        cast.author.update(memory.id, type="note")
+
+        def told(**wanted: Any) -> list[tuple[int, str]]:
+            return [(change.sequence, change.operation.value) for change in cast.teammate.changes(**wanted)]
+
+        assert told(project="web") == [(1, "create"), (3, "remove")]
+        assert told(project="billing") == [(3, "update"), (4, "update")]
+        assert told(project="billing", type="lesson") == [(3, "update"), (4, "remove")]
+        assert told(type=["lesson", "decision"]) == [(1, "create"), (2, "create"), (3, "update"), (4, "remove")]
+        assert told(type="note", path="/nowhere") == []
+        wrong: Any
+        for wrong in ({"project": ""}, {"project": 1}, {"type": "song"}, {"type": ["note", 1]}, {"path": "notes"}):
+            outcome(lambda wrong=wrong: list(cast.author.changes(**wrong)), InvalidInput)
+
+    def test_changes_can_begin_with_what_comes_from_now_on(self, cast: Cast) -> None:
+        cast.author.save("a")
+        assert list(cast.teammate.changes(after=None)) == []
+        following = cast.teammate.changes(after=None, follow=True)
+        rest = [cast.author.save("b").id, cast.author.save("c").id]
+        assert [change.memory_id for change in islice(following, 2)] == rest
+
     def test_changes_can_be_followed(self, cast: Cast) -> None:
         first = cast.author.save("a")
         following = cast.teammate.changes(follow=True)

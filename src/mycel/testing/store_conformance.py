@@ -18,6 +18,7 @@ import pytest
 
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_artifacts import StoreArtifacts
+from mycel.testing.store_log import StoreLog
 from mycel.testing.store_queue import StoreQueue
 from mycel.testing.store_racing import StoreRacing
 from mycel.testing.store_records import StoreRecords
@@ -25,7 +26,7 @@ from mycel.testing.store_scopes import StoreScopes
 from mycel.testing.store_surroundings import StoreSurroundings
 
 
-class StoreConformance(StoreRecords, StoreSurroundings, StoreScopes, StoreArtifacts, StoreQueue, StoreRacing):
+class StoreConformance(StoreRecords, StoreSurroundings, StoreScopes, StoreLog, StoreArtifacts, StoreQueue, StoreRacing):
     """Every promise of `contracts.store`, one test each."""
 
     @pytest.fixture

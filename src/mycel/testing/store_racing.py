@@ -24,6 +24,7 @@ from mycel.errors import Conflict
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (
     AUTHOR,
+    EVERY_CHANGE,
     EVERYTHING,
     NEWEST,
     START,
@@ -89,7 +90,7 @@ class StoreRacing:
             stored = {future.result().id for future in kept}
             assert [type(future.exception()) for future in refused] == [Conflict] * 3
         assert listed(store) == {standing.id} | stored
-        found, _ = store.changes(reader(), after=0, path="/", limit=100)
+        found, _ = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=100)
         assert [entry.sequence for entry in found] == list(range(1, 10))
 
     def test_readers_never_see_half_a_transaction(self, store: Store, second: Store) -> None:
@@ -170,7 +171,7 @@ class StoreRacing:
             [lambda name=name, client=client: save_fifty(client, name) for name, client in enumerate(clients)]
         )
         saved = [id for future in futures for id in future.result()]
-        found, reached = store.changes(reader(), after=0, path="/", limit=1000)
+        found, reached = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=1000)
         assert [entry.sequence for entry in found] == list(range(1, 401))
         assert reached == 400
         assert sorted(entry.memory_id for entry in found) == sorted(saved)
@@ -188,7 +189,7 @@ class StoreRacing:
         clock.move(timedelta(days=4))
         moments.append(put(second).created_at)
         assert moments == sorted(set(moments))
-        found, _ = store.changes(reader(), after=0, path="/", limit=9)
+        found, _ = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9)
         assert [entry.committed_at for entry in found] == moments
 
     def test_versions_stay_in_order_though_the_clock_steps_back(self, store: Store, clock: ManualClock) -> None:
@@ -259,7 +260,7 @@ class StoreRacing:
             writing.result()
         copy = reopen(tmp_path / "copies" / "copy.sqlite")
         assert copy.check() == []
-        found, reached = copy.changes(reader(), after=0, path="/", limit=10_000)
+        found, reached = copy.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=10_000)
         assert [entry.sequence for entry in found] == list(range(1, reached + 1))
         assert {entry.memory_id for entry in found} == listed(copy) <= listed(store)
         assert reached >= 30

@@ -33,6 +33,7 @@ from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (
     ANY_STATUS,
     AUTHOR,
+    EVERY_CHANGE,
     NEWEST,
     START,
     TEAMMATE,
@@ -352,7 +353,7 @@ class StoreRecords:
         assert store.list_folders(reader(), "/", ANY_STATUS) == []
         assert store.statistics(reader(), ANY_STATUS).memories == 0
         assert found_by_word(store, "heron") == set()
-        assert store.changes(reader(), after=0, path="/", limit=9) == ([], 0)
+        assert store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9) == ([], 0)
         assert store.last_sequence() == 0
         assert store.find_receipt(absent) is None
         assert store.find_usage(reader(), absent).access_count == 0
@@ -368,7 +369,7 @@ class StoreRecords:
         delete(store, memory.id)
         restore(store, memory.id)
         purge(store, memory.id)
-        found, _ = store.changes(reader(), after=0, path="/", limit=9)
+        found, _ = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9)
         assert [entry.operation for entry in found] == [
             Operation.CREATE,
             Operation.UPDATE,

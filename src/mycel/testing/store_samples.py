@@ -8,7 +8,7 @@ from typing import Any
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.store import Store, Transaction
-from mycel.domain.change import Operation
+from mycel.domain.change import ChangeFilter, Operation
 from mycel.domain.ids import EventId, MemberId, MemoryId, SourceId, TeamName, new_id
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope, SourceKind, Status, Visibility
 from mycel.domain.query import Filters, Order
@@ -22,6 +22,7 @@ AUTHOR = MemberId("swe-1")
 TEAMMATE = MemberId("swe-2")
 NEWEST = Order()
 ANY_STATUS = Filters(statuses=())
+EVERY_CHANGE = ChangeFilter()
 EVERYTHING = ReadScope(team=TEAM, member_id=None, role=None, everything=True)
 START = datetime(2026, 11, 15, 9, 0, tzinfo=UTC)
 

@@ -2,107 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
 
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.change import Audience, Change, Operation, audience_of
+from mycel.access.telling import told
+from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Sighting, Today, sighting_of
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory
-from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.rows import audience_from, micros, moment, packed_roles
+from mycel.stores.sqlite.rows import Row, audience_from, memory_type, micros, moment, packed_roles
 
 # How many log rows are looked at between two answers, however few of them the reader may see.
 SCAN_ROWS = 2000
+
+_SIGHTING = ("visibility", "agent_id", "allowed_roles", "path", "type", "project_id")
+LOG_COLUMNS = (
+    *("operation", "memory_id", "version", "changed_by", "committed_at", "other_id"),
+    *_SIGHTING,
+    *(f"old_{name}" for name in _SIGHTING),
+)
+_OPERATION = {item.value: item for item in Operation}
+# What was purged has no row of its own any more: its purge says who could read it.
+_READ = f"""
+    SELECT c.sequence, {", ".join(f"c.{name}" for name in LOG_COLUMNS)},
+      iif(m.id IS NULL, p.visibility, m.visibility), iif(m.id IS NULL, p.agent_id, m.agent_id),
+      iif(m.id IS NULL, p.allowed_roles, m.allowed_roles),
+      o.visibility, o.agent_id, o.allowed_roles
+    FROM changes c
+    LEFT JOIN memories m ON m.id = c.memory_id
+    LEFT JOIN memories o ON o.id = c.other_id
+    LEFT JOIN changes p ON m.id IS NULL
+      AND p.sequence = (SELECT max(sequence) FROM changes WHERE memory_id = c.memory_id AND operation = 'purge')
+    WHERE c.sequence > ? ORDER BY c.sequence LIMIT ?"""
 
 
 def last_sequence(connection: apsw.Connection) -> int:
     return connection.execute("SELECT ifnull(max(sequence), 0) FROM changes").fetchone()[0]
 
 
-def entry(
+def log_row(
     operation: Operation, memory: Memory, *, by: MemberId, at: datetime, before: Memory | None, other_id: str | None
-) -> tuple[object, ...]:
-    """Old values are stored only where they differ: most changes move nothing out of sight."""
-    moved = before is not None and before.path != memory.path
-    hidden = before is not None and audience_of(before) != audience_of(memory)
-    old = before if before is not None and (moved or hidden) else None
+) -> Row:
+    """The values of LOG_COLUMNS. Old ones are stored only where any differs: most changes move nothing out of sight."""
+    after, old = sighting_of(memory), before and sighting_of(before)
     return (
         operation,
         memory.id,
         memory.version,
         by,
         micros(at),
-        memory.path,
-        memory.visibility,
-        memory.agent_id,
-        packed_roles(memory.allowed_roles),
-        old.path if old else None,
-        old.visibility if old else None,
-        old.agent_id if old else None,
-        packed_roles(old.allowed_roles) if old else None,
         other_id,
+        *_sighting_row(after),
+        *(_NO_SIGHTING if old is None or old == after else _sighting_row(old)),
     )
 
 
 def read_changes(
-    connection: apsw.Connection, scope: ReadScope, *, after: int, path: str, limit: int
+    connection: apsw.Connection, scope: ReadScope, *, after: int, wanted: ChangeFilter, limit: int
 ) -> tuple[list[Change], int]:
     """Changes in order, and the sequence up to which the log was looked at."""
-    seen, values = visible(scope)
-    sql = f"""
-        SELECT c.sequence, c.operation, c.memory_id, c.version, c.changed_by, c.committed_at, c.path,
-          c.visibility, c.agent_id, c.allowed_roles,
-          c.old_path, c.old_visibility, c.old_agent_id, c.old_allowed_roles, c.other_id,
-          EXISTS (SELECT 1 FROM memories m WHERE m.id = c.memory_id AND {seen})
-            OR EXISTS (SELECT 1 FROM changes m WHERE m.memory_id = c.memory_id AND m.operation = 'purge' AND {seen}),
-          c.other_id IS NULL OR c.other_id LIKE 'project:%' OR c.other_id LIKE 'repo:%'
-            OR EXISTS (SELECT 1 FROM memories m WHERE m.id = c.other_id AND {seen})
-        FROM changes c WHERE c.sequence > :after ORDER BY c.sequence LIMIT :rows"""
     found: list[Change] = []
     reached = after
-    for row in connection.execute(sql, {**values, "after": after, "rows": SCAN_ROWS}):
-        change = _as_seen(row, scope, path)
+    for entry, today in _entries(connection, after=after, rows=SCAN_ROWS):
+        change = told(entry, today, scope, wanted)
         if change is not None:
             found.append(change)
-        reached = row[0]
+        reached = entry.change.sequence
         if len(found) == limit:
             break
     return found, reached
 
 
-def _as_seen(row: tuple[Any, ...], scope: ReadScope, path: str) -> Change | None:
-    """None, the change itself, or a removal when the memory left the reader's sight or path with it."""
-    readable_today, other_readable = row[15], row[16]
-    if not other_readable:
-        return None
-    now_here = scope.sees(audience_from(*row[7:10])) and _below(row[6], path)
-    if now_here:
-        return _change(row, Operation(row[1]), row[6]) if readable_today else None
-    before = _old_audience(row)
-    if before is not None and scope.sees(before) and _below(row[10] or row[6], path):
-        return _change(row, Operation.REMOVE, row[10] or row[6])
-    return None
+def read_log(connection: apsw.Connection, *, after: int, limit: int) -> list[tuple[LogEntry, Today]]:
+    return list(_entries(connection, after=after, rows=limit))
 
 
-def _old_audience(row: tuple[Any, ...]) -> Audience | None:
-    return None if row[11] is None else audience_from(*row[11:14])
+def _entries(connection: apsw.Connection, *, after: int, rows: int) -> Iterator[tuple[LogEntry, Today]]:
+    for row in connection.execute(_READ, (after, rows)):
+        sequence, operation, memory_id, version, changed_by, committed_at, other_id = row[:7]
+        now = _sighting(*row[7:13])
+        change = Change(
+            sequence=sequence,
+            operation=_OPERATION[operation],
+            memory_id=MemoryId(memory_id),
+            path=now.path,
+            version=version,
+            changed_by=MemberId(changed_by),
+            committed_at=moment(committed_at),
+            other_id=other_id,
+        )
+        before = None if row[13] is None else _sighting(*row[13:19])
+        today = Today(
+            None if row[19] is None else audience_from(*row[19:22]),
+            None if row[22] is None else audience_from(*row[22:25]),
+        )
+        yield LogEntry(change, now, before), today
 
 
-def _below(path: str, folder: str) -> bool:
-    return folder == "/" or path == folder or path.startswith(f"{folder}/")
+_NO_SIGHTING = (None,) * len(_SIGHTING)
 
 
-def _change(row: tuple[Any, ...], operation: Operation, path: str) -> Change:
-    return Change(
-        sequence=row[0],
-        operation=operation,
-        memory_id=MemoryId(row[2]),
-        path=path,
-        version=row[3],
-        changed_by=MemberId(row[4]),
-        committed_at=moment(row[5]),
-        other_id=row[14],
-    )
+def _sighting_row(seen: Sighting) -> Row:
+    who = seen.audience
+    return who.visibility, who.agent_id, packed_roles(who.allowed_roles), seen.path, seen.type, seen.project_id
+
+
+# Most entries of a team stand in few places and are for the same readers; what is kept of them then shares these.
+@lru_cache(maxsize=4096)
+def _sighting(
+    visibility: str, agent_id: str, allowed_roles: str | None, path: str, type: str | None, project_id: str | None
+) -> Sighting:
+    return Sighting(audience_from(visibility, agent_id, allowed_roles), path, memory_type(type), project_id)

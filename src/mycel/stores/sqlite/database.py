@@ -47,6 +47,7 @@ class Database(Generic[TxT]):
         transaction: Callable[[apsw.Connection], TxT],
         flush: Callable[[TxT], None] | None = None,
         disk: Disk = Disk(),  # noqa: B008 - frozen
+        committed: Callable[[], None] | None = None,
     ) -> None:
         self.path = path
         self._root = root
@@ -55,6 +56,7 @@ class Database(Generic[TxT]):
         self._disk = disk
         self._there = False
         self._changed = threading.Condition()
+        self._committed = committed
         self._empty = ReaderPool(self._connect_empty, limit=1)
         self._readers = ReaderPool(self._connect_reader, limit=READERS_PER_FILE)
         self.writer = Writer(self._connect_writer, transaction=transaction, flush=flush, committed=self._announce)
@@ -98,6 +100,8 @@ class Database(Generic[TxT]):
     def _announce(self) -> None:
         with self._changed:
             self._changed.notify_all()
+        if self._committed is not None:
+            self._committed()
 
     def _find_file(self) -> bool:
         """A file whose making was cut short is empty to readers; an older one is migrated before it is read."""

@@ -13,6 +13,7 @@ from mycel.errors import Unavailable
 from mycel.stores.sqlite.connection import require_process
 from mycel.stores.sqlite.database import HANDLES_PER_FILE, Disk
 from mycel.stores.sqlite.store import SqliteStore
+from mycel.stores.sqlite.watch import FileWatch, last_write
 
 MOST_OPEN = 128
 # Left to the workspace's own database, sockets, libraries and whatever else the process does.
@@ -30,16 +31,6 @@ def open_limit() -> int:
     if soft == resource.RLIM_INFINITY:
         return MOST_OPEN
     return max(1, min(MOST_OPEN, (soft - SPARE_HANDLES) // HANDLES_PER_FILE))
-
-
-def _last_write(path: Path) -> int:
-    """Writes go to the WAL, which may be gone when the last one to use it has left."""
-    for file in (path.with_name(f"{path.name}-wal"), path):
-        try:
-            return file.stat().st_mtime_ns
-        except FileNotFoundError:
-            continue
-    return 0
 
 
 class SqliteStores:
@@ -60,6 +51,9 @@ class SqliteStores:
         self._thread = _Thread()
         self._process = os.getpid()
         self._closed = False
+        # Replaced, never changed: the writers that read them take no lock.
+        self._watches: dict[TeamName, tuple[FileWatch, ...]] = {}
+        self._watching = threading.Lock()
 
     def lease(self, team: TeamName) -> _Lease:
         return _Lease(self, team)
@@ -70,7 +64,13 @@ class SqliteStores:
         return sorted(TeamName(file.parent.name) for file in self._folder.glob("*/memory.sqlite"))
 
     def written(self) -> dict[TeamName, int]:
-        return {team: _last_write(self._folder / team / "memory.sqlite") for team in self.teams_with_store()}
+        return {team: last_write(self._file_of(team)) for team in self.teams_with_store()}
+
+    def watch(self, team: TeamName) -> FileWatch:
+        watch = FileWatch(self._file_of(team), closed=lambda watch: self._unwatch(team, watch))
+        with self._watching:
+            self._watches[team] = (*self._watches.get(team, ()), watch)
+        return watch
 
     def close(self) -> None:
         with self._room:
@@ -117,8 +117,29 @@ class SqliteStores:
         return self._open[team]
 
     def _open_store(self, team: TeamName) -> SqliteStore:
-        path = self._folder / team / "memory.sqlite"
-        return SqliteStore(path, root=self._folder.parent, team=team, clock=self._clock, disk=self._disk)
+        return SqliteStore(
+            self._file_of(team),
+            root=self._folder.parent,
+            team=team,
+            clock=self._clock,
+            disk=self._disk,
+            committed=lambda: self._announce(team),
+        )
+
+    def _file_of(self, team: TeamName) -> Path:
+        return self._folder / team / "memory.sqlite"
+
+    def _announce(self, team: TeamName) -> None:
+        for watch in self._watches.get(team, ()):
+            watch.wake()
+
+    def _unwatch(self, team: TeamName, watch: FileWatch) -> None:
+        with self._watching:
+            left = tuple(other for other in self._watches.get(team, ()) if other is not watch)
+            if left:
+                self._watches[team] = left
+            else:
+                self._watches.pop(team, None)
 
     def _make_room(self) -> bool:
         return len(self._open) < self._limit or self._close_unused()

@@ -96,6 +96,12 @@ def packed_roles(roles: tuple[Role, ...]) -> str | None:
     return packed(sorted(roles))
 
 
+def memory_type(value: str | None) -> MemoryType | None:
+    return None if value is None else _TYPE[value]
+
+
+# One object for all rows with the same readers.
+@lru_cache(maxsize=4096)
 def audience_from(visibility: str, agent_id: str, allowed_roles: str | None) -> Audience:
     return Audience(_VISIBILITY[visibility], MemberId(agent_id), roles_from(allowed_roles))
 

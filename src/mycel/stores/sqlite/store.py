@@ -15,7 +15,7 @@ from mycel.contracts.store import Match, Nearest, PastVersion
 from mycel.domain.archive import Record
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.cascade import Cascade, Delivery
-from mycel.domain.change import Change
+from mycel.domain.change import Change, ChangeFilter, LogEntry, Today
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.episode import Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import EventId, MemberId, MemoryId, RecallId, ReportId, SourceId, TeamName
@@ -72,7 +72,16 @@ INDEX_FILE = "memory.vectors"
 class SqliteStore:
     """See `contracts.store.Store` for what each method promises."""
 
-    def __init__(self, path: Path, *, root: Path, team: TeamName, clock: Clock, disk: Disk) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        root: Path,
+        team: TeamName,
+        clock: Clock,
+        disk: Disk,
+        committed: Callable[[], None] | None = None,
+    ) -> None:
         self.team = team
         self._clock = clock
         self._traces = ReadTraces()
@@ -84,6 +93,7 @@ class SqliteStore:
             transaction=lambda connection: SqliteTransaction(connection, clock=clock),
             flush=lambda transaction: self._traces.write(transaction.connection),
             disk=disk,
+            committed=committed,
         )
         self._vectors = TeamVectors(self._database, file=path.with_name(INDEX_FILE))
 
@@ -165,8 +175,11 @@ class SqliteStore:
     def save_index(self, model: str, *, dimensions: int) -> None:
         self._vectors.save(model, dimensions)
 
-    def changes(self, scope: ReadScope, *, after: int, path: str, limit: int) -> tuple[list[Change], int]:
-        return self._database.read(changes.read_changes, scope, after=after, path=path, limit=limit)
+    def changes(self, scope: ReadScope, *, after: int, wanted: ChangeFilter, limit: int) -> tuple[list[Change], int]:
+        return self._database.read(changes.read_changes, scope, after=after, wanted=wanted, limit=limit)
+
+    def read_log(self, *, after: int, limit: int) -> Sequence[tuple[LogEntry, Today]]:
+        return self._database.read(changes.read_log, after=after, limit=limit)
 
     def last_sequence(self) -> int:
         return self._database.read(changes.last_sequence)

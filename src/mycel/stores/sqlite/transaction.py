@@ -72,10 +72,8 @@ _UNTAG = Statement(1, "DELETE FROM memory_tags WHERE number = ?")
 _TAG = Statement(1, "INSERT INTO memory_tags (tag, number) VALUES ", "(?, ?)")
 _LOG = Statement(
     2,
-    """
-    INSERT INTO changes (operation, memory_id, version, changed_by, committed_at, path, visibility, agent_id,
-      allowed_roles, old_path, old_visibility, old_agent_id, old_allowed_roles, other_id) VALUES """,
-    f"({', '.join('?' * 14)})",
+    f"INSERT INTO changes ({', '.join(changes.LOG_COLUMNS)}) VALUES ",
+    f"({', '.join('?' * len(changes.LOG_COLUMNS))})",
 )
 _UNINDEX = Statement(3, "DELETE FROM memory_words WHERE rowid = ?")
 _INDEX = Statement(3, "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES ", "(?, ?, ?, ?, ?)")
@@ -485,4 +483,4 @@ class SqliteTransaction:
         before: Memory | None = None,
         other_id: str | None = None,
     ) -> None:
-        self._later.add(_LOG, changes.entry(operation, memory, by=by, at=self.now, before=before, other_id=other_id))
+        self._later.add(_LOG, changes.log_row(operation, memory, by=by, at=self.now, before=before, other_id=other_id))

@@ -176,7 +176,7 @@ TeamOption = Annotated[
     typer.Option(
         "--team",
         metavar="TEAM",
-        help="The team the operator acts in, or that `list` and `tree` read.",
+        help="The team the operator acts in, or that `list`, `tree` and `watch` read.",
         callback=_remember("team"),
         expose_value=False,
         rich_help_panel=_PANEL,

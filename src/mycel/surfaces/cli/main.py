@@ -17,6 +17,7 @@ from mycel.surfaces.cli.invocation import SHARED_OPTIONS, DataOption, Group, Jso
 MODULES: Mapping[str, tuple[str, ...]] = {
     "finding": ("search", "recent", "get", "list", "tree", "stats"),
     "context": ("context",),
+    "changes": ("watch",),
     "memories": ("save", "update", "delete", "restore", "purge"),
     "teaching": ("learn", "profile"),
     "knowledge": ("knowledge",),
