@@ -36,6 +36,7 @@ from mycel.services.engine import Engine
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files, MemoryFolders
+from mycel.services.following import Following
 from mycel.services.grouping import Grouping
 from mycel.services.importing import Importing
 from mycel.services.knowledge import Knowledge
@@ -95,11 +96,13 @@ def open_workspace(
     performers: dict[Step, Performer] = {}
     working = Working(stores, time, performers, lease=timedelta(seconds=chosen.lease_seconds))
     engine = Engine(stores, time, policies, working)
+    following = Following(stores)
 
     def close() -> None:
         # Whoever waits for the child is told so by its end, and gives its work back.
         working.stop()
         workshop.close()
+        following.close()
         engine.close()
         embedding.close()
         if model is not None:
@@ -130,6 +133,7 @@ def open_workspace(
         context=Context(searching, stores, time),
         catalogue=Catalogue(stores, time),
         changes=Changes(stores),
+        following=following,
         capture=Capture(
             stores, time, policies, wake=engine.wake, quiet=timedelta(seconds=chosen.session_quiet_seconds)
         ),

@@ -50,6 +50,7 @@ from mycel.services.context import Context
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files
+from mycel.services.following import Following
 from mycel.services.importing import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
 from mycel.services.moving import Moving
@@ -75,6 +76,7 @@ class MemberServices:
     context: Context
     catalogue: Catalogue
     changes: Changes
+    following: Following
     capture: Capture
     tasks: Tasks
     files: Files
