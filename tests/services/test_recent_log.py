@@ -156,6 +156,21 @@ def test_what_is_kept_tells_every_reader_what_the_store_tells(steps: list[Any], 
             assert len(recent) <= 10
 
 
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(steps=st.lists(STEP, min_size=1, max_size=25), batch=st.integers(1, 4))
+def test_what_is_read_long_after_it_happened_is_judged_by_today(steps: list[Any], batch: int) -> None:
+    with a_store() as store:
+        team, recent = Team(store), RecentLog(last=0, most=100)
+        for step in steps:
+            team.do(step)
+        while logged := store.read_log(after=recent.last, limit=batch):
+            recent.add(logged)
+            for scope in READERS:
+                told, _ = told_of(recent.after(0) or (), scope, EVERY_CHANGE, after=0, limit=1000)
+                everything, _ = store.changes(scope, after=0, wanted=EVERY_CHANGE, limit=1000)
+                assert told == [one for one in everything if one.sequence <= recent.last]
+
+
 @pytest.mark.proof
 @settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(st.lists(STEP, min_size=1, max_size=8), min_size=1, max_size=6), batch=st.integers(1, 5))
@@ -176,6 +191,19 @@ def test_what_has_been_hidden_since_is_told_no_more() -> None:
         told, reached = told_of(recent.after(0) or [], reader(TEAMMATE), EVERY_CHANGE, after=0, limit=9)
         assert [(one.sequence, one.operation) for one in told] == [(1, Operation.CREATE), (4, Operation.REMOVE)]
         assert reached == 4
+
+
+def test_a_link_to_what_was_written_long_ago_is_told_to_those_who_see_both() -> None:
+    with a_store() as store:
+        shown, hidden = put(store), put(store, visibility=Visibility.PRIVATE)
+        recent = RecentLog(last=2, most=9)
+        for other in (shown, hidden):
+            link = Link(shown.id, other.id, Relation.SUPPORTS, AUTHOR, START)
+            store.transact(lambda transaction, link=link: transaction.link(link, origin=shown))
+        recent.add(store.read_log(after=2, limit=9))
+        for scope, sequences in ((reader(), [3, 4]), (reader(TEAMMATE), [3])):
+            told, _ = told_of(recent.after(2) or (), scope, EVERY_CHANGE, after=2, limit=9)
+            assert [one.sequence for one in told] == sequences
 
 
 def test_a_cursor_before_what_is_kept_has_to_ask_the_store() -> None:

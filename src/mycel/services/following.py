@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from mycel.access.scope import ReadScope, scope_of_team
 from mycel.contracts.store import Stores
 from mycel.domain.asking import read_change_filter, read_limit, read_sequence
 from mycel.domain.change import Change
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
-from mycel.errors import Unavailable
+from mycel.errors import NotFound, Unavailable
 from mycel.services.reach import named_scope
 from mycel.services.recent_log import RecentLog, told_of
 from mycel.services.tail import Cursor, Tail
@@ -47,7 +48,7 @@ class Follower:
         """
         most = read_limit(limit)
         with self._taking:
-            scope = named_scope(self._caller(), self._tail.team)
+            scope = self._scope()
             after, kept = self._tail.next_for(self._cursor)
             if kept is None:
                 with self._stores.lease(scope.team) as store:
@@ -59,6 +60,12 @@ class Follower:
     def close(self) -> None:
         """It may be woken once more after this."""
         self._tail.remove(self._cursor)
+
+    def _scope(self) -> ReadScope:
+        scope = scope_of_team(self._caller(), self._tail.team)
+        if scope is None:
+            raise NotFound(f"no team {self._tail.team}")
+        return scope
 
 
 class Following:
