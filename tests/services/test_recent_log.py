@@ -172,7 +172,8 @@ def test_what_is_read_long_after_it_happened_is_judged_by_today(steps: list[Any]
 
 
 @pytest.mark.proof
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.timeout(600)
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(st.lists(STEP, min_size=1, max_size=8), min_size=1, max_size=6), batch=st.integers(1, 5))
 def test_what_is_kept_tells_every_reader_what_the_store_tells_for_long(steps: list[Any], batch: int) -> None:
     test_what_is_kept_tells_every_reader_what_the_store_tells.hypothesis.inner_test(steps, batch)
