@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -16,7 +18,7 @@ from mycel.wire.shapes import to_json
 PATH = "/api/memory/changes"
 # One answer; the next page begins after its last change.
 MOST_CHANGES = 1000
-_TYPES = {"after": int, "path": str, "team": str}
+_TYPES: Mapping[str, Any] = {"after": int, "path": str, "project": str, "type": Sequence[str] | str, "team": str}
 
 
 async def changes(request: Request) -> Response:
@@ -26,7 +28,7 @@ async def changes(request: Request) -> Response:
     found = await service.work(lambda: list(islice(visit.memory.changes(**given), MOST_CHANGES)))
     headers: dict[str, str] = {}
     if len(found) == MOST_CHANGES:
-        query = urlencode({**given, "after": found[-1].sequence})
+        query = urlencode({**given, "after": found[-1].sequence}, doseq=True)
         headers["link"] = f'<{PATH}?{query}>; rel="next"'
     return Response(to_json(found), media_type="application/json", headers=headers)
 
