@@ -33,6 +33,8 @@ PARTS: Mapping[str, type] = {
 IDEMPOTENCY = "idempotency_key"
 EXPECTED = "expected_version"
 CURSOR = "cursor"
+# What reads though its arguments stand in a body.
+_READING = frozenset({"search", "knowledge.search", "context_for", "before_task", "artifacts.verify"})
 _IN_PATH = re.compile(r"\{(\w+)\}")
 
 
@@ -58,6 +60,10 @@ class Operation:
     @cached_property
     def in_path(self) -> tuple[str, ...]:
         return tuple(_IN_PATH.findall(self.path))
+
+    @property
+    def writes(self) -> bool:
+        return self.method != "GET" and self.name not in _READING
 
     @property
     def in_query(self) -> bool:

@@ -82,7 +82,7 @@ class Api:
             note_caller(state, visit)
             return call.answer(visit)
 
-        return await self._threads.run(work)
+        return await self._threads.run(work, writes=operation.writes)
 
 
 def note_caller(state: dict[str, Any], visit: Visit) -> None:

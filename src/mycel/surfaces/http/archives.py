@@ -33,7 +33,7 @@ async def export(request: Request) -> Response:
     folder = tempfile.TemporaryDirectory(prefix="mycel-export-")
     file = Path(folder.name) / name_of(packed=given["packed"])
     try:
-        report = await service.work(lambda: _export(visit, file, whole=given["whole"]))
+        report = await service.work(lambda: _export(visit, file, whole=given["whole"]), writes=True)
     except BaseException:
         folder.cleanup()
         raise
@@ -52,7 +52,7 @@ async def import_(request: Request) -> Response:
     with tempfile.TemporaryDirectory(prefix="mycel-import-") as folder:
         file = Path(folder) / name_of(packed=given["packed"])
         await _receive(service, request, file)
-        report = await service.work(lambda: _import(visit, file, given))
+        report = await service.work(lambda: _import(visit, file, given), writes=True)
     return Response(to_json(report), media_type="application/json")
 
 
@@ -70,7 +70,7 @@ async def _receive(service: Service, request: Request, file: Path) -> None:
     check_announced(request.scope, limit=MAX_ARCHIVE_BYTES)
     with file.open("xb") as opened:
         async for part in _counted(request):
-            await service.work(lambda part=part: opened.write(part))
+            await service.work(lambda part=part: opened.write(part), writes=True)
 
 
 async def _counted(request: Request) -> AsyncGenerator[bytes]:

@@ -33,8 +33,8 @@ class Service:
         request.scope.setdefault("state", {}).update(member=caller.member_id, team=caller.team)
         return visit
 
-    async def work(self, work: Callable[[], ResultT]) -> ResultT:
-        return await self.threads.run(work)
+    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
+        return await self.threads.run(work, writes=writes)
 
 
 def service_of(request: HTTPConnection) -> Service:
