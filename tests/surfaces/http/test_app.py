@@ -114,3 +114,22 @@ def test_what_only_the_operator_should_know_is_not_told(app: Starlette, client: 
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"
     assert "secret" not in answer.text
+
+
+def test_figures_are_for_the_operator_and_name_routes_by_their_template(
+    workspace: Workspace, client: TestClient
+) -> None:
+    workspace.add_team("squad")
+    workspace.add_member("swe-1", team="squad")
+    operator, agent = ({"Authorization": f"Bearer {workspace.issue_token(id)}"} for id in ("operator", "swe-1"))
+    saved = client.post("/api/memory", json={"content": "Deploys go out on Tuesdays."}, headers=agent).json()
+    assert client.get(f"/api/memory/{saved['id']}", headers=agent).status_code == 200
+    assert client.get("/api/memory/nowhere/at/all", headers=agent).status_code == 404
+    assert client.get("/metrics").status_code == 401
+    assert client.get("/metrics", headers=agent).status_code == 403
+    told = client.get("/metrics", headers=operator)
+    assert told.headers["content-type"].startswith("text/plain")
+    assert 'mycel_requests_total{method="GET",route="/api/memory/{id}",status="200"} 1.0' in told.text
+    assert 'route="other",status="404"} 1.0' in told.text
+    assert saved["id"] not in told.text
+    assert "nowhere" not in told.text

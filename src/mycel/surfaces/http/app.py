@@ -15,8 +15,9 @@ from starlette.responses import JSONResponse, Response
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, streams
+from mycel.surfaces.http import archives, metrics, streams
 from mycel.surfaces.http.api import Api
+from mycel.surfaces.http.figures import Measured, Metrics
 from mycel.surfaces.http.hosts import LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.routes import NotedRoute
@@ -34,9 +35,15 @@ def create_app(
 ) -> Starlette:
     """Answers under the names of this machine, under the host it is bound to, and under those the settings name."""
     chosen = settings or Settings(data=Path())
-    threads = Threads()
+    threads, figures = Threads(), Metrics()
     visitors = Visitors(workspace, threads, requests_per_second=chosen.requests_per_second)
-    service = Service(workspace=workspace, threads=threads, visitors=visitors, nonce=nonce or secrets.token_urlsafe(16))
+    service = Service(
+        workspace=workspace,
+        threads=threads,
+        visitors=visitors,
+        nonce=nonce or secrets.token_urlsafe(16),
+        metrics=figures,
+    )
     named = [] if host is None else [host]
     names = LOOPBACK_NAMES.union(name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
     routes = [
@@ -45,10 +52,12 @@ def create_app(
         NotedRoute("/health/ready", _ready),
         *streams.ROUTES,
         *archives.ROUTES,
+        *metrics.ROUTES,
     ]
     app = Starlette(
         routes=routes,
         middleware=[
+            Middleware(Measured, metrics=figures),
             Middleware(KnownHosts, names=names, origins=frozenset(chosen.allowed_origins)),
             Middleware(Api, visitors=visitors, threads=threads, taken=[route.path for route in routes]),
         ],

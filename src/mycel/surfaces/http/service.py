@@ -10,6 +10,7 @@ from typing import TypeVar
 from starlette.requests import HTTPConnection
 
 from mycel.embedded.workspace import Visit, Workspace
+from mycel.surfaces.http.figures import Metrics
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 
@@ -24,6 +25,7 @@ class Service:
     threads: Threads
     visitors: Visitors
     nonce: str
+    metrics: Metrics
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def admitted(self, request: HTTPConnection) -> Visit:
