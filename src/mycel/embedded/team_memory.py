@@ -190,10 +190,17 @@ class TeamMemory:
         repo: str | None = None,
         agent: str | None = None,
         task: str | None = None,
+        thread: str | None = None,
         token_budget: int | None = None,
     ) -> ContextBundle:
         return self._do.context.context_for(
-            self._caller(), project=project, repo=repo, agent=agent, task=task, token_budget=token_budget
+            self._caller(),
+            project=project,
+            repo=repo,
+            agent=agent,
+            task=task,
+            thread=thread,
+            token_budget=token_budget,
         )
 
     def explain(

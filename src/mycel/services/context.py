@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from mycel.access.scope import ReadScope, readable_scopes
+from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
@@ -72,18 +72,26 @@ class Context:
         repo: object = None,
         agent: object = None,
         task: object = None,
+        thread: object = None,
         token_budget: object = None,
     ) -> ContextBundle:
         request = _Request(
             project=None if project is None else fields.place(project, field="project"),
             repo=None if repo is None else fields.place(repo, field="repo"),
             agent=caller.member_id if agent is None else fields.label(agent, field="agent"),
-            task=read_task(task),
+            task=read_task(task) or self._topic(caller, thread),
             token_budget=read_token_budget(token_budget),
         )
         found = self._find(caller, request)
         failures = self._find_failures(caller, request, found)
         return self._bundle(caller, request, found, failures)
+
+    def _topic(self, caller: Caller, thread: object) -> str | None:
+        """What a thread is about, as far as the caller may know: what it was called when it was captured."""
+        if thread is None:
+            return None
+        with self._stores.lease(caller.team) as store:
+            return store.find_thread_title(read_scope(caller), fields.label(thread, field="thread"))
 
     def _bundle(
         self, caller: Caller, request: _Request, found: Recall | None, failures: Recall | None

@@ -29,6 +29,21 @@ def everything(bundle: ContextBundle) -> str:
 class ApiContext:
     """Needs the fixtures `cast` and `clock`."""
 
+    def test_a_thread_stands_for_its_topic(self, cast: Cast) -> None:
+        known = cast.author.save("Invoices are sent on the first working day.")
+        cast.author.save("The parrot is fed at noon.")
+        talk = [{"role": "user", "content": "Let us look at when they go out."}]
+        cast.author.capture_conversation(talk, thread_id="thread-7", title="Sending invoices", capture_mode="store")
+        cast.author.capture_conversation(
+            "Private words.", thread_id="thread-8", title="Sending invoices", visibility="private", capture_mode="store"
+        )
+        found = cast.teammate.context_for(thread="thread-7").to_agent_context()["project_memory"]
+        assert [memory.id for memory in found] == [known.id]
+        for unknown in ("thread-8", "thread-9"):
+            bundle = cast.teammate.context_for(thread=unknown)
+            assert (bundle.task, bundle.to_agent_context()["project_memory"]) == (None, [])
+        assert cast.author.context_for(thread="thread-8").task == "Sending invoices"
+
     def test_a_bundle_has_a_section_for_each_sort_of_memory(self, cast: Cast, clock: ManualClock) -> None:
         cast.human.save("Prefers short answers.", type="profile")
         cast.author.save("The billing service runs in Frankfurt.", project="billing")

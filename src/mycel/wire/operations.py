@@ -205,7 +205,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "context_for",
         "GET",
         "/api/memory/agent-context",
-        renamed={"agent_id": "agent", "topic": "task"},
+        renamed={"agent_id": "agent", "thread_id": "thread", "topic": "task"},
         shows="to_agent_context",
     ),
     Operation("explain", "GET", "/api/explain"),

@@ -70,6 +70,15 @@ def find_source(connection: apsw.Connection, scope: ReadScope, id: SourceId) -> 
     return None if row is None else _source(row)
 
 
+def find_thread_title(connection: apsw.Connection, scope: ReadScope, thread_id: str) -> str | None:
+    seen, values = in_sight(scope)
+    sql = f"""
+        SELECT s.title FROM sources s WHERE s.thread_id = :thread AND s.title IS NOT NULL AND {seen}
+        ORDER BY s.id DESC LIMIT 1"""
+    row = connection.execute(sql, {**values, "thread": thread_id}).fetchone()
+    return None if row is None else row[0]
+
+
 def list_sources(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[SourceEntry]:
     """Newest first; ids grow with time, so the last one seen is the cursor."""
     seen, values = in_sight(scope)

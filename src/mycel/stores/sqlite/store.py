@@ -205,6 +205,9 @@ class SqliteStore:
     def find_source(self, scope: ReadScope, id: SourceId) -> Source | None:
         return self._database.read(sources.find_source, scope, id)
 
+    def find_thread_title(self, scope: ReadScope, thread_id: str) -> str | None:
+        return self._database.read(sources.find_thread_title, scope, thread_id)
+
     def find_growing(self, report: Source) -> Source | None:
         return self._database.read(sources.find_growing, report)
 
