@@ -73,7 +73,8 @@ class Briefings:
         similar = self._episodes.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS)
         own = {episode.id for episode in tried}
         others = [one for one in similar if one.episode.id not in own]
-        return records_of([*(SimilarEpisode(episode, 1.0) for episode in tried), *others])
+        records = records_of([*(SimilarEpisode(episode, 1.0) for episode in tried), *others])
+        return [record for record in records if record.completed]
 
     def _knowledge(
         self, caller: Caller, task: str, *, project: str | None, repo: object, limit: int

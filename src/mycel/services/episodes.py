@@ -10,7 +10,6 @@ from typing import cast
 from mycel.access.attribution import require_attribution
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
-from mycel.contracts.episode_store import Stretch
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.asking import read_limit
@@ -40,19 +39,17 @@ from mycel.services.policies import Policies
 from mycel.services.reach import named_scope
 from mycel.services.screening import masked, screen
 from mycel.services.search import Searching
+from mycel.services.stretches import stretch_name, stretches_of
 from mycel.services.unwritten import Unwritten, unwritten
 
 MOST_COUNT = 2**53
 MAX_ITEMS = 1000
 USUAL_TIME = timedelta(days=30)
-MOST_STRETCHES = 400
 DEFAULT_RATES = 50
 # What is known of an agent is weighed against one episode of each kind, so that one lucky run is no proof.
 DOUBT = 1.0
 LOOKED_AT_FOR_AGENTS = 100
 _FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
-_LENGTHS = {RateBy.DAY: timedelta(days=1), RateBy.WEEK: timedelta(days=7)}
 _ABOUT_THE_MEMORY = frozenset(
     {"task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles", "observed_at"}
 )
@@ -226,10 +223,10 @@ class Episodes:
                     self._grouping.catch_up(store)
                 rates = store.rates(scope, filters, by=way).items()
                 return [SuccessRate(name, tally) for name, tally in rates][:page]
-            stretches = _stretches(since, until, way)
+            stretches = stretches_of(since, until, way)
             tallies = store.rates_over_time(scope, replace(filters, since=None, until=None), stretches)
         return [
-            SuccessRate(_stretch_name(start, way), tally)
+            SuccessRate(stretch_name(start, way), tally)
             for (start, _), tally in zip(stretches, tallies, strict=True)
             if tally.episodes
         ]
@@ -307,33 +304,3 @@ def records_of(similar: Sequence[SimilarEpisode]) -> list[Record]:
         score = (sum(good) + DOUBT / 2) / (sum(one.relevance for one in theirs) + DOUBT)
         records.append(Record(agent, len(good), len(theirs) - len(good), round(score, 4)))
     return sorted(records, key=lambda record: (-record.score, record.agent_id))
-
-
-def _stretches(since: datetime, until: datetime, way: RateBy) -> list[Stretch]:
-    """Whole days, weeks or months in UTC, the first and last as far as asked for."""
-    start = since.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    if way is RateBy.MONTH:
-        start = start.replace(day=1)
-    elif way is RateBy.WEEK:
-        start -= timedelta(days=start.weekday())
-    found: list[Stretch] = []
-    while start < until:
-        end = _end_of(start, way)
-        found.append((max(start, since), min(end, until)))
-        if len(found) > MOST_STRETCHES:
-            raise InvalidInput(
-                f"is more than {MOST_STRETCHES} {way.value}s back: ask for a shorter time", field="since"
-            )
-        start = end
-    return found
-
-
-def _end_of(start: datetime, way: RateBy) -> datetime:
-    try:
-        return (start + timedelta(days=32)).replace(day=1) if way is RateBy.MONTH else start + _LENGTHS[way]
-    except OverflowError:
-        return _LAST_MOMENT
-
-
-def _stretch_name(start: datetime, way: RateBy) -> str:
-    return f"{start:%Y-%m}" if way is RateBy.MONTH else f"{start:%Y-%m-%d}"

@@ -102,7 +102,7 @@ class ApiTasks:
         assert [one.episode.approach for one in briefing.worked] == ["close idle connections"]
         assert [one.content for one in briefing.knowledge] == ["The database takes at most 80 connections."]
         assert [one.path for one in briefing.artifacts] == ["load-test.md"]
-        assert [one.agent_id for one in briefing.agents] == ["swe-2", "swe-1"]
+        assert [one.agent_id for one in briefing.agents] == ["swe-2"]
         text = briefing.to_markdown()
         assert text.index("raise the pool size") < text.index("close idle connections")
         assert cast.outsider.before_task("database connections", task_id="T-1").to_markdown() == ""
