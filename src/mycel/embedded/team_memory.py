@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Unpack
 
-from mycel.contracts.memory_api import (
+from mycel.contracts.memory_fields import (
     CaptureFields,
     ChangedFields,
     FilterFields,

@@ -16,7 +16,7 @@ from mycel.surfaces.cli.material import FROM_INPUT, read_material, read_messages
 from mycel.surfaces.cli.options import given, naming
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import CaptureFields
+    from mycel.contracts.memory_fields import CaptureFields
 
 _MATERIAL = "A text, a JSON list of messages, or a transcript (JSONL) of Claude Code or Codex"
 

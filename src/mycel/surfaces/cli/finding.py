@@ -14,7 +14,7 @@ from mycel.surfaces.cli.json_shapes import shape
 from mycel.surfaces.cli.options import any_of, filters
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import FilterFields
+    from mycel.contracts.memory_fields import FilterFields
 
 SearchLimit = Annotated[int, typer.Option(metavar="N", help="At most so many.", min=1)]
 MinRelevance = Annotated[

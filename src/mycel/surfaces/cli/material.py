@@ -11,7 +11,7 @@ from mycel.errors import InvalidInput
 from mycel.surfaces.cli.output import note
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import Messages
+    from mycel.contracts.memory_fields import Messages
 
 FROM_INPUT = "-"
 # The largest content any setting allows; more would only be read to be refused.

@@ -16,7 +16,8 @@ from mycel.surfaces.cli.options import any_of, clear_fields, given
 from mycel.surfaces.cli.output import one_line
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import ChangedFields, MemoryApi, MemoryFields
+    from mycel.contracts.memory_api import MemoryApi
+    from mycel.contracts.memory_fields import ChangedFields, MemoryFields
     from mycel.domain.receipt import Receipt
     from mycel.surfaces.cli.invocation import AnyWorkspace
 

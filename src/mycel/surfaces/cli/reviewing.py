@@ -18,7 +18,8 @@ from mycel.surfaces.cli.options import clear_fields, filters, given
 from mycel.surfaces.cli.titles import present, titles_of
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import FilterFields, MemoryApi
+    from mycel.contracts.memory_api import MemoryApi
+    from mycel.contracts.memory_fields import FilterFields
     from mycel.domain.inbox import InboxItem
 
 # Of what one moment put into the inbox.

@@ -1,0 +1,123 @@
+"""What the methods of a team's memory can be given by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypedDict
+
+
+class MemoryFields(TypedDict, total=False):
+    """What a writer can say about a memory; whatever is left out is derived."""
+
+    type: str
+    title: str | None
+    summary: str | None
+    tags: Sequence[str] | str
+    category: str | None
+    key: str | None
+    project: str | None
+    repo: str | None
+    path: str
+    scope: str
+    visibility: str
+    allowed_roles: Sequence[str]
+    confidence: float
+    ttl: timedelta | float | str | None
+    expires_at: datetime | str | None
+    observed_at: datetime | str | None
+    metadata: Mapping[str, Any] | None
+    session_id: str | None
+    task_id: str | None
+    rationale: str | None
+    alternatives: Sequence[str] | None
+    source: Mapping[str, Any] | str | None
+    needs_review: bool
+    idempotency_key: str | None
+
+
+class ChangedFields(MemoryFields, total=False):
+    """What an update can change. None empties a field that may be empty."""
+
+    content: str
+    status: str
+    expected_version: int | None
+    reason: str | None
+
+
+class SurroundingFields(TypedDict, total=False):
+    """Where captured material belongs and who may read it, and with it what is drawn from it."""
+
+    project: str | None
+    repo: str | None
+    session_id: str | None
+    thread_id: str | None
+    title: str | None
+    uri: str | None
+    visibility: str | None
+    allowed_roles: Sequence[str] | None
+
+
+class CaptureFields(SurroundingFields, total=False):
+    """As above, of material that may belong to a task."""
+
+    task_id: str | None
+
+
+class TaskFields(SurroundingFields, total=False):
+    """How a task was done, and what the ledger keeps beside; `agent_id` is who did it, by default the caller."""
+
+    approach: str | None
+    agent_id: str | None
+    duration_ms: int | None
+    tokens_in: int | None
+    tokens_out: int | None
+
+
+class TaskResultFields(TaskFields, total=False):
+    """What a task came to. Each artifact is an object with the fields of `artifacts.register` but those of the task."""
+
+    task_id: str
+    action: str
+    output: str | None
+    what_went_wrong: str | None
+    lessons: Sequence[str] | None
+    artifacts: Sequence[Mapping[str, Any]] | None
+    idempotency_key: str | None
+
+
+class PolicyFields(TypedDict, total=False):
+    """Parts of a team's policy. Times are spans such as `7d`, or `never`; `review` takes types, `all` or `none`."""
+
+    least_trust: str
+    review: str | Sequence[str] | None
+    promote_from: float
+    consolidate_every: timedelta | float | str | None
+    lives: Mapping[str, timedelta | float | str | None]
+    inbox_kept: timedelta | float | str | None
+    episodes_kept: timedelta | float | str | None
+    purge_after: timedelta | float | str | None
+    secrets: str
+
+
+Messages = Sequence[Mapping[str, Any]] | str
+
+
+class FilterFields(TypedDict, total=False):
+    """What a reader can ask for; everything given must hold."""
+
+    path: str | None
+    type: str | Sequence[str] | None
+    status: str | Sequence[str] | None
+    scopes: str | Sequence[str] | None
+    tags: str | Sequence[str] | None
+    category: str | None
+    key: str | None
+    knowledge: bool | None
+    project: str | None
+    repo: str | None
+    agent: str | None
+    session_id: str | None
+    task_id: str | None
+    since: datetime | str | None
+    until: datetime | str | None
