@@ -15,7 +15,7 @@ from mycel.app import open_workspace
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import Caller, IssuedToken, Kind, Role
 from mycel.embedded.workspace import Workspace
-from mycel.errors import AccessDenied, InvalidInput, NotFound
+from mycel.errors import AccessDenied, InvalidInput, NotFound, Unauthenticated
 from mycel.services.tokens import Tokens
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
@@ -134,7 +134,7 @@ def test_whoever_follows_changes_is_cut_off_when_the_token_is_revoked(squad: Wor
     reader.start()
     squad.as_member("admin-1").save("after")
     reader.join(5)
-    assert [type(found) for found in seen] == [AccessDenied]
+    assert [type(found) for found in seen] == [Unauthenticated]
 
 
 def test_revoking_what_is_not_there_is_not_found(squad: Workspace) -> None:

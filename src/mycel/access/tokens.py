@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 
 PREFIX = "mycel_"
+_SECRET = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 
 
 def new_secret() -> str:
     return PREFIX + secrets.token_urlsafe(32)
+
+
+def is_secret(text: str) -> bool:
+    """Whether it has the form of one; anything else need not be looked up."""
+    return _SECRET.fullmatch(text) is not None
 
 
 def hash_secret(secret: str) -> str:

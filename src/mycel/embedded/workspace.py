@@ -12,7 +12,7 @@ from typing import Any, Self
 from mycel.access.rules import require_operator
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.embedding import EmbeddingProgress
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
 from mycel.embedded.team_memory import MemberServices, TeamMemory
 from mycel.services.callers import Callers
@@ -74,7 +74,8 @@ class Workspace:
     def sign_in(self, secret: str, *, member: str | None = None, team: str | None = None) -> Visit:
         """Who comes with a token, and what it may do here. The operator may come as a member, or into a team."""
         given = self._do.callers.token(secret)
-        acting = self._do.callers.acting(given, member=member, team=team) if member or team else given
+        named = member is not None or team is not None
+        acting = self._do.callers.acting(given, member=member, team=team) if named else given
         workspace = Workspace(self._do, close=_leave_open, caller=acting)
         return Visit(acting, self._memory(acting), workspace)
 
@@ -125,6 +126,11 @@ class Workspace:
         self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
     ) -> IssuedToken:
         return self._do.tokens.issue(self._caller(), member_id, label=label, ttl=ttl)
+
+    def token_owner(self, member_id: str | None = None) -> MemberId:
+        """Whose tokens the caller may have issued: the member named, or itself; the errors are those of `new_token`."""
+        caller = self._caller()
+        return self._do.tokens.owner(caller, caller.member_id if member_id is None else member_id)
 
     def tokens(self, *, member_id: str | None = None) -> list[Token]:
         return self._do.tokens.list(self._caller(), member_id=member_id)

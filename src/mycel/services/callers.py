@@ -11,11 +11,12 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import OPERATOR, Caller
-from mycel.errors import AccessDenied, InvalidInput
+from mycel.errors import AccessDenied, InvalidInput, Unauthenticated
 from mycel.services.organisation import caller_for, read_member_id, read_team_name
 
 # A revoked token or a changed role takes effect within this time, in every process.
 FRESH_SECONDS = 0.5
+NOT_ADMITTED = "the token is unknown, expired or revoked"
 
 
 class Callers:
@@ -35,21 +36,28 @@ class Callers:
         """The operator as a member or in a team; asked each time whether it still is the operator."""
         who = OPERATOR if member is None else read_member_id(member)
         where = None if team is None else read_team_name(team)
+        require_operator(given())
+        if where is not None and who != OPERATOR:
+            raise InvalidInput(f"is for the operator; {who} acts in its own team", field="team")
+        found = self.member(who, team=where)
 
-        def find() -> Caller:
+        def acting() -> Caller:
+            # Asked outside of what is kept: the two times that a look stays fresh must not add up.
             require_operator(given())
-            if where is not None and who != OPERATOR:
-                raise InvalidInput(f"is for the operator; {who} acts in its own team", field="team")
-            return caller_for(self._directory, who, team=where)
+            return found()
 
-        return _Fresh(find)
+        return acting
 
     def _authenticate(self, secret: object) -> Caller:
         token = self._directory.find_token(hash_secret(secret)) if isinstance(secret, str) else None
         expired = token is not None and token.expires_at is not None and token.expires_at <= self._clock.now()
         if token is None or token.revoked_at is not None or expired:
-            raise AccessDenied("the token is unknown, expired or revoked")
-        return caller_for(self._directory, token.member_id)
+            raise Unauthenticated(NOT_ADMITTED)
+        try:
+            return caller_for(self._directory, token.member_id)
+        except AccessDenied:
+            # Removed between the two looks.
+            raise Unauthenticated(NOT_ADMITTED) from None
 
 
 class _Fresh:

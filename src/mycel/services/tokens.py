@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mycel.access.tokens import PREFIX, hash_secret, new_secret
-from mycel.contracts.directory import Directory, DirectoryTransaction
+from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
 from mycel.domain import fields
 from mycel.domain.ids import MemberId, new_id
 from mycel.domain.team import OPERATOR, Caller, IssuedToken, Role, Token
@@ -38,6 +38,12 @@ class Tokens:
 
         return IssuedToken(self._directory.transact(work), secret)
 
+    def owner(self, caller: Caller, member_id: object) -> MemberId:
+        """The member, if the caller may have tokens issued for it; otherwise the error that `issue` raises."""
+        owner = read_member_id(member_id)
+        _require_owner(self._directory, caller, owner)
+        return owner
+
     def list(self, caller: Caller, *, member_id: object = None) -> list[Token]:
         owner = None if member_id is None else read_member_id(member_id)
         if caller.is_operator:
@@ -62,8 +68,8 @@ class Tokens:
         self._directory.transact(work)
 
 
-def _require_owner(transaction: DirectoryTransaction, caller: Caller, owner: MemberId) -> None:
-    member = transaction.find_member(owner)
+def _require_owner(directory: DirectoryReads, caller: Caller, owner: MemberId) -> None:
+    member = directory.find_member(owner)
     seen = member is not None and (caller.is_operator or member.team == caller.team)
     if member is None or member.removed_at is not None or not seen:
         raise NotFound(f"no member {owner}")

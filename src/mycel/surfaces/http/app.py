@@ -15,10 +15,10 @@ from starlette.responses import JSONResponse, Response
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, metrics, streams
+from mycel.surfaces.http import archives, metrics, signing_in, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.figures import Measured, Metrics
-from mycel.surfaces.http.hosts import LOOPBACK_NAMES, KnownHosts
+from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
@@ -45,7 +45,8 @@ def create_app(
         metrics=figures,
     )
     named = [] if host is None else [host]
-    names = LOOPBACK_NAMES.union(name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
+    allowed = (name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
+    names = LOOPBACK_NAMES.union(allowed) - EVERY_ADDRESS
     routes = [
         NotedRoute("/health", _health),
         NotedRoute("/health/live", _live),
@@ -53,6 +54,7 @@ def create_app(
         *streams.ROUTES,
         *archives.ROUTES,
         *metrics.ROUTES,
+        *signing_in.ROUTES,
     ]
     app = Starlette(
         routes=routes,

@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mycel.surfaces.http.problems import Problem
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+# To listen on, and the name of nobody: other sites can have a browser ask for them.
+EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - refused, not listened on
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,5})?", re.IGNORECASE)
 _POLICY_VIOLATION = 1008
 

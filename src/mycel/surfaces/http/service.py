@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.surfaces.http.figures import Metrics
+from mycel.surfaces.http.one_time_codes import OneTimeCodes
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 
@@ -26,6 +27,7 @@ class Service:
     visitors: Visitors
     nonce: str
     metrics: Metrics
+    codes: OneTimeCodes = field(default_factory=OneTimeCodes)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def admitted(self, request: HTTPConnection) -> Visit:

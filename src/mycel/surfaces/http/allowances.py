@@ -1,0 +1,68 @@
+"""How often something may happen: so many times a second, with some of it saved up; and how often strangers may try."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+
+from mycel.errors import LimitExceeded, Unavailable
+
+# Everybody who works here may come back at the same moment, after a restart; who is known costs nothing.
+STRANGERS_AT_ONCE = 2000.0
+STRANGERS_PER_SECOND = 50.0
+ALL_STRANGERS_AT_ONCE = 4000.0
+ALL_STRANGERS_PER_SECOND = 200.0
+MAX_ADDRESSES = 4096
+
+
+class Allowance:
+    __slots__ = ("_at", "_left", "_most", "_rate")
+
+    def __init__(self, rate: float, *, at_once: float) -> None:
+        self._rate = rate
+        self._most = at_once
+        self._left = at_once
+        self._at = time.monotonic()
+
+    def take(self) -> float:
+        """How many seconds to wait until there is one; 0 when it was taken."""
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return (1 - self._left) / self._rate
+        self._left -= 1
+        return 0.0
+
+    def give_back(self) -> None:
+        self._left = min(self._most, self._left + 1)
+
+
+class Strangers:
+    """Secrets that nobody here has seen: whoever guesses keeps neither the directory busy nor others out for long."""
+
+    def __init__(self) -> None:
+        self._all = Allowance(ALL_STRANGERS_PER_SECOND, at_once=ALL_STRANGERS_AT_ONCE)
+        self._by_address: OrderedDict[str, Allowance] = OrderedDict()
+
+    def enter(self, address: str) -> None:
+        """Before each try; `leave_known` gives it back when the secret was a true one."""
+        if wait := self._of(address).take():
+            raise LimitExceeded("too many unknown tokens came from here; wait", retry_after=wait)
+        if wait := self._all.take():
+            self._of(address).give_back()
+            raise Unavailable("too many unknown tokens come at once; retry in a moment", retry_after=wait)
+
+    def leave_known(self, address: str) -> None:
+        self._all.give_back()
+        self._of(address).give_back()
+
+    def _of(self, address: str) -> Allowance:
+        known = self._by_address.get(address)
+        if known is None:
+            known = self._by_address[address] = Allowance(STRANGERS_PER_SECOND, at_once=STRANGERS_AT_ONCE)
+            if len(self._by_address) > MAX_ADDRESSES:
+                self._by_address.popitem(last=False)
+        else:
+            self._by_address.move_to_end(address)
+        return known

@@ -1,0 +1,84 @@
+"""What a request says about who sends it: a bearer token, or in a browser the cookie, and on whose behalf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from starlette.types import Scope
+
+from mycel.errors import InvalidInput, Unauthenticated
+
+COOKIE = "mycel_token"
+AS_MEMBER = "mycel-as"
+IN_TEAM = "mycel-team"
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+# What a browser says of requests by our own pages, and by whoever typed the address.
+_OWN_PAGES = frozenset({"same-origin", "none"})
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    secret: str = field(repr=False)
+    member: str | None = None
+    team: str | None = None
+    by_cookie: bool = False
+
+
+def credentials_of(scope: Scope) -> Credentials:
+    """`Unauthenticated` without any, or with two that may differ in what some proxy made of them."""
+    secret = _bearer(scope)
+    by_cookie = secret is None
+    if by_cookie:
+        secret = cookie_of(scope)
+    if secret is None:
+        raise Unauthenticated("send the header Authorization: Bearer TOKEN")
+    if by_cookie:
+        require_own_page(scope)
+    return Credentials(secret, _single(scope, AS_MEMBER), _single(scope, IN_TEAM), by_cookie)
+
+
+def cookie_of(scope: Scope) -> str | None:
+    """Cookies of other paths and ports of this host come along: two of our name may not both be ours."""
+    found: set[str] = set()
+    for text in _values(scope, b"cookie"):
+        for part in text.split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == COOKIE:
+                found.add(value.strip('"'))
+    if len(found) > 1:
+        raise Unauthenticated(f"two cookies named {COOKIE} came along: sign out, and in again")
+    return next(iter(found), None) or None
+
+
+def require_own_page(scope: Scope) -> None:
+    """A cookie comes along whoever asks, so a page of ours must. Origins that are named were judged before."""
+    if _values(scope, b"origin"):
+        return
+    if scope["type"] == "websocket" or scope["method"] not in _SAFE:
+        raise Unauthenticated("a request with a cookie must name its origin")
+    if any(value not in _OWN_PAGES for value in _values(scope, b"sec-fetch-site")):
+        raise Unauthenticated("a cookie counts only for pages of this service")
+
+
+def address_of(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _bearer(scope: Scope) -> str | None:
+    given = _values(scope, b"authorization")
+    if len(given) > 1:
+        raise Unauthenticated("send the header Authorization once")
+    scheme, _, secret = (given or [""])[0].partition(" ")
+    return secret.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _single(scope: Scope, name: str) -> str | None:
+    given = _values(scope, name.encode())
+    if len(given) > 1:
+        raise InvalidInput("is given more than once", field=name)
+    return given[0] if given else None
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for given, value in scope["headers"] if given == name]
