@@ -220,3 +220,12 @@ def test_what_steers_by_the_name_of_its_task_is_not_in_a_briefing(memory: TeamMe
     memory.episodes.log(action="failed", approach="raise the pool size", task_id=ORDER)
     memory.after_task(task_id=ORDER, output="raised the pool size")
     assert memory.before_task("raise the pool size").to_markdown() == ""
+
+
+def test_from_the_executive_a_member_of_another_team_looks_like_one_that_no_team_lists(
+    memory: TeamMemory, workspace: Workspace
+) -> None:
+    workspace.add_member("lead-0", team="executive", role="lead")
+    lead = workspace.as_member("lead-0")
+    for who in ("swe-1", "nobody-yet"):
+        assert lead.artifacts.register(path="a.txt", agent_id=who, content="x").agent_id == who

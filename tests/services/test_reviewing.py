@@ -114,6 +114,19 @@ def test_a_profile_is_confirmed_by_the_person_or_an_admin(squad: Squad) -> None:
         squad.author.upsert_profile_fact("editor", "emacs", about="swe-2")
 
 
+def test_whoever_belongs_to_another_team_looks_like_nobody_in_a_profile(squad: Squad) -> None:
+    squad.workspace.add_team("other")
+    squad.workspace.add_member("person-9", team="other", kind="human")
+    told: set[str] = set()
+    for about in ("person-9", "person-0"):
+        with pytest.raises(InvalidInput) as refused:
+            squad.author.upsert_profile_fact("tone", "terse", about=about)
+        told.add(str(refused.value))
+    assert len(told) == 1
+    # The operator belongs to every team.
+    assert squad.author.upsert_profile_fact("tone", "terse", about="operator").status is Status.INBOX
+
+
 def test_saying_a_profile_fact_again_adds_nothing_to_the_inbox(squad: Squad) -> None:
     def say(value: str, *, by: TeamMemory = squad.author, key: str = "tone") -> Memory:
         return by.upsert_profile_fact(key, value, about="person-1")

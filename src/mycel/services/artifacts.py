@@ -173,9 +173,12 @@ class ArtifactRegistry:
         require_attribution(caller, producer)
         if producer != caller.member_id:
             member = self._directory.find_member(producer)
-            # Whoever no team lists belongs to `executive`.
-            team = EXECUTIVE if member is None else member.team
-            if team != caller.team or (member is not None and member.removed_at is not None):
+            if member is None or member.team != caller.team:
+                # Whoever no team lists belongs to `executive`, and from there members of other teams look like those.
+                known = caller.team == EXECUTIVE
+            else:
+                known = member.removed_at is None
+            if not known:
                 raise NotFound(f"no member {producer} in team {caller.team}")
         return producer
 
