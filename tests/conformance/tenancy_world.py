@@ -24,6 +24,7 @@ from mycel.stores.sqlite.database import Disk
 
 ABSENT = "absent"
 HIDDEN_TEAM = "zephyr-vault"
+CHILD_TEAM = "zephyr-child"
 OWN_TEAM = "other"
 MARKS: dict[str, dict[str, Any]] = {
     "zephyr": {},
@@ -39,6 +40,8 @@ MEMBERS = {
     "zephyr-lead": (HIDDEN_TEAM, "lead", "agent"),
     "zephyr-admin": (HIDDEN_TEAM, "admin", "human"),
     "zephyr-gone": (HIDDEN_TEAM, "admin", "human"),
+    # Reads what is for the whole of the team above, and nothing narrower.
+    "zephyr-below": (CHILD_TEAM, "lead", "agent"),
     "swe-9": (OWN_TEAM, "agent", "agent"),
     "lead-9": (OWN_TEAM, "lead", "agent"),
     "admin-9": (OWN_TEAM, "admin", "human"),
@@ -121,6 +124,7 @@ def build(folder: Path) -> World:
 
 def _filled(workspace: Workspace, folder: Path) -> World:
     workspace.add_team(HIDDEN_TEAM)
+    workspace.add_team(CHILD_TEAM, parent=HIDDEN_TEAM)
     workspace.add_team(OWN_TEAM)
     for id, (team, role, kind) in MEMBERS.items():
         workspace.add_member(id, team=team, role=role, kind=kind)
@@ -158,9 +162,12 @@ def _hide(workspace: Workspace, mark: str, audience: dict[str, Any]) -> Hidden:
     found.add_ids("recall_id", author.search(f"{mark}word").id)
     author.views.save(f"{mark}-view", query=f"{mark}word")
     if mark == "zephyr":
-        found.add_ids("report_id", lead.consolidate().id)
-        found.add_names("team", HIDDEN_TEAM)
-        found.add_names("member", *(id for id, (team, *_) in MEMBERS.items() if team == HIDDEN_TEAM))
+        author.save_many([{"content": "the zephyr gate opens at nine"}] * 2)
+        report = lead.consolidate()
+        assert report.actions
+        found.add_ids("report_id", report.id)
+        found.add_names("team", HIDDEN_TEAM, CHILD_TEAM)
+        found.add_names("member", *(id for id in MEMBERS if mark in id))
         lead.set_policy(promote_from=0.77)
     found.add_names("word", f"{mark}word", f"the {mark} plan")
     found.add_names("path", f"/{mark}/place", f"/{mark}")
