@@ -10,8 +10,11 @@ from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qsl, quote, urlencode
 
+from mycel.domain.artifact import Artifact
+from mycel.domain.episode import Episode
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
+from mycel.domain.source import IngestionEvent
 from mycel.embedded.workspace import Visit
 from mycel.errors import Conflict, InvalidInput
 from mycel.surfaces.http.arguments import query_texts
@@ -24,6 +27,13 @@ from mycel.wire.spelling import respelled, snake_case
 
 _ETAG = re.compile(r'"(\d{1,18})"')
 _BASE64 = "base64"
+# Where what was made, or begun, can be looked at.
+_PLACES: Mapping[type, str] = {
+    Memory: "/api/memory",
+    Episode: "/api/memory/episodes",
+    Artifact: "/api/memory/artifacts",
+    IngestionEvent: "/api/events",
+}
 MARKDOWN = "text/markdown; charset=utf-8"
 
 
@@ -89,8 +99,8 @@ class Call(NamedTuple):
                 return Answer(304, b"", tuple(headers))
         if isinstance(result, Page):
             headers += _next_page(operation, self.query, cast("Page[object]", result).next_cursor)
-        if operation.status == 201 and isinstance(result, Memory):
-            headers.append(("location", f"/api/memory/{result.id}"))
+        if operation.status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
+            headers += _place(cast(object, result))
         return Answer(operation.status, to_json(cast(object, result)), tuple(headers))
 
 
@@ -154,6 +164,12 @@ def _decoded(given: Mapping[str, object], field: str) -> bytes:
 
 def _matches(given: str | None, tag: str) -> bool:
     return given is not None and tag in {one.strip().removeprefix("W/") for one in given.split(",")}
+
+
+def _place(made: object) -> list[tuple[str, str]]:
+    if isinstance(made, Memory | Episode | Artifact | IngestionEvent):
+        return [("location", f"{_PLACES[type(made)]}/{made.id}")]
+    return []
 
 
 def _next_page(operation: Operation, query: bytes, cursor: str | None) -> list[tuple[str, str]]:
