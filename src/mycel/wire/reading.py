@@ -90,6 +90,8 @@ def _of_dataclass(kind: Any) -> Reader:
     ]
 
     def build(value: Mapping[str, Any]) -> Any:
+        if not isinstance(value, dict):
+            raise TypeError(f"not a {kind.__name__}")
         return kind(**{name: take(value[key]) for name, key, take, required in known if required or key in value})
 
     return build
