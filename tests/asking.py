@@ -9,6 +9,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
+from mycel.settings import Settings
 from mycel.surfaces.http.app import create_app
 from tests.serving import ADDRESS
 
@@ -17,8 +18,10 @@ UNKNOWN = f"mycel_{'a' * 43}"
 
 
 @contextmanager
-def asking(workspace: Workspace, *, address: str = ADDRESS, **options: Any) -> Iterator[TestClient]:
-    app = create_app(workspace, **options)
+def asking(
+    workspace: Workspace, *, address: str = ADDRESS, host: str | None = None, **settings: Any
+) -> Iterator[TestClient]:
+    app = create_app(workspace, host=host, settings=Settings(**settings))
     with TestClient(app, base_url=address, raise_server_exceptions=False, follow_redirects=False) as client:
         yield client
 

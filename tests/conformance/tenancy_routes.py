@@ -114,6 +114,7 @@ def _import(query: str, given: dict[str, str], sent: str) -> Request:
 # By path and method.
 ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
     ("/health", "GET"): _open("GET", "/health"),
+    ("/metrics", "GET"): _open("GET", "/metrics"),
     ("/health/live", "GET"): _open("GET", "/health/live"),
     ("/health/ready", "GET"): _open("GET", "/health/ready"),
     ("/api/memory/changes", "GET"): _asked(

@@ -25,6 +25,7 @@ from mycel.domain.ids import TeamName
 from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError, NotFound
 from mycel.services import reach, read
+from mycel.settings import Settings
 from mycel.stores.sqlite import memories
 from mycel.surfaces.http import allowances, one_time_codes
 from mycel.surfaces.http.app import create_app
@@ -84,7 +85,7 @@ def app(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Starlette]:
     for module, name in ((allowances, "STRANGERS_AT_ONCE"), (allowances, "ALL_STRANGERS_AT_ONCE")):
         monkeypatch.setattr(module, name, 1e9)
     monkeypatch.setattr(one_time_codes, "WRONG_AT_ONCE", 1e9)
-    app = create_app(world.workspace, requests_per_second=1e9)
+    app = create_app(world.workspace, settings=Settings(requests_per_second=1e9))
     yield app
     app.state.service.threads.close()
 

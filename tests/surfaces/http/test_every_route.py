@@ -108,7 +108,7 @@ def test_live_routes_want_a_host_and_an_origin_of_ours_too(
 
 
 def test_names_and_origins_of_the_settings_are_answered(workspace: Workspace) -> None:
-    options = {"host": "0.0.0.0", "hosts": ["Memory.example"], "origins": ["https://Ui.example"]}
+    options = {"host": "0.0.0.0", "allowed_hosts": ("memory.example",), "allowed_origins": ("https://ui.example",)}
     with asking(workspace, **options) as client:
         assert client.get("/health", headers={"host": "memory.example:7077"}).status_code == 200
         assert client.get("/health", headers={"origin": "https://ui.example"}).status_code == 200
@@ -128,7 +128,7 @@ def test_more_work_than_can_be_done_is_refused_at_once(workspace: Workspace) -> 
         return "done"
 
     async def crowd() -> list[object]:
-        threads = Threads(threads=1, most_waiting=1)
+        threads = Threads(readers=1, writers=1, most_waiting=0)
         first = asyncio.create_task(threads.run(work))
         await asyncio.to_thread(going_on.wait, 10)
         second = asyncio.create_task(threads.run(lambda: "second"))

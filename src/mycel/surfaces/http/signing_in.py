@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from mycel.domain import fields
 from mycel.domain.team import IssuedToken
@@ -19,6 +18,7 @@ from mycel.surfaces.http.bodies import read_body, read_object, require_json
 from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
 from mycel.surfaces.http.one_time_codes import LINK_SECONDS
 from mycel.surfaces.http.problems import Problem, Refused
+from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.shapes import to_json
@@ -186,9 +186,9 @@ def _is_https(request: Request) -> bool:
 
 
 ROUTES = [
-    Route(LINKS, offer, methods=["POST"]),
-    Route(SIGN_IN_JSON, sign_in_json, methods=["POST"]),
-    Route(SIGN_IN, show, methods=["GET"]),
-    Route(SIGN_IN, sign_in, methods=["POST"]),
-    Route(SIGN_OUT, sign_out, methods=["POST"]),
+    NotedRoute(LINKS, offer, methods=["POST"]),
+    NotedRoute(SIGN_IN_JSON, sign_in_json, methods=["POST"]),
+    NotedRoute(SIGN_IN, show, methods=["GET"]),
+    NotedRoute(SIGN_IN, sign_in, methods=["POST"]),
+    NotedRoute(SIGN_OUT, sign_out, methods=["POST"]),
 ]
