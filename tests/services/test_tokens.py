@@ -137,6 +137,24 @@ def test_whoever_follows_changes_is_cut_off_when_the_token_is_revoked(squad: Wor
     assert [type(found) for found in seen] == [Unauthenticated]
 
 
+def test_whoever_acts_for_a_member_does_so_as_long_as_the_token_works(squad: Workspace) -> None:
+    secret = squad.issue_token("operator")
+    visit = squad.sign_in(secret, member="swe-1")
+    assert visit.caller().member_id == "swe-1"
+    assert visit.memory.save("for it").agent_id == "swe-1"
+    squad.revoke_token(secret)
+    time.sleep(SETTLED_SECONDS)
+    for attempt in (visit.caller, visit.memory.list, visit.workspace.teams):
+        with pytest.raises(Unauthenticated):
+            attempt()
+
+
+@pytest.mark.parametrize("named", [{"member": ""}, {"team": ""}, {"member": "swe-1", "team": "squad"}])
+def test_acting_for_nobody_in_particular_is_an_error(squad: Workspace, named: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput):
+        squad.sign_in(squad.issue_token("operator"), **named)
+
+
 def test_revoking_what_is_not_there_is_not_found(squad: Workspace) -> None:
     for token in ("x", "mycel_" + "A" * 43, "019a0000-0000-7000-8000-000000000000"):
         with pytest.raises(NotFound):
