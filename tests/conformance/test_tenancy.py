@@ -212,11 +212,12 @@ def test_a_role_that_is_missing_is_refused_and_changes_nothing(app: Starlette, w
     assert world.workspace.as_member("zephyr-lead").policy().promote_from == 0.77
 
 
-def test_an_admin_learns_that_an_id_is_taken_and_no_more(app: Starlette, world: World) -> None:
-    request = Request("", "POST", "/api/members", {"id": "zephyr-swe", "team": "other", "role": "lead"})
+@pytest.mark.parametrize("id", ["zephyr-swe", "zephyr-gone"])
+def test_an_admin_learns_that_an_id_is_taken_and_no_more(app: Starlette, world: World, id: str) -> None:
+    request = Request("", "POST", "/api/members", {"id": id, "team": "other", "role": "lead"})
     answer = asyncio.run(Door(app).ask(request, world.secrets["admin-9"]))
     assert answer.status == 409
-    assert '"detail":"zephyr-swe is already a member"' in answer.body
+    assert f'"detail":"{id} is already a member"' in answer.body
     assert "vault" not in answer.text
 
 

@@ -173,6 +173,20 @@ def test_a_removed_member_can_come_back_but_its_tokens_do_not(workspace: Workspa
         workspace.with_token(secret)
 
 
+def test_an_admin_cannot_take_over_the_name_of_somebody_who_left_another_team(workspace: Workspace) -> None:
+    for team in ("squad", "other"):
+        workspace.add_team(team)
+        workspace.add_member(f"admin-{team}", team=team, role="admin", kind="human")
+    workspace.add_member("swe-1", team="squad")
+    workspace.remove_member("swe-1")
+    admins = {team: workspace.sign_in(workspace.issue_token(f"admin-{team}")).workspace for team in ("squad", "other")}
+    with pytest.raises(Conflict, match=r"^swe-1 is already a member$"):
+        admins["other"].add_member("swe-1", team="other")
+    assert admins["squad"].add_member("swe-1", team="squad").team == "squad"
+    workspace.remove_member("swe-1")
+    assert workspace.add_member("swe-1", team="other").team == "other"
+
+
 @pytest.mark.parametrize(
     "change", [{"team": "squad"}, {"role": "member"}, {"role": "agent"}], ids=["team", "member", "agent"]
 )

@@ -110,11 +110,13 @@ class Organisation:
                 raise InvalidInput(f"there is no team {home}; add it first", field="team")
             known = transaction.find_member(member_id)
             member = Member(member_id, home, has_role, is_kind, has_trust, transaction.now)
+            if known is not None and not _sees(caller, known):
+                # It learns that the id is taken, and no more: also of one that was removed, whose name stands in
+                # what its team keeps.
+                raise Conflict(f"{member_id} is already a member")
             if known is not None and known.removed_at is None:
                 if replace(member, created_at=known.created_at) != known:
-                    # Whoever may not see where that is learns that the id is taken, and no more.
-                    where = f" in team {known.team} as {known.role}: update it instead" if _sees(caller, known) else ""
-                    raise Conflict(f"{member_id} is already a member{where}")
+                    raise Conflict(f"{member_id} is already a member in team {known.team} as {known.role}: update it")
                 return known
             transaction.put_member(member)
             return member
