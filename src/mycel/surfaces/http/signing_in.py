@@ -120,7 +120,7 @@ async def _issued(service: Service, request: Request, given: dict[str, Any]) -> 
             member = (await service.work(visit.caller)).member_id
         else:
             visit, member = service.codes.redeem(secret)
-        return await service.work(lambda: visit.workspace.new_token(member, label=LABEL, ttl=LIFETIME))
+        return await service.work(lambda: visit.workspace.new_token(member, label=LABEL, ttl=LIFETIME), writes=True)
     except (AccessDenied, NotFound):
         raise Unauthenticated(WRONG) from None
 
@@ -128,7 +128,7 @@ async def _issued(service: Service, request: Request, given: dict[str, Any]) -> 
 async def _revoke(service: Service, request: Request, secret: str) -> None:
     try:
         visit = await service.visitors.meet(secret, address=address_of(request.scope))
-        await service.work(lambda: visit.workspace.revoke_token(secret))
+        await service.work(lambda: visit.workspace.revoke_token(secret), writes=True)
     except (AccessDenied, NotFound):
         # It has ended already.
         pass
