@@ -48,7 +48,7 @@ def in_process(workspace: Workspace, **options: Any) -> Iterator[Sender]:
     try:
         yield Sender(ADDRESS, transport=_Transport(app, loop))
     finally:
-        app.state.service.threads.close()
+        app.state.service.close()
         loop.call_soon_threadsafe(loop.stop)
         thread.join(timeout=20)
         loop.close()

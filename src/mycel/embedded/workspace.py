@@ -17,6 +17,7 @@ from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, 
 from mycel.embedded.team_memory import MemberServices, TeamMemory
 from mycel.services.callers import Callers
 from mycel.services.embed import Report
+from mycel.services.following import Follower, Following
 from mycel.services.moving import Progress
 from mycel.services.org_files import read_org
 from mycel.services.organisation import Organisation, read_member_id, read_team_name
@@ -77,7 +78,7 @@ class Workspace:
         named = member is not None or team is not None
         acting = self._do.callers.acting(given, member=member, team=team) if named else given
         workspace = Workspace(self._do, close=_leave_open, caller=acting)
-        return Visit(acting, self._memory(acting), workspace)
+        return Visit(acting, self._memory(acting), workspace, self._do.member.following)
 
     def who_am_i(self) -> Caller:
         return self._caller()
@@ -219,6 +220,11 @@ class Visit:
     caller: Callable[[], Caller]
     memory: TeamMemory
     workspace: Workspace
+    _following: Following
+
+    def follow(self, *, wake: Callable[[], None], **wanted: Any) -> Follower:
+        """See `services.following.Following.follow`."""
+        return self._following.follow(self.caller, wake=wake, **wanted)
 
 
 def _leave_open() -> None:

@@ -40,6 +40,20 @@ class Follower:
     def team(self) -> TeamName:
         return self._tail.team
 
+    @property
+    def reached(self) -> int:
+        """Up to here nothing is left to tell; whoever goes away can come back with this."""
+        return self._cursor.reached
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it has come as far as the tail: if so after a taking, whatever comes later wakes it."""
+        return self._tail.has_shown_all_to(self._cursor)
+
+    def check(self) -> None:
+        """Raises what `take` would raise because of who is calling."""
+        self._scope()
+
     def take(self, limit: int = 100) -> tuple[list[Change], int]:
         """What is new for it, in order, and the sequence up to which the log was looked at.
 

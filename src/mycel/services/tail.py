@@ -86,6 +86,10 @@ class Tail:
             cursor.reached = max(cursor.reached, reached)
             return cursor.reached
 
+    def has_shown_all_to(self, cursor: Cursor) -> bool:
+        with self._lock:
+            return cursor.reached >= self._recent.last
+
     def _run(self) -> None:
         try:
             is_read = self._try_to_read()

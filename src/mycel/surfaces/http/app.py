@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.datastructures import Address
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,10 +17,11 @@ from starlette.responses import JSONResponse, Response
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, metrics, signing_in, streams
+from mycel.surfaces.http import archives, metrics, signing_in, sockets, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.figures import Measured, Metrics
 from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
+from mycel.surfaces.http.feeds import Feeds, StreamLimits
 from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
@@ -32,17 +35,21 @@ def create_app(
     host: str | None = None,
     nonce: str | None = None,
     settings: Settings | None = None,
+    stream_limits: StreamLimits | None = None,
 ) -> Starlette:
     """Answers under the names of this machine, under the host it is bound to, and under those the settings name."""
     chosen = settings or Settings(data=Path())
     threads, figures = Threads(), Metrics()
     visitors = Visitors(workspace, threads, requests_per_second=chosen.requests_per_second)
+    stopping = asyncio.Event()
     service = Service(
         workspace=workspace,
         threads=threads,
         visitors=visitors,
         nonce=nonce or secrets.token_urlsafe(16),
         metrics=figures,
+        feeds=Feeds(stream_limits or StreamLimits(), stopping),
+        stopping=stopping,
     )
     named = [] if host is None else [host]
     allowed = (name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
@@ -52,6 +59,7 @@ def create_app(
         NotedRoute("/health/live", _live),
         NotedRoute("/health/ready", _ready),
         *streams.ROUTES,
+        *sockets.ROUTES,
         *archives.ROUTES,
         *metrics.ROUTES,
         *signing_in.ROUTES,
@@ -67,8 +75,15 @@ def create_app(
         lifespan=_lifespan,
     )
     app.state.service = service
-    app.state.stopping = service.stopping
+    app.state.stopping = stopping
+    app.state.streams_ended = service.feeds.ended
+    # Whoever runs the app has the connections, and says how to cut one.
+    app.state.cut = _leave
     return app
+
+
+def _leave(_client: Address | None) -> None:
+    """It goes when its own end notices."""
 
 
 @asynccontextmanager
@@ -77,8 +92,7 @@ async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        service.stopping.set()
-        service.threads.close()
+        service.close()
 
 
 async def _health(request: Request) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from starlette.requests import HTTPConnection
@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.surfaces.http.figures import Metrics
 from mycel.surfaces.http.one_time_codes import OneTimeCodes
+from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 
@@ -27,8 +28,9 @@ class Service:
     visitors: Visitors
     nonce: str
     metrics: Metrics
+    feeds: Feeds
+    stopping: asyncio.Event
     codes: OneTimeCodes = field(default_factory=OneTimeCodes)
-    stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def admitted(self, request: HTTPConnection) -> Visit:
         """Whoever asks, for routes that are no operation; noted for the log of requests."""
@@ -39,6 +41,11 @@ class Service:
 
     async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
         return await self.threads.run(work, writes=writes)
+
+    def close(self) -> None:
+        self.stopping.set()
+        self.feeds.close()
+        self.threads.close()
 
 
 def service_of(request: HTTPConnection) -> Service:

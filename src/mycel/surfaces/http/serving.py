@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import socket
 import sys
 from collections.abc import Callable
 from datetime import timedelta
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Address, State
 
 from mycel.surfaces.http.activity import Activity
 from mycel.surfaces.http.log_lines import log_event
@@ -21,7 +24,11 @@ from mycel.surfaces.http.logs import RequestLog
 GRACE_SECONDS = 10
 # Work that nobody waits for begins so long after the start: it loads libraries that would delay the first answers.
 SETTLE_SECONDS = 1.0
-MAX_SOCKET_MESSAGE_BYTES = 1024 * 1024
+# Open streams are told first, and have so long to end.
+STREAM_SECONDS = 3.0
+MAX_SOCKET_MESSAGE_BYTES = 64 * 1024
+PING_SECONDS = 15.0
+PONG_SECONDS = 60.0
 
 
 def run_service(
@@ -37,7 +44,8 @@ def run_service(
     `ready` is called when it listens, `settled` when the first callers have had their turn.
     """
     activity = Activity(app)
-    server = _Server(_config(RequestLog(activity)), stopping=app.state.stopping, ready=ready, settled=settled)
+    server = _Server(_config(RequestLog(activity)), app.state, ready=ready, settled=settled)
+    app.state.cut = server.cut
     if stop_when_idle is not None:
         limit = stop_when_idle.total_seconds()
         server.is_unused = lambda: activity.idle_seconds >= limit
@@ -49,13 +57,13 @@ class _Server(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
+        state: State,
         *,
-        stopping: asyncio.Event,
         ready: Callable[[], None],
         settled: Callable[[], None],
     ) -> None:
         super().__init__(config)
-        self._stopping = stopping
+        self._state = state
         self._ready = ready
         self._settled = settled
         self.is_unused: Callable[[], bool] = lambda: False
@@ -71,8 +79,18 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         why = "it was told to" if self.should_exit else "nobody uses it"
         log_event("stopping", f"the service stops: {why}")
-        self._stopping.set()
+        self._state.stopping.set()
+        # Sockets that are still open then are closed by the server, which says less about why.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._state.streams_ended(), STREAM_SECONDS)
         await super().shutdown(sockets)
+
+    def cut(self, client: Address | None) -> None:
+        """At once, with whatever it was still to be sent."""
+        connections: set[Any] = {*self.server_state.connections}
+        for connection in connections:
+            if client is not None and connection.client == tuple(client):
+                connection.transport.abort()
 
 
 def _config(app: RequestLog) -> uvicorn.Config:
@@ -84,6 +102,8 @@ def _config(app: RequestLog) -> uvicorn.Config:
         ws_max_size=MAX_SOCKET_MESSAGE_BYTES,
         # Its buffers would cost a quarter of a megabyte for each of a thousand subscribers.
         ws_per_message_deflate=False,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PONG_SECONDS,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -1,36 +1,127 @@
-"""The changes of a team, as an array of what has happened."""
+"""The changes of a team: what has happened as an array, and what happens as a stream."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from mycel.embedded.workspace import Visit
+from mycel.errors import InvalidInput, MycelError
 from mycel.surfaces.http.arguments import query_arguments
+from mycel.surfaces.http.delivery import deliver
+from mycel.surfaces.http.feeds import Feed
+from mycel.surfaces.http.problems import problem_of
 from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import service_of
+from mycel.surfaces.http.visitors import credentials_of
+from mycel.wire.events import CHANGES, HEARTBEAT, LAST_EVENT_ID, MEDIA_TYPE, NOW, Event, end_event
 from mycel.wire.shapes import to_json
 
-PATH = "/api/memory/changes"
 # One answer; the next page begins after its last change.
 MOST_CHANGES = 1000
-_TYPES: Mapping[str, Any] = {"after": int, "path": str, "project": str, "type": Sequence[str] | str, "team": str}
+TYPES: Mapping[str, Any] = {
+    "after": int,
+    "path": str,
+    "project": str,
+    "type": Sequence[str] | str,
+    "team": str,
+    "follow": bool,
+}
+_HEADERS = [
+    (b"content-type", MEDIA_TYPE.encode()),
+    (b"cache-control", b"no-store"),
+    # Proxies would keep it until there is enough to be worth sending.
+    (b"x-accel-buffering", b"no"),
+]
+# The first wait of a browser that comes back.
+_OPENING = b"retry: 1000\n\n"
 
 
-async def changes(request: Request) -> Response:
+async def changes(request: Request) -> Any:
+    """The changes that the caller may see, in order of their sequence; gaps are changes that it may not.
+
+    As a JSON array of at most 1000, with a `Link` to the next page. With `Accept: text/event-stream`, or `follow=true`,
+    as Server-Sent Events that never end: `change` has the sequence as its id, `cursor` says how far the log was looked
+    at, `end` is the last one and holds a problem. `Last-Event-ID` wins over `after`; without either an array begins
+    with the first change and a stream with what comes from now on, as `after=now` does. `path`, `project`, `type` and
+    `team` choose what is told; what leaves them, or the caller's sight, is told as `remove`.
+    """
     service = service_of(request)
     visit = await service.admitted(request)
-    given = query_arguments(request, _TYPES)
+    given = query_arguments(request, TYPES)
+    accepted = MEDIA_TYPE in request.headers.get("accept", "")
+    if given.pop("follow", accepted) and request.method == "GET":
+        return EventStream(request, await opened(request, visit, given))
+    given["after"] = _read_after(given.get("after", 0))
     found = await service.work(lambda: list(islice(visit.memory.changes(**given), MOST_CHANGES)))
     headers: dict[str, str] = {}
     if len(found) == MOST_CHANGES:
         query = urlencode({**given, "after": found[-1].sequence}, doseq=True)
-        headers["link"] = f'<{PATH}?{query}>; rel="next"'
+        headers["link"] = f'<{CHANGES}?{query}>; rel="next"'
     return Response(to_json(found), media_type="application/json", headers=headers)
 
 
-ROUTES = [NotedRoute(PATH, changes, methods=["GET"])]
+async def opened(connection: HTTPConnection, visit: Visit, given: Mapping[str, Any]) -> Feed:
+    """A feed that follows already: nothing that happens after this is missed."""
+    service, credentials = service_of(connection), credentials_of(connection.scope)
+    last_seen = connection.headers.get(LAST_EVENT_ID)
+    after = _read_last_seen(last_seen) if last_seen else _read_after(given.get("after", NOW))
+    feed = service.feeds.open("" if credentials is None else credentials.secret)
+    try:
+        await service.work(lambda: feed.follow(partial(visit.follow, **{**given, "after": after})))
+    except BaseException:
+        feed.close()
+        raise
+    return feed
+
+
+def _read_after(given: object) -> object:
+    return None if given == NOW else given
+
+
+def _read_last_seen(given: str) -> int:
+    if not (given.isascii() and given.isdecimal() and len(given) < 20):
+        raise InvalidInput("must be the id of an event of this stream", field="Last-Event-ID")
+    return int(given)
+
+
+class EventStream:
+    """The answer that goes on for as long as somebody reads it."""
+
+    def __init__(self, request: Request, feed: Feed) -> None:
+        self._request = request
+        self._feed = feed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await deliver(self._feed, _StreamOutlet(send), connection=self._request, receive=receive)
+
+
+class _StreamOutlet:
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    async def begin(self) -> None:
+        await self._send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
+        await self._part(_OPENING)
+
+    async def tell(self, events: Sequence[Event]) -> None:
+        await self._part(b"".join(event.to_stream() for event in events))
+
+    async def beat(self) -> None:
+        await self._part(HEARTBEAT)
+
+    async def end(self, error: MycelError) -> None:
+        await self._send({"type": "http.response.body", "body": end_event(bytes(problem_of(error).body)).to_stream()})
+
+    async def _part(self, body: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+ROUTES = [NotedRoute(CHANGES, changes, methods=["GET"])]

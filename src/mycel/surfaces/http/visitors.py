@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from mycel.access.tokens import is_secret
 from mycel.embedded.workspace import Visit, Workspace
-from mycel.errors import AccessDenied, LimitExceeded, Unauthenticated
+from mycel.errors import AccessDenied, LimitExceeded, MycelError, Unauthenticated
 from mycel.services.callers import NOT_ADMITTED
 from mycel.surfaces.http.allowances import Allowance, Strangers
 from mycel.surfaces.http.credentials import address_of, credentials_of
@@ -107,6 +107,13 @@ class Visitors:
             if len(self._acting) > MAX_VISITORS:
                 self._acting.popitem(last=False)
         return visit
+
+
+def refusal_of(scope: Scope, error: MycelError) -> MycelError:
+    """The error of a caller that was admitted before, as it would be admitted now."""
+    given = credentials_of(scope)
+    is_itself = given.member is None and given.team is None
+    return Unauthenticated(str(error)) if is_itself and isinstance(error, AccessDenied) else error
 
 
 def _digest(secret: str) -> bytes:
