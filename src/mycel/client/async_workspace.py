@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from mycel.client.archives import Archives
+from mycel.client.async_api import AsyncOperations, AsyncRemoteMemory
+from mycel.client.changes import AsyncChanges
 from mycel.client.exchanges import exchange
-from mycel.client.remote import Remote, RemoteMemory
 from mycel.client.senders import AsyncSender, Sender
 from mycel.client.workspace import AS_MEMBER, IN_TEAM, planned
 from mycel.domain.archive import ExportReport, MoveReport
@@ -20,21 +21,14 @@ from mycel.domain.team import EXECUTIVE, PlannedTeam
 from mycel.wire.operations import Operation
 
 
-class AsyncRemoteMemory(RemoteMemory):
-    """See `contracts.memory_api.MemoryApi`; every method is awaited, and `changes` is an async iterator."""
-
-
-class AsyncRemoteWorkspace(Remote):
+class AsyncRemoteWorkspace(AsyncOperations):
     """See `contracts.workspace_api.WorkspaceApi`; every method is awaited."""
 
-    new_token: Any
-    arrange: Any
-
-    def __init__(self, url: str, *, token: str) -> None:
+    def __init__(self, url: str, *, token: str, sender: AsyncSender | None = None) -> None:
         self._url = url
-        self._sender = AsyncSender(url)
+        self._sender = sender or AsyncSender(url)
         self._headers = {"authorization": f"Bearer {token}"}
-        super().__init__(self._call, part="workspace")
+        super().__init__(self._call)
 
     async def __aenter__(self) -> Self:
         return self
@@ -82,10 +76,9 @@ class AsyncRemoteWorkspace(Remote):
         def call(operation: Operation, arguments: Mapping[str, Any]) -> Any:
             return self._sender.send(exchange(operation, arguments, sent))
 
-        memory = AsyncRemoteMemory(call)
         files = _Files(self._url, sent)
-        memory.export, memory.import_ = files.export, files.import_
-        return memory
+        changes = AsyncChanges(self._sender, sent)
+        return AsyncRemoteMemory(call, changes=changes, export=files.export, import_=files.import_)
 
     def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return self._sender.send(exchange(operation, arguments, self._headers))

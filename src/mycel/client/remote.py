@@ -44,6 +44,9 @@ class RemoteMemory(Remote):
                 kind = RemoteList if part in {"projects", "repos"} else Remote
                 setattr(self, part, kind(caller, part=part))
 
+    def _ask_who(self) -> Any:
+        return self._caller(_METHODS["workspace"]["who_am_i"], {})
+
 
 class SyncRemoteMemory(RemoteMemory):
     @property
@@ -57,7 +60,7 @@ class SyncRemoteMemory(RemoteMemory):
     def _me(self) -> Any:
         """Asked once: a token is one member's for as long as it works."""
         if self._who is None:
-            self._who = self._caller(_METHODS["workspace"]["who_am_i"], {})
+            self._who = self._ask_who()
         return self._who
 
 

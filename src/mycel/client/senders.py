@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
@@ -18,20 +18,25 @@ from mycel.errors import Misconfigured, Unavailable
 # An archive is made, or checked, before its first byte comes back.
 LONG = httpx2.Timeout(3600.0, connect=5.0)
 TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
+# The service shows a sign of life every fifteen seconds.
+LIVE = httpx2.Timeout(45.0, connect=5.0)
+# However many changes are followed, they do not keep other requests waiting.
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+_ENDED = Failed("the service ended the stream")
 
 
 class Sender:
     """In the caller's thread. Threads may share one."""
 
     def __init__(self, url: str, *, transport: httpx2.BaseTransport | None = None) -> None:
-        self._client = httpx2.Client(base_url=_checked(url), timeout=TIMEOUT, transport=transport)
+        self._client = httpx2.Client(base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport)
 
     def send(self, exchange: Exchange) -> Any:
         answer: Received | Failed | None = None
         try:
             while True:
                 wanted = exchange.send(answer)
-                answer = time.sleep(wanted.seconds) if isinstance(wanted, Pause) else self._once(wanted)
+                answer = time.sleep(wanted.seconds) if isinstance(wanted, Pause) else self.once(wanted)
         except StopIteration as end:
             return end.value
 
@@ -55,10 +60,13 @@ class Sender:
         _raise_for(came, came.content)
         return came.content
 
+    def line(self) -> Line:
+        return Line(self._client)
+
     def close(self) -> None:
         self._client.close()
 
-    def _once(self, wanted: Sent) -> Received | Failed:
+    def once(self, wanted: Sent) -> Received | Failed:
         try:
             came = self._client.send(_request(self._client, wanted))
         except httpx2.TransportError as error:
@@ -66,9 +74,40 @@ class Sender:
         return Received(came.status_code, came.headers, came.content)
 
 
+class Line:
+    """A connection whose answer is read as it comes; opening it again closes it first."""
+
+    def __init__(self, client: httpx2.Client) -> None:
+        self._client = client
+        self._came: httpx2.Response | None = None
+        self._parts: Iterator[bytes] = iter(())
+
+    def open(self, wanted: Sent) -> Received | Failed:
+        self.close()
+        try:
+            came = self._came = self._client.send(_request(self._client, wanted, timeout=LIVE), stream=True)
+            body = came.read() if came.is_error else b""
+        except httpx2.TransportError as error:
+            return _failed(error)
+        if not came.is_error:
+            self._parts = came.iter_raw()
+        return Received(came.status_code, came.headers, body)
+
+    def read(self) -> Received | Failed:
+        try:
+            part = next(self._parts, None)
+        except httpx2.TransportError as error:
+            return _failed(error)
+        return _ENDED if part is None else Received(HTTPStatus.OK, {}, part)
+
+    def close(self) -> None:
+        if self._came is not None:
+            self._came.close()
+
+
 class AsyncSender:
     def __init__(self, url: str, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        self._client = httpx2.AsyncClient(base_url=_checked(url), timeout=TIMEOUT, transport=transport)
+        self._client = httpx2.AsyncClient(base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport)
 
     async def send(self, exchange: Exchange) -> Any:
         answer: Received | Failed | None = None
@@ -78,19 +117,52 @@ class AsyncSender:
                 if isinstance(wanted, Pause):
                     answer = await asyncio.sleep(wanted.seconds)
                 else:
-                    answer = await self._once(wanted)
+                    answer = await self.once(wanted)
         except StopIteration as end:
             return end.value
+
+    def line(self) -> AsyncLine:
+        return AsyncLine(self._client)
 
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _once(self, wanted: Sent) -> Received | Failed:
+    async def once(self, wanted: Sent) -> Received | Failed:
         try:
             came = await self._client.send(_request(self._client, wanted))
         except httpx2.TransportError as error:
             return _failed(error)
         return Received(came.status_code, came.headers, came.content)
+
+
+class AsyncLine:
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+        self._came: httpx2.Response | None = None
+        self._parts: AsyncIterator[bytes] | None = None
+
+    async def open(self, wanted: Sent) -> Received | Failed:
+        await self.aclose()
+        try:
+            came = self._came = await self._client.send(_request(self._client, wanted, timeout=LIVE), stream=True)
+            body = await came.aread() if came.is_error else b""
+        except httpx2.TransportError as error:
+            return _failed(error)
+        self._parts = None if came.is_error else came.aiter_raw()
+        return Received(came.status_code, came.headers, body)
+
+    async def read(self) -> Received | Failed:
+        if self._parts is None:
+            return _ENDED
+        try:
+            part = await anext(self._parts, None)
+        except httpx2.TransportError as error:
+            return _failed(error)
+        return _ENDED if part is None else Received(HTTPStatus.OK, {}, part)
+
+    async def aclose(self) -> None:
+        if self._came is not None:
+            await self._came.aclose()
 
 
 def _with_query(path: str, query: Mapping[str, bool]) -> str:
@@ -113,9 +185,11 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _request(client: httpx2.Client | httpx2.AsyncClient, wanted: Sent) -> httpx2.Request:
+def _request(
+    client: httpx2.Client | httpx2.AsyncClient, wanted: Sent, *, timeout: httpx2.Timeout = TIMEOUT
+) -> httpx2.Request:
     path = f"{wanted.path}?{urlencode(wanted.query)}" if wanted.query else wanted.path
-    return client.build_request(wanted.method, path, content=wanted.body, headers=wanted.headers)
+    return client.build_request(wanted.method, path, content=wanted.body, headers=wanted.headers, timeout=timeout)
 
 
 def _failed(error: httpx2.TransportError) -> Failed:

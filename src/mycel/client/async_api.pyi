@@ -1,0 +1,654 @@
+"""Made by `python -m scripts.async_stub` from the contracts; change those."""
+
+import builtins
+from collections.abc import Awaitable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Unpack
+
+from mycel.client import remote
+from mycel.client.changes import AsyncChangeIterator
+from mycel.contracts.episodes_api import EpisodeFields, EpisodeFilterFields
+from mycel.contracts.knowledge_api import KnowledgeFields
+from mycel.contracts.memory_api import (
+    CaptureFields,
+    ChangedFields,
+    FilterFields,
+    MemoryFields,
+    Messages,
+    PolicyFields,
+    TaskFields,
+    TaskResultFields,
+)
+from mycel.domain.archive import ExportReport, MoveReport
+from mycel.domain.artifact import Artifact, Verification
+from mycel.domain.briefing import Briefing
+from mycel.domain.cascade import Cascade
+from mycel.domain.context import ContextBundle
+from mycel.domain.embedding import EmbeddingProgress
+from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+from mycel.domain.explanation import Explanation
+from mycel.domain.ids import TeamName
+from mycel.domain.importing import ImportReport
+from mycel.domain.inbox import InboxItem
+from mycel.domain.link import Link
+from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.policy import Policy
+from mycel.domain.query import Page, Statistics, Tree
+from mycel.domain.recall import Recall
+from mycel.domain.receipt import Receipt
+from mycel.domain.report import Report
+from mycel.domain.source import IngestionEvent, Source, SourceEntry
+from mycel.domain.task import TaskRecord
+from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
+
+class _AsyncArtifacts:
+    async def register(
+        self,
+        *,
+        path: str,
+        type: str = "file",
+        task_id: str | None = None,
+        description: str | None = None,
+        agent_id: str | None = None,
+        content: str | bytes | None = None,
+        keep_content: bool = False,
+        project: str | None = None,
+        repo: str | None = None,
+        session_id: str | None = None,
+        tags: Sequence[str] | str | None = None,
+        visibility: str | None = None,
+        allowed_roles: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Artifact:
+        """Stores what an agent produced, found at once by its path and description.
+
+        Size and checksum are of `content` or, without it, of the file in the first workspace folder that has it; None
+        when none has. `keep_content` keeps the text too. What the same author has registered alike is returned as it
+        is; a changed file is a new artifact. Only an orchestrator, a lead or an admin names another as `agent_id`.
+        """
+        ...
+
+    async def get(self, id: str) -> Artifact:
+        """`NotFound` also for a memory that is no artifact."""
+        ...
+
+    async def verify(self, id: str) -> Verification:
+        """Whether the file is as it was when it was registered, by its SHA-256."""
+        ...
+
+    async def delete(self, id: str) -> None:
+        """As deleting the memory; the file is not touched."""
+        ...
+
+    async def list(
+        self,
+        *,
+        task_id: str | None = None,
+        type: str | None = None,
+        path: str | None = None,
+        agent_id: str | None = None,
+        project: str | None = None,
+        text: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        team: str | None = None,
+    ) -> Page[Artifact]:
+        """Newest first; with `text` what a search finds, best first, in one page.
+
+        A `path` that ends in `/` asks for everything below that folder.
+        """
+        ...
+
+class _AsyncEpisodes:
+    async def log(
+        self, *, action: str, approach: str, outcome: str | None = None, **fields: Unpack[EpisodeFields]
+    ) -> Episode:
+        """One thing that was tried: `attempted`, `completed`, `failed` or `retried`, how, and what came of it."""
+        ...
+
+    async def log_many(self, items: Sequence[Mapping[str, Any]]) -> builtins.list[Episode]:
+        """Up to 1000 at once, each an object with the fields of `log`; all of them, or none."""
+        ...
+
+    async def get(self, id: str) -> Episode: ...
+    async def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        team: str | None = None,
+        **filters: Unpack[EpisodeFilterFields],
+    ) -> Page[Episode]:
+        """Newest first: also finished tasks that have left the search, until they are pruned."""
+        ...
+
+    async def similar(
+        self, task: str, *, action: str | None = None, project: str | None = None, limit: int | None = None
+    ) -> builtins.list[SimilarEpisode]:
+        """What was done on tasks like this one, by words and by meaning; with `action="completed"`, what worked."""
+        ...
+
+    async def best_agents(
+        self, task: str, *, project: str | None = None, limit: int | None = None
+    ) -> builtins.list[Record]:
+        """Who has done well on tasks like this one, the best first."""
+        ...
+
+    async def success_rates(
+        self,
+        by: str = "approach",
+        *,
+        limit: int | None = None,
+        team: str | None = None,
+        **filters: Unpack[EpisodeFilterFields],
+    ) -> builtins.list[SuccessRate]:
+        """By `approach` (those that mean the same as one), `agent`, `day`, `week` or `month`.
+
+        Of the last 30 days unless `since` says otherwise. Of months that were pruned the counts are kept, and are part
+        of the answer where the whole month lies in the asked time.
+        """
+        ...
+
+class _AsyncKnowledge:
+    """Memories with a key, but for facts about people."""
+
+    async def upsert(
+        self,
+        *,
+        key: str,
+        value: str,
+        project: str | None = None,
+        category: str = "fact",
+        confidence: float | None = None,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        **fields: Unpack[KnowledgeFields],
+    ) -> Memory:
+        """Replaces the standing value if it is surer, as sure and by the same member, or by the orchestrator.
+
+        Otherwise it waits in the inbox, linked to the standing value as contradicting. What only repeats the value that
+        stands or waits changes nothing. `expected_version` is that of the standing value as the writer has read it, 0
+        for none; `Conflict` when it is another.
+        """
+        ...
+
+    async def get(
+        self, *, key: str, project: str | None = None, category: str = "fact", team: str | None = None
+    ) -> Memory:
+        """The standing value; the one for the whole team before one for fewer readers."""
+        ...
+
+    async def candidates(
+        self,
+        *,
+        project: str | None = None,
+        category: str | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """What waits for an arbiter, newest first."""
+        ...
+
+    async def history(self, id: str) -> builtins.list[Version]: ...
+    async def search(
+        self, query: str | None, *, project: str | None = None, category: str | None = None, limit: int = 10
+    ) -> Recall: ...
+    async def delete(self, id: str) -> None: ...
+    async def arbitrate(self, id: str, *, reason: str | None = None) -> Memory:
+        """This value holds: another that stood becomes `contradicted`, what else waits for the same place is rejected.
+
+        For the orchestrator, leads and admins. Deciding the same twice changes nothing.
+        """
+        ...
+
+    async def import_markdown(
+        self,
+        text: str,
+        *,
+        name: str,
+        project: str | None = None,
+        category: str | None = None,
+        confidence: float = 0.8,
+        dry_run: bool = False,
+    ) -> ImportReport:
+        """The sections and `- key: value` lines of a shared markdown file, each as one value with its evidence.
+
+        All of it in one transaction. The same file again changes nothing; of a changed one only what changed is
+        written. `category` is for sections whose headings name none.
+        """
+        ...
+
+    async def list(
+        self,
+        *,
+        project: str | None = None,
+        category: str | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        team: str | None = None,
+    ) -> Page[Memory]:
+        """The values that stand, newest first."""
+        ...
+
+class _AsyncProjects:
+    async def __call__(self) -> builtins.list[Project]: ...
+    async def list(self) -> builtins.list[Project]: ...
+    async def register(self, name: str, *, description: str | None = None) -> Project: ...
+
+class _AsyncRepos:
+    async def __call__(self) -> builtins.list[Repo]: ...
+    async def list(self) -> builtins.list[Repo]: ...
+    async def register(
+        self, name: str, *, project: str | None = None, folder: str | None = None, remote: str | None = None
+    ) -> Repo: ...
+
+class _AsyncSources:
+    async def get(self, id: str) -> Source: ...
+    async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
+        """Newest first, without their texts."""
+        ...
+
+    async def events(
+        self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[IngestionEvent]: ...
+    async def event(self, id: str) -> IngestionEvent: ...
+    async def retry(self, event_id: str) -> IngestionEvent:
+        """Has an event that failed or was given up done again; others stay as they are."""
+        ...
+
+class _AsyncViews:
+    async def save(self, name: str, *, query: str | None = None, **filters: Unpack[FilterFields]) -> SavedView: ...
+    async def list(self) -> builtins.list[SavedView]: ...
+    async def delete(self, name: str) -> None: ...
+    async def run(self, name: str, *, limit: int = 10) -> Recall:
+        """A view without a question lists the newest that its filters leave."""
+        ...
+
+class AsyncRemoteMemory:
+    """One member's view of its team.
+
+    Raises `InvalidInput` naming the field, `NotFound` for what is absent or hidden, `AccessDenied` for what is seen
+    but not allowed, `Conflict` when somebody was faster. What a method returns is durable.
+    """
+
+    def __init__(self, caller: remote.Caller, **streams: Any) -> None: ...
+    @property
+    def member_id(self) -> Awaitable[str]: ...
+    @property
+    def team(self) -> Awaitable[str]: ...
+    @property
+    def projects(self) -> _AsyncProjects: ...
+    @property
+    def repos(self) -> _AsyncRepos: ...
+    @property
+    def sources(self) -> _AsyncSources: ...
+    @property
+    def views(self) -> _AsyncViews: ...
+    @property
+    def episodes(self) -> _AsyncEpisodes: ...
+    @property
+    def knowledge(self) -> _AsyncKnowledge: ...
+    @property
+    def artifacts(self) -> _AsyncArtifacts: ...
+    async def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
+        """Stores a memory, active at once unless it must be reviewed.
+
+        With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
+        standing value of its project and category as contradicting.
+        """
+        ...
+
+    async def save_many(self, items: Sequence[Mapping[str, Any]]) -> builtins.list[Memory]:
+        """Up to 1000 memories at once, each an object with `content` and the fields of `save`; all of them, or none."""
+        ...
+
+    async def update(self, id: str, **fields: Unpack[ChangedFields]) -> Memory:
+        """The next version. With `expected_version`, `Conflict` when the memory has moved on."""
+        ...
+
+    async def delete(self, id: str) -> None:
+        """Takes the memory out of every answer; `restore` brings it back until it is purged."""
+        ...
+
+    async def restore(self, id: str) -> Memory: ...
+    async def purge(self, id: str) -> Receipt:
+        """Removes the memory for good, from answers at once and from the files by a job."""
+        ...
+
+    async def receipt(self, id: str) -> Receipt:
+        """How far the erasure of a purged memory has come."""
+        ...
+
+    async def link(self, from_id: str, to_id: str, relation: str) -> Link:
+        """To a memory, or to `project:NAME` or `repo:NAME`. Linking twice is linking once."""
+        ...
+
+    async def unlink(self, from_id: str, to_id: str, relation: str) -> None: ...
+    async def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None: ...
+    async def get(self, id: str, *, as_of: datetime | str | None = None) -> Memory:
+        """Also an expired one. With `as_of`, what was believed at that moment."""
+        ...
+
+    async def history(self, id: str) -> builtins.list[Version]:
+        """Oldest first; the last one is the present."""
+        ...
+
+    async def links(self, id: str) -> builtins.list[Link]: ...
+    async def usage(self, id: str) -> Usage: ...
+    async def list(
+        self,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        team: str | None = None,
+        deleted: bool = False,
+        as_of: datetime | str | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Memory]:
+        """One page, newest first unless ordered otherwise; pass its `next_cursor` for the next.
+
+        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment.
+        """
+        ...
+
+    async def tree(self, path: str = "/", *, team: str | None = None) -> Tree: ...
+    async def recent(self, limit: int = 10) -> Page[Memory]: ...
+    async def stats(self) -> Statistics: ...
+    async def search(
+        self,
+        query: str | None,
+        *,
+        limit: int = 10,
+        min_relevance: float | None = None,
+        ranking: str | None = None,
+        as_of: datetime | str | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recall:
+        """The best first, by words and by meaning, and only what is likely to help.
+
+        With a `project` or `repo`: what is global, what belongs or is linked there, the caller's own, and of other
+        projects only what is more likely useful than not. `min_relevance=0` also lists whatever else the filters
+        leave, the newest first, and so does an empty question. `ranking` is `balanced` or `swarm`; `as_of` searches
+        what was believed at that moment.
+        """
+        ...
+
+    async def context_for(
+        self,
+        *,
+        project: str | None = None,
+        repo: str | None = None,
+        agent: str | None = None,
+        task: str | None = None,
+        token_budget: int | None = None,
+    ) -> ContextBundle:
+        """What an agent should know before it starts a task, each memory once and with its citation.
+
+        Sections in this order: profile, what holds in the project and repo, decisions, the agent's own notes, matches
+        of the task, earlier failures on it, recent episodes. `task` is a description, or the id that memories of the
+        task carry. `to_markdown` keeps to `token_budget` (100 to 100,000, by default 2000); what had to be shortened
+        is marked, and `left_out` counts what found no room. Near-duplicates become one that counts the others.
+
+        `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
+        read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent
+        team and says so. The same state and request give the same text.
+        """
+        ...
+
+    async def explain(
+        self, recall_id: str | None = None, *, memory_id: str | None = None, missing: str | None = None
+    ) -> Explanation:
+        """A recall of the caller's own replayed from the log, or what is known about a memory.
+
+        With `missing`, at which step the recalled search left that memory behind. Recalls of others and memories out
+        of sight are `NotFound`.
+        """
+        ...
+
+    async def capture_session(
+        self, messages: Messages, *, closed: bool = True, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        """Stores the transcript of a session and returns at once; a summary and candidates follow.
+
+        Messages with `role` and `content`, a text, or the JSONL transcript of Claude Code or Codex, up to 32 MB. A
+        session that reports again under its `session_id` grows one source; until it is `closed`, or has been quiet
+        for some minutes, nothing is drawn from it.
+        """
+        ...
+
+    async def capture_conversation(
+        self,
+        messages: Messages | None = None,
+        *,
+        source_id: str | None = None,
+        capture_mode: str = "extract",
+        **fields: Unpack[CaptureFields],
+    ) -> IngestionEvent:
+        """A conversation saved on purpose: with `capture_mode="store"` it stays raw until it is captured again by its
+        `source_id`. The same material twice is one source."""
+        ...
+
+    async def summarize_thread(
+        self, messages: Messages | None = None, *, source_id: str | None = None, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        """A merged or archived thread: its summary becomes active, what can be drawn from it waits in the inbox."""
+        ...
+
+    async def index_file(
+        self, path: str, content: str, *, extract: bool = False, **fields: Unpack[CaptureFields]
+    ) -> IngestionEvent:
+        """A file of a memory folder or another document, split on its headings; a later content makes new versions.
+
+        Files below the personal memory folder are private to the caller. The path is a name: nothing is read from it.
+        """
+        ...
+
+    async def complete_task(self, *, task_id: str, output: str, **fields: Unpack[TaskFields]) -> IngestionEvent:
+        """An episode that is found at once; lessons in the output follow as candidates."""
+        ...
+
+    async def fail_task(
+        self, *, task_id: str, what_went_wrong: str, output: str | None = None, **fields: Unpack[TaskFields]
+    ) -> IngestionEvent: ...
+    async def before_task(
+        self,
+        task: str,
+        *,
+        task_id: str | None = None,
+        project: str | None = None,
+        repo: str | None = None,
+        limit: int | None = None,
+        token_budget: int | None = None,
+    ) -> Briefing:
+        """What an orchestrator should know before it hands out a task, as a bundle and, by `to_markdown`, as text.
+
+        What was tried for it and failed, what worked on tasks like it and who did well on them, what is known, and
+        outputs to build on. `task` describes it, or is the id of one that was tried before; `limit` is for each part.
+        """
+        ...
+
+    async def after_task(
+        self, result: Mapping[str, Any] | None = None, **fields: Unpack[TaskResultFields]
+    ) -> TaskRecord:
+        """What a task came to, in one transaction: its episode, its artifacts, and its lessons as candidates.
+
+        As one object or as fields: `task_id`, `action` (`completed` or `failed`), `approach`, `output` or
+        `what_went_wrong`, `lessons`, `artifacts`, and where it belongs. The same told again within ten minutes, or
+        with the same `idempotency_key`, is one record.
+        """
+        ...
+
+    async def inbox(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
+    ) -> Page[InboxItem]:
+        """What waits for a decision, newest first, each with why it waits and its evidence where it was said."""
+        ...
+
+    async def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:
+        """Makes a candidate active, after changing it if `edits` says so; its time to live ends.
+
+        For people, leads and admins; a profile for the person it is about or an admin; another value of a key for the
+        orchestrator, leads and admins, and the value that stood becomes `contradicted`.
+        """
+        ...
+
+    async def approve_many(self, ids: Sequence[str]) -> builtins.list[Memory]:
+        """All of them, or none."""
+        ...
+
+    async def reject(self, id: str, reason: str) -> Memory:
+        """Archives a candidate; who said so and why stays in its history."""
+        ...
+
+    async def reject_many(self, ids: Sequence[str], reason: str) -> builtins.list[Memory]: ...
+    async def settle(
+        self, id: str, *, over: str | Sequence[str], status: str = "contradicted", reason: str | None = None
+    ) -> Memory:
+        """Decides a contradiction: this memory holds, the others become `contradicted` or `superseded`."""
+        ...
+
+    async def consolidate(self, *, ids: Sequence[str] | None = None, dry_run: bool = False) -> Report:
+        """Merges duplicates, links contradictions, promotes the grounded, as the team's policy allows.
+
+        Without `ids`, the inbox and all that changed since the last run. A dry run shows each action and why.
+        """
+        ...
+
+    async def undo(self, report_id: str) -> Report:
+        """Everything as it was before that run, but what somebody has changed since, which `left` names."""
+        ...
+
+    async def report(self, id: str) -> Report:
+        """One run, with its actions on what the caller sees."""
+        ...
+
+    async def reports(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Report]: ...
+    async def upsert_profile_fact(
+        self, key: str, value: str, *, about: str | None = None, confirmed: bool = False
+    ) -> Memory:
+        """A fact about a person, by default the caller. By somebody else it waits, unless an admin confirms it."""
+        ...
+
+    async def inject_learning(self, agent_id: str, learning: str, category: str, *, private: bool = False) -> Memory:
+        """A lead's lesson for the team or, if `private`, for one worker alone."""
+        ...
+
+    async def cascade(self, id: str) -> IngestionEvent:
+        """Sends a memory to every team below; later versions and its withdrawal follow. For leads and admins."""
+        ...
+
+    async def escalate(self, id: str) -> IngestionEvent:
+        """Sends a memory to the parent team in the same way."""
+        ...
+
+    async def withdraw(self, id: str) -> IngestionEvent:
+        """Takes back every copy of a memory that was sent to other teams."""
+        ...
+
+    async def cascades(self, *, limit: int = 50, cursor: str | None = None) -> Page[Cascade]:
+        """What is being sent to other teams, newest first; without what was withdrawn or deleted."""
+        ...
+
+    async def policy(self) -> Policy: ...
+    async def set_policy(self, **parts: Unpack[PolicyFields]) -> Policy:
+        """Changes parts of the team's policy; for leads and admins."""
+        ...
+
+    async def export(self, file: str | Path) -> ExportReport:
+        """Writes what the caller sees of its own team into one archive, as of one moment; complete or not at all."""
+        ...
+
+    async def import_(self, file: str | Path, *, dry_run: bool = False) -> MoveReport:
+        """Saves the memories that stand in an archive as the caller's own, new ones; what others wrote waits.
+
+        Links between them come along; a second time changes nothing. Versions, sources, events, episodes, artifacts and
+        receipts are moved by the operator alone. The file is checked whole before anything is stored.
+        """
+        ...
+
+    def changes(
+        self,
+        after: int | None = 0,
+        path: str = "/",
+        *,
+        project: str | None = None,
+        type: str | Sequence[str] | None = None,
+        follow: bool = False,
+        team: str | None = None,
+    ) -> AsyncChangeIterator:
+        """Changes in order after a sequence number, or of now; with `follow` it waits for more and never ends.
+
+        A memory that leaves the path, project or types asked for, or the caller's sight, is told as a `remove`.
+        """
+        ...
+
+class AsyncOperations:
+    """The operator does everything; an admin has the members of its team; everybody sees its own team."""
+
+    def __init__(self, caller: remote.Caller) -> None: ...
+    async def who_am_i(self) -> Caller: ...
+    async def add_team(self, name: str, *, parent: str | None = None) -> Team:
+        """Adding the same team again changes nothing; without a parent it stands under `executive`."""
+        ...
+
+    async def teams(self) -> builtins.list[Team]: ...
+    async def add_member(
+        self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
+    ) -> Member:
+        """Adding the same member again changes nothing; a removed one comes back."""
+        ...
+
+    async def update_member(
+        self, id: str, *, team: str | None = None, role: str | None = None, trust: str | None = None
+    ) -> Member: ...
+    async def remove_member(self, id: str) -> Member:
+        """Its tokens end with it; what it wrote stays."""
+        ...
+
+    async def members(self, *, team: str | None = None) -> builtins.list[Member]: ...
+    async def arrange(self, teams: Sequence[Mapping[str, Any]]) -> tuple[PlannedTeam, ...]:
+        """Makes teams and members true, all together: objects with `name`, `parent` and `members`."""
+        ...
+
+    async def resolve_team(self, agent_id: str) -> TeamName:
+        """The team of a member; one that nobody has named belongs to `executive`."""
+        ...
+
+    async def new_token(
+        self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
+    ) -> IssuedToken:
+        """Its secret is shown this once and only its hash is kept."""
+        ...
+
+    async def tokens(self, *, member_id: str | None = None) -> builtins.list[Token]: ...
+    async def revoke_token(self, token: str) -> None:
+        """By its id or its secret; it stops working within a second everywhere."""
+        ...
+
+    async def run_pending(self) -> int:
+        """Does the work that is due in every team; returns how much."""
+        ...
+
+    async def maintain(self) -> int:
+        """The nightly maintenance of every team, now."""
+        ...
+
+    async def scrub(self) -> int:
+        """Removes the bytes of purged memories from the files now."""
+        ...
+
+    async def re_embed(self) -> builtins.list[EmbeddingProgress]:
+        """Makes missing vectors of every team beside; how far each has come."""
+        ...
+
+    async def embedding_progress(self, team: str = "executive") -> EmbeddingProgress: ...
+    async def check(self) -> dict[str, builtins.list[str]]:
+        """Checks every team's store in full; what is wrong, by team."""
+        ...
