@@ -1,14 +1,24 @@
-"""The command line in this process, on a real data directory of its own."""
+"""The command line in this process, on a real data directory of its own: on the files, and through a service."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from mycel.client.workspace import RemoteWorkspace
+from mycel.surfaces.cli.invocation import Invocation
 from mycel.surfaces.cli.main import build
+from tests.serving import ADDRESS, in_process
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every command works the same on the files and through a service; few tests are `on_files` alone."""
+    if "way" in metafunc.fixturenames:
+        metafunc.parametrize("way", ["files"] if "on_files" in metafunc.fixturenames else ["files", "service"])
 
 
 class CommandLine:
@@ -18,7 +28,8 @@ class CommandLine:
         self.data = data
 
     def run(self, *args: str, input: str | bytes | None = None) -> Result:
-        result = CliRunner().invoke(build(), ["--data", str(self.data), *args], input=input)
+        line = ["--data", str(self.data), *args]
+        result = CliRunner().invoke(build(line), line, input=input)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result
 
@@ -34,11 +45,25 @@ class CommandLine:
         return self.ok("save", *args, "--", content).strip()
 
 
+@contextmanager
+def workspace_behind_a_service(call: Invocation) -> Iterator[RemoteWorkspace]:
+    """As `Invocation.workspace` finds it where nothing is set, but for the process and the socket."""
+    with call.files(for_others=True) as opened, in_process(opened, settings=call.settings()) as sender:
+        yield RemoteWorkspace(ADDRESS, token=opened.issue_token("operator"), sender=sender)
+
+
 @pytest.fixture
-def mycel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+def mycel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> CommandLine:
     for name in ("MYCEL_DATA", "MYCEL_AGENT"):
         monkeypatch.delenv(name, raising=False)
+    if way == "service":
+        monkeypatch.setattr(Invocation, "workspace", workspace_behind_a_service)
     return CommandLine(tmp_path / "data")
+
+
+@pytest.fixture
+def on_files() -> None:
+    """For what a service does in another way, which is tested there."""
 
 
 @pytest.fixture

@@ -3,12 +3,8 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from mycel.app import open_workspace
-from mycel.embedded.workspace import Workspace
 
 pytestmark = pytest.mark.usefixtures("words_only")
 
@@ -85,25 +81,6 @@ def test_a_deleted_one_can_be_restored(mycel, folder: Path) -> None:
     assert (folder / "a.py").exists()
     mycel.ok("restore", id)
     assert mycel.json("artifacts", "get", id)["path"] == "a.py"
-
-
-def test_a_service_reads_no_files_unless_told(mycel, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int | None] = []
-
-    def serve_once(_app: object, _listener: object, _announce: object) -> None:
-        sizes.append(opened[-1].as_operator().artifacts.register(path="a.py").size_bytes)
-
-    def keep(**settings: Any) -> Workspace:
-        opened.append(open_workspace(**settings))
-        return opened[-1]
-
-    opened: list[Workspace] = []
-    monkeypatch.setattr("mycel.app.open_workspace", keep)
-    monkeypatch.setattr("mycel.surfaces.cli.serve._run", serve_once)
-    mycel.ok("serve", "--port", "0")
-    monkeypatch.setenv("MYCEL_ARTIFACT_ROOTS", str(folder))
-    mycel.ok("serve", "--port", "0")
-    assert sizes == [None, 4]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 
-pytestmark = pytest.mark.usefixtures("words_only")
+# The client of a service cannot follow yet.
+pytestmark = pytest.mark.usefixtures("words_only", "on_files")
 
 
 def told(mycel: Any, *args: str) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ ANSWER = "The elevator on the third floor is out of order."
 @pytest.fixture(autouse=True)
 def empty_environment(builtin_in_memory: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(("MYCEL_", "OPENAI_")):
+        if name.startswith(("MYCEL_", "OPENAI_")) and name != "MYCEL_DAEMON":
             monkeypatch.delenv(name)
 
 

@@ -19,8 +19,10 @@ pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="mycel is not instal
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
+    """On the files: what goes through a service as real processes is tested end to end."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MYCEL_")}
-    return {**kept, "MYCEL_DATA": str(tmp_path / "data"), "MYCEL_EMBEDDER": "none", "TERM": "xterm-256color"}
+    own = {"MYCEL_DATA": str(tmp_path / "data"), "MYCEL_EMBEDDER": "none", "MYCEL_DAEMON": "off"}
+    return {**kept, **own, "TERM": "xterm-256color"}
 
 
 def run(environment: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:

@@ -62,7 +62,7 @@ def worker(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MYCEL_")}
     with subprocess.Popen(
         [SCRIPT, "work", "--json"],
-        env={**kept, "MYCEL_DATA": str(tmp_path / "data"), "MYCEL_EMBEDDER": "none"},
+        env={**kept, "MYCEL_DATA": str(tmp_path / "data"), "MYCEL_EMBEDDER": "none", "MYCEL_DAEMON": "off"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
