@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from mycel.providers.embeddings.shipped import builtin_embedder
+from tests.service_process import services_below
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -17,6 +20,16 @@ def words_alone() -> Iterator[None]:
         # A service for each of hundreds of commands would cost more still; those that are about it ask for one.
         patch.setenv("MYCEL_DAEMON", "off")
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_service_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One that a test started on demand would stay for a quarter of an hour."""
+    yield
+    left = services_below(tmp_path_factory.getbasetemp())
+    for process_id in left:
+        os.kill(process_id, signal.SIGTERM)
+    assert left == [], "a test left a service behind"
 
 
 @pytest.fixture(scope="session")

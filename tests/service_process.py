@@ -12,6 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import mycel
+from mycel.client.daemon import Daemon, find_daemon
+from mycel.client.workspace import RemoteWorkspace
+from mycel.wire.daemon_file import read_operator_token
+
 START_SECONDS = 30.0
 STOP_SECONDS = 30.0
 
@@ -71,10 +76,44 @@ def service(data: Path, *args: str, command: tuple[str, ...] | None = None, **va
         running.kill()
 
 
+def connected(running: Service) -> RemoteWorkspace:
+    """As its operator."""
+    token = read_operator_token(running.data)
+    assert token is not None
+    return mycel.connect(running.url, token=token)
+
+
+@contextlib.contextmanager
+def started_on_demand(data: Path) -> Iterator[Path]:
+    """A data directory whose service, if a client starts one, ends with the test."""
+    try:
+        yield data
+    finally:
+        # One that was killed under the file's name, or is just stopping, is no longer found and does no harm.
+        if (found := find_daemon(data)) is not None:
+            end(found)
+
+
+def end(found: Daemon) -> None:
+    os.kill(found.pid, signal.SIGTERM)
+    eventually(lambda: not is_alive(found.pid))
+
+
 def children_of(process_id: int) -> list[int]:
     found = Path(f"/proc/{process_id}/task/{process_id}/children")
     tasks = Path(f"/proc/{process_id}/task").glob("*/children") if found.exists() else []
     return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def services_below(folder: Path) -> list[int]:
+    """The processes that serve a data directory somewhere in a folder."""
+    found: list[int] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (process / "cmdline").read_bytes()
+            if b"\0serve\0" in line and str(folder).encode() in line + (process / "environ").read_bytes():
+                found.append(int(process.name))
+    return [process_id for process_id in found if is_alive(process_id)]
 
 
 def is_alive(process_id: int) -> bool:

@@ -29,7 +29,7 @@ VENDOR_KEYS = {"openai": OPENAI_KEY, "anthropic": "ANTHROPIC_API_KEY"}
 DEFAULT = "default"
 LOG_LEVELS = ("debug", "info", "warning", "error")
 # Of whoever happens to start a service: the others who use it have folders and names of their own.
-_STARTERS_OWN = ("agent", "url", "token", "artifact_roots")
+_STARTERS_OWN = ("agent", "url", "token", "daemon", "artifact_roots")
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # Their names are given from outside, without the prefix.
 _RANKING_VARIABLES = {

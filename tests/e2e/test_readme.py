@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.service_process import started_on_demand
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -26,10 +28,11 @@ def run(command: list[str], folder: Path, data: Path) -> str:
 def test_the_command_line_example_prints_what_the_readme_shows(tmp_path: Path) -> None:
     (example,) = blocks("console")
     printed: list[str] = []
-    for line in example.splitlines():
-        if line.startswith("$ "):
-            command = line.removeprefix("$ ").replace(".venv/bin/mycel", str(Path(sys.executable).with_name("mycel")))
-            printed += [line, *run(["bash", "-c", command], ROOT, tmp_path).splitlines()]
+    with started_on_demand(tmp_path / "mycel"):
+        for line in example.splitlines():
+            if line.startswith("$ "):
+                command = line.removeprefix("$ ").replace(".venv/bin/", f"{Path(sys.executable).parent}/")
+                printed += [line, *run(["bash", "-c", command], ROOT, tmp_path).splitlines()]
     assert ID.sub("ID", "\n".join(printed)) == ID.sub("ID", example.strip())
 
 

@@ -21,7 +21,7 @@ from mycel.client.daemon import find_daemon
 from mycel.errors import AccessDenied
 from mycel.wire.daemon_file import read_daemon_file, read_operator_token
 from tests.reliability.inspection import team_file
-from tests.service_process import environment, eventually, is_alive, service
+from tests.service_process import connected, environment, eventually, is_alive, service
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 
@@ -212,6 +212,16 @@ def test_the_log_is_one_object_per_line_at_the_level_that_is_set(data: Path) -> 
     with service(data, MYCEL_LOG_LEVEL="warning") as running:
         running.stop()
         assert running.log.read_text() == ""
+
+
+def test_it_reads_no_files_for_others_unless_it_is_told_which(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "a.py").write_text("one\n")
+    sizes: list[int | None] = []
+    for variables in ({}, {"MYCEL_ARTIFACT_ROOTS": str(tmp_path / "work")}):
+        with service(data, **variables) as running, connected(running) as workspace:
+            sizes.append(workspace.as_operator().artifacts.register(path="a.py").size_bytes)
+    assert sizes == [None, 4]
 
 
 # An app of its own, whose requests take as long as a test wants them to.

@@ -18,9 +18,9 @@ import pytest
 
 import mycel
 from mycel.client import daemon
-from mycel.client.daemon import Daemon, ensure_daemon, find_daemon
+from mycel.client.daemon import ensure_daemon, find_daemon
 from mycel.errors import Misconfigured, Unavailable
-from tests.service_process import environment, eventually, is_alive, service
+from tests.service_process import end, environment, eventually, is_alive, service, started_on_demand
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 
@@ -37,16 +37,8 @@ print(json.dumps([found.url, found.pid, found.token]))
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
     """A data directory whose service ends with the test."""
-    folder = tmp_path / "data"
-    yield folder
-    found = find_daemon(folder)
-    if found is not None:
-        stop(found)
-
-
-def stop(found: Daemon) -> None:
-    os.kill(found.pid, signal.SIGTERM)
-    eventually(lambda: not is_alive(found.pid))
+    with started_on_demand(tmp_path / "data") as folder:
+        yield folder
 
 
 def logged(data: Path) -> list[str]:
@@ -184,5 +176,5 @@ print(sorted(heavy & set(sys.modules)))
 
 def test_whoever_outlives_it_leaves_no_trace_of_it_behind(data: Path) -> None:
     found = ensure_daemon(data)
-    stop(found)
+    end(found)
     eventually(lambda: not Path(f"/proc/{found.pid}").exists())

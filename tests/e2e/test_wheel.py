@@ -68,11 +68,13 @@ def test_an_installed_wheel_finds_by_meaning_without_a_network(wheel: Path, tmp_
     paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     (packages / "dependencies.pth").write_text("\n".join(sorted(paths)))
     isolated = without_network()
+    # Without a network there is no way to a service on the same machine either.
+    variables = {**here, "MYCEL_DATA": str(tmp_path / "data"), "MYCEL_DAEMON": "off"}
 
     def run(*command: str) -> str:
         done = subprocess.run(
             [*isolated, str(venv / "bin" / command[0]), *command[1:]],
-            env={**here, "MYCEL_DATA": str(tmp_path / "data")},
+            env=variables,
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -240,7 +240,7 @@ def test_a_service_is_started_with_the_settings_but_not_with_what_is_its_starter
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("MYCEL_AGENT", "MYCEL_URL", "MYCEL_TOKEN", "MYCEL_ARTIFACT_ROOTS"):
+    for name in ("MYCEL_AGENT", "MYCEL_URL", "MYCEL_TOKEN", "MYCEL_DAEMON", "MYCEL_ARTIFACT_ROOTS"):
         monkeypatch.setenv(name, "own")
     monkeypatch.setenv("MYCEL_DATA", "elsewhere")
     monkeypatch.setenv("MYCEL_EMBEDDER", "none")
