@@ -78,6 +78,7 @@ class Door:
             "client": ("127.0.0.1", 1),
             "server": ("127.0.0.1", 7077),
             "root_path": "",
+            "extensions": {"websocket.http.response": {}},
         }
         if request.kind == "websocket":
             return await self._answered(scope, {"type": "websocket.connect"})
@@ -99,7 +100,7 @@ class Door:
             came.append(message)
 
         await self._app(scope, receive, send)  # type: ignore[arg-type]
-        if scope["type"] == "websocket":
+        if came and came[0]["type"] in {"websocket.accept", "websocket.close"}:
             ends = [message["code"] for message in came if message["type"] == "websocket.close"]
             said = [message.get("text") or repr(message.get("bytes", "")) for message in came]
             return Answer(ends[0] if ends else 101, (), "\n".join(said))

@@ -27,13 +27,14 @@ def _open(method: str, path: str, **rest: Any) -> Callable[[World, Hidden], Iter
     return calls
 
 
-def _asked(path: str, kinds: dict[str, str]) -> Callable[[World, Hidden], Iterator[Pair]]:
+def _asked(path: str, kinds: dict[str, str], **rest: Any) -> Callable[[World, Hidden], Iterator[Pair]]:
     def calls(world: World, hidden: Hidden) -> Iterator[Pair]:
-        yield from _open("GET", path)(world, hidden)
+        yield from _open("GET", path, **rest)(world, hidden)
         for name, kind in kinds.items():
             for both in hidden.twins.get(kind, {}).items():
                 sides = [
-                    Request(path, "GET", f"{path}?{urlencode({name: one})}", sent=frozenset({one})) for one in both
+                    Request(path, "GET", f"{path}?{urlencode({name: one})}", sent=frozenset({one}), **rest)
+                    for one in both
                 ]
                 yield Pair(sides[0], sides[1])
 
@@ -119,6 +120,9 @@ ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
     ("/health/ready", "GET"): _open("GET", "/health/ready"),
     ("/api/memory/changes", "GET"): _asked(
         "/api/memory/changes", {"team": "team", "path": "path", "after": "memory_id"}
+    ),
+    ("/api/memory/changes", "WEBSOCKET"): _asked(
+        "/api/memory/changes", {"team": "team", "path": "path", "project": "project"}, kind="websocket"
     ),
     ("/api/export", "GET"): _exported,
     ("/api/import", "POST"): _imported,

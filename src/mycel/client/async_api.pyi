@@ -10,7 +10,7 @@ from mycel.client import remote
 from mycel.client.changes import AsyncChangeIterator
 from mycel.contracts.episodes_api import EpisodeFields, EpisodeFilterFields
 from mycel.contracts.knowledge_api import KnowledgeFields
-from mycel.contracts.memory_api import (
+from mycel.contracts.memory_fields import (
     CaptureFields,
     ChangedFields,
     FilterFields,
@@ -387,14 +387,16 @@ class AsyncRemoteMemory:
         repo: str | None = None,
         agent: str | None = None,
         task: str | None = None,
+        thread: str | None = None,
         token_budget: int | None = None,
     ) -> ContextBundle:
         """What an agent should know before it starts a task, each memory once and with its citation.
 
         Sections in this order: profile, what holds in the project and repo, decisions, the agent's own notes, matches
         of the task, earlier failures on it, recent episodes. `task` is a description, or the id that memories of the
-        task carry. `to_markdown` keeps to `token_budget` (100 to 100,000, by default 2000); what had to be shortened
-        is marked, and `left_out` counts what found no room. Near-duplicates become one that counts the others.
+        task carry; without it, what the `thread` was called that was captured here stands for it. `to_markdown` keeps
+        to `token_budget` (100 to 100,000, by default 2000); what had to be shortened is marked, and `left_out` counts
+        what found no room. Near-duplicates become one that counts the others.
 
         `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
         read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent

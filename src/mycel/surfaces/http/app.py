@@ -19,9 +19,9 @@ from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
 from mycel.surfaces.http import archives, metrics, signing_in, sockets, streams
 from mycel.surfaces.http.api import Api
+from mycel.surfaces.http.feeds import Feeds, StreamLimits
 from mycel.surfaces.http.figures import Measured, Metrics
 from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
-from mycel.surfaces.http.feeds import Feeds, StreamLimits
 from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of

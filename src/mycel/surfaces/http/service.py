@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from starlette.requests import HTTPConnection
 
 from mycel.embedded.workspace import Visit, Workspace
+from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.figures import Metrics
 from mycel.surfaces.http.one_time_codes import OneTimeCodes
-from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 

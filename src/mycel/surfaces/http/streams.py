@@ -15,12 +15,12 @@ from starlette.types import Receive, Scope, Send
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
 from mycel.surfaces.http.arguments import query_arguments
+from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.delivery import deliver
 from mycel.surfaces.http.feeds import Feed
 from mycel.surfaces.http.problems import problem_of
 from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import service_of
-from mycel.surfaces.http.visitors import credentials_of
 from mycel.wire.events import CHANGES, HEARTBEAT, LAST_EVENT_ID, MEDIA_TYPE, NOW, Event, end_event
 from mycel.wire.shapes import to_json
 
@@ -73,7 +73,7 @@ async def opened(connection: HTTPConnection, visit: Visit, given: Mapping[str, A
     service, credentials = service_of(connection), credentials_of(connection.scope)
     last_seen = connection.headers.get(LAST_EVENT_ID)
     after = _read_last_seen(last_seen) if last_seen else _read_after(given.get("after", NOW))
-    feed = service.feeds.open("" if credentials is None else credentials.secret)
+    feed = service.feeds.open(credentials.secret)
     try:
         await service.work(lambda: feed.follow(partial(visit.follow, **{**given, "after": after})))
     except BaseException:
