@@ -25,7 +25,13 @@ ResultT = TypeVar("ResultT")
 def served(workspace: Workspace, **options: Any) -> Iterator[str]:
     """The address of a service on this workspace."""
     config = uvicorn.Config(
-        create_app(workspace, **options), port=0, log_level="warning", access_log=False, timeout_graceful_shutdown=2
+        create_app(workspace, **options),
+        port=0,
+        # The loggers of the process are left as other tests expect them.
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, name="served")
