@@ -17,6 +17,7 @@ from mycel.errors import (
     TooLarge,
     Unauthenticated,
     Unavailable,
+    Unfitting,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "TooLarge",
     "Unauthenticated",
     "Unavailable",
+    "Unfitting",
     "WorkingMemory",
     "Workspace",
     "__version__",

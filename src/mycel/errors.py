@@ -2,6 +2,7 @@
 
 MycelError
 ├── InvalidInput      change the request
+│   └── Unfitting     right in form, but not for what stands, or not together
 ├── NotFound          absent or hidden: the two look alike
 ├── AccessDenied      seen, but not allowed
 │   └── Unauthenticated  say who you are
@@ -31,6 +32,12 @@ class InvalidInput(MycelError):
         super().__init__(f"{field}: {message}")
         self.field = field
         self.problem = message
+
+
+class Unfitting(InvalidInput):
+    """Each part is right by itself: what stands now, or another part, does not go with it."""
+
+    code = "unfitting"
 
 
 class NotFound(MycelError):

@@ -115,6 +115,8 @@ def _import(query: str, given: dict[str, str], sent: str) -> Request:
 # By path and method.
 ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
     ("/health", "GET"): _open("GET", "/health"),
+    ("/docs", "GET"): _open("GET", "/docs"),
+    ("/openapi.json", "GET"): _open("GET", "/openapi.json"),
     ("/metrics", "GET"): _open("GET", "/metrics"),
     ("/health/live", "GET"): _open("GET", "/health/live"),
     ("/health/ready", "GET"): _open("GET", "/health/ready"),
@@ -133,7 +135,12 @@ ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
     ("/sign-out", "POST"): _open("POST", "/sign-out"),
 }
 # They ask nobody who they are, and say the same to everybody.
-PUBLIC = frozenset({"/health", "/health/live", "/health/ready", "/api/sign-in", "/sign-in", "/sign-out"})
+PUBLIC = frozenset(
+    {
+        *("/health", "/health/live", "/health/ready", "/api/sign-in", "/sign-in", "/sign-out"),
+        *("/docs", "/openapi.json"),
+    }
+)
 
 
 def route_pairs(world: World, hidden: Hidden) -> Iterator[Pair]:

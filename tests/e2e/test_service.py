@@ -253,7 +253,12 @@ async def socket(websocket):
     await websocket.accept()
     await websocket.receive_text()
 
+async def ended():
+    pass
+
 app = Starlette(routes=[Route("/slow", slow), Route("/stream", stream), WebSocketRoute("/ws", socket)])
+app.state.stopping = asyncio.Event()
+app.state.streams_ended = ended
 begin_logs("info")
 serving.GRACE_SECONDS = 2
 idle = timedelta(seconds=float(sys.argv[1])) if sys.argv[1:] else None
@@ -344,7 +349,9 @@ def test_one_that_is_stopping_is_waited_for(data: Path) -> None:
             os.kill(first.process.pid, signal.SIGCONT)
             assert first.stop() == 0
             assert starting.stdout
-            assert json.loads(starting.stdout.readline())["url"] != first.url
+            line = starting.stdout.readline()
+            assert line, starting.stderr and starting.stderr.read()
+            assert json.loads(line)["url"] != first.url
         finally:
             starting.terminate()
             starting.communicate(timeout=30)

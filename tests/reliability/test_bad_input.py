@@ -585,7 +585,7 @@ def test_a_member_id_of_odd_characters_is_refused(team: Team, id: Any) -> None:
 def test_a_token_that_is_none_is_denied_and_nothing_else(team: Team, secret: Any) -> None:
     with pytest.raises(MycelError) as denied:
         team.workspace.with_token(secret)
-    assert denied.value.code == "access_denied"
+    assert denied.value.code == "unauthenticated"
 
 
 # Anything a caller may have at hand, right or wrong.

@@ -14,7 +14,7 @@ from mycel.app import open_workspace
 from mycel.domain.episode import Action
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Status
-from mycel.errors import NotFound, Unavailable
+from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.retrieval.wording import wording_of
 from mycel.settings import Settings
 from mycel.stores.sqlite.connection import open_writer
@@ -42,6 +42,21 @@ def test_what_was_tried_for_this_task(squad: Squad) -> None:
         (Action.COMPLETED, "close idle connections"),
         (Action.FAILED, "raise the pool size"),
     ]
+
+
+def test_the_title_of_an_episode_is_one_line_whatever_was_tried(squad: Squad) -> None:
+    id = log(squad, "press \x84 twice\u200b, then\x1b[1m wait")
+    found = squad.author.episodes.get(id)
+    assert found.memory.title == "Failed: press twice, then [1m wait"
+    assert found.approach == "press \x84 twice\u200b, then\x1b[1m wait"
+
+
+def test_an_episode_has_room_for_its_action_among_its_tags(squad: Squad) -> None:
+    tags = [f"tag-{number}" for number in range(31)]
+    id = squad.author.episodes.log(action="failed", approach="wait", tags=tags).id
+    assert squad.author.episodes.get(id).memory.tags == ("failed", *tags)
+    with pytest.raises(InvalidInput):
+        squad.author.episodes.log(action="failed", approach="wait", tags=[*tags, "one-more"])
 
 
 def test_what_worked_for_similar_tasks(squad: Squad) -> None:

@@ -129,6 +129,10 @@ def _request(operation: Operation, given: Mapping[str, Any], headers: Mapping[st
     rest = {name: value for name, value in given.items() if name not in operation.in_path}
     if operation.in_query:
         return Sent(operation.method, path, written(operation.fields, rest), None, dict(headers))
+    for name, value in rest.items():
+        # In JSON 5 and 5.0 look alike, and in Python they do not.
+        if isinstance(value, float):
+            write_argument(operation.fields.get(name, float), value, field=name)
     body = ",".join(f"{json.dumps(name)}:{_sendable_text(name, value)}" for name, value in rest.items())
     return Sent(operation.method, path, [], f"{{{body}}}".encode(), {**headers, "content-type": "application/json"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from mycel.errors import InvalidInput
 MAX_PATH = 1024
 MAX_PATH_PARTS = 64
 _BETWEEN = "\n\n"
+_INVISIBLE = re.compile(f"[{fields.INVISIBLE}]")
 
 
 class ArtifactType(StrEnum):
@@ -131,7 +132,7 @@ def read_path(value: object, *, field: str = "path") -> str:
     found = fields.filled_text(value, field=field, max_bytes=4 * MAX_PATH)
     if "\\" in found:
         raise InvalidInput("holds a backslash: separate folders by '/'", field=field)
-    if not all(letter.isprintable() or unicodedata.category(letter) == "Zs" for letter in found):
+    if _INVISIBLE.search(found):
         raise InvalidInput("holds a control character", field=field)
     parts = [part for part in found.split("/") if part not in {"", "."}]
     if found.startswith("/") or ".." in parts:

@@ -27,7 +27,7 @@ from mycel.domain.memory import (
 )
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller, Kind, Role, Trust
-from mycel.errors import InvalidInput
+from mycel.errors import InvalidInput, Unfitting
 
 MAX_CONTENT_BYTES = 64 * 1024
 DEFAULT_POLICY = Policy()
@@ -172,7 +172,8 @@ def changed_memory(
         values.setdefault("allowed_roles", ())
     trust = min(current.trust, caller.trust, key=list(Trust).index)
     memory = replace(current, **values, trust=trust, updated_at=now, version=current.version + 1)
-    check_audience(memory.visibility, memory.allowed_roles)
+    # What it had may be the other half.
+    check_audience(memory.visibility, memory.allowed_roles, wrong=Unfitting)
     return memory
 
 
@@ -202,11 +203,13 @@ def default_path(type: MemoryType, project_id: str | None, agent_id: str) -> str
     return _FOLDERS.get(type, "/notes")
 
 
-def check_audience(visibility: Visibility, allowed_roles: tuple[Role, ...]) -> None:
+def check_audience(
+    visibility: Visibility, allowed_roles: tuple[Role, ...], *, wrong: type[InvalidInput] = InvalidInput
+) -> None:
     if visibility is Visibility.ROLE and not allowed_roles:
-        raise InvalidInput("name at least one role when visibility is 'role'", field="allowed_roles")
+        raise wrong("name at least one role when visibility is 'role'", field="allowed_roles")
     if visibility is not Visibility.ROLE and allowed_roles:
-        raise InvalidInput("is only for visibility 'role'", field="allowed_roles")
+        raise wrong("is only for visibility 'role'", field="allowed_roles")
 
 
 def _read_source(value: object) -> dict[str, Any]:

@@ -20,6 +20,7 @@ MAX_LABEL = 200
 MAX_PATH = 512
 MAX_PATH_PARTS = 16
 MAX_TAGS = 32
+MAX_TAGS_BYTES = 8 * 1024
 MAX_LIST = 100
 MAX_METADATA_BYTES = 16 * 1024
 MAX_DEPTH = 32
@@ -27,7 +28,19 @@ MAX_PAGE = 1000
 MAX_SECONDS = 10**10
 # What SQLite and Postgres both keep as a whole number.
 LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
-_TTL = re.compile(r"(\d{1,9})\s*([smhdw])")
+# Classes of characters, named one by one and not by the tables of the running Python: what is a name today is one
+# everywhere and later on. The first are control characters, separators of lines, invisible formatting and tags.
+INVISIBLE = (
+    r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
+)
+# Spaces but the one, which look like it and are not.
+ODD_SPACES = r"\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+UNPRINTABLE = INVISIBLE + ODD_SPACES
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
+_SPACING = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{ODD_SPACES}]")
+_FORMATTING = re.compile(f"[{INVISIBLE}]")
+_TTL = re.compile(r"(\d{1,10})\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -58,9 +71,19 @@ def label(value: object, *, field: str) -> str:
     found = filled_text(value, field=field, max_bytes=4 * MAX_LABEL).strip()
     if len(found) > MAX_LABEL:
         raise InvalidInput(f"is {len(found)} characters long; at most {MAX_LABEL} are kept", field=field)
-    if not found.isprintable():
+    if not is_one_line(found):
         raise InvalidInput("must be one line without control characters", field=field)
     return found
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a name could be this text."""
+    return (text.isascii() and text.isprintable()) or _UNPRINTABLE.search(text) is None
+
+
+def one_line(text: str) -> str:
+    """The text as a name could be it: without what cannot be seen, and one space between words."""
+    return " ".join(_FORMATTING.sub("", _SPACING.sub(" ", text)).split())
 
 
 def place(value: object, *, field: str) -> str:
@@ -97,14 +120,11 @@ def several(value: object, *, field: str, most: int = MAX_LIST) -> tuple[object,
     raise InvalidInput("must be text or a list of texts", field=field)
 
 
-def tags(value: object, *, field: str = "tags") -> tuple[str, ...]:
+def tags(value: object, *, field: str = "tags", most: int = MAX_TAGS) -> tuple[str, ...]:
     """A list, or one comma-separated text; lower case, each once, in the order given."""
     if isinstance(value, str):
-        value = [part for part in text(value, field=field, max_bytes=8192).split(",") if part.strip()]
-    found = tuple(dict.fromkeys(label(one, field=field).lower() for one in several(value, field=field)))
-    if len(found) > MAX_TAGS:
-        raise InvalidInput(f"has {len(found)} tags; at most {MAX_TAGS} are kept", field=field)
-    return found
+        value = [part for part in text(value, field=field, max_bytes=MAX_TAGS_BYTES).split(",") if part.strip()]
+    return tuple(dict.fromkeys(label(one, field=field).lower() for one in several(value, field=field, most=most)))
 
 
 def path(value: object, *, field: str = "path") -> str:
@@ -116,7 +136,7 @@ def path(value: object, *, field: str = "path") -> str:
     parts = trimmed.split("/")[1:]
     if any(part.strip() != part or part in {"", ".", ".."} for part in parts):
         raise InvalidInput("has an empty part, '.', '..' or a part with outer spaces", field=field)
-    if not trimmed.isprintable() or "\\" in trimmed:
+    if not is_one_line(trimmed) or "\\" in trimmed:
         raise InvalidInput("holds a control character or a backslash", field=field)
     if len(trimmed) > MAX_PATH or len(parts) > MAX_PATH_PARTS:
         raise InvalidInput(f"is longer than {MAX_PATH} characters or {MAX_PATH_PARTS} parts", field=field)
@@ -169,7 +189,8 @@ def lifetime(value: object, *, field: str = "ttl") -> timedelta:
     elif isinstance(value, str) and (match := _TTL.fullmatch(value.strip())):
         found = timedelta(seconds=min(int(match[1]) * _SECONDS[match[2]], MAX_SECONDS))
     elif isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < MAX_SECONDS:
-        found = timedelta(seconds=value)
+        # However short, it is a time.
+        found = max(timedelta(seconds=value), timedelta.resolution)
     if found is None or not timedelta() < found <= timedelta(days=36_525):
         raise InvalidInput("must be a time span above zero and at most 100 years, such as 7d", field=field)
     return found

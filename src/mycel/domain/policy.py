@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -99,7 +100,10 @@ def _merged(
 
 
 def _read_span(value: object, name: str) -> timedelta | None:
-    return None if value is None or value == NEVER else fields.lifetime(value, field=name)
+    """Whole seconds, the next more: that is how it is stored and shown."""
+    if value is None or value == NEVER:
+        return None
+    return timedelta(seconds=math.ceil(fields.lifetime(value, field=name).total_seconds()))
 
 
 def _read_types(value: object, name: str) -> tuple[MemoryType, ...]:

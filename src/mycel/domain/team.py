@@ -12,6 +12,10 @@ EXECUTIVE = TeamName("executive")
 OPERATOR = MemberId("operator")
 # Who changed a memory when nobody did by hand.
 ENGINE = MemberId("engine")
+TEAM_NAME = "[a-z0-9][a-z0-9_-]{0,62}"
+# A team is a folder, and these cannot be one on Windows.
+NO_TEAM_NAME = "con|prn|aux|nul|com[0-9]|lpt[0-9]"
+MEMBER_ID = "[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}"
 
 
 class Role(StrEnum):

@@ -28,7 +28,7 @@ from mycel.domain.ids import MemberId, parse_id
 from mycel.domain.memory import MemoryType
 from mycel.domain.query import Filters, Page
 from mycel.domain.team import EXECUTIVE, Caller
-from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.errors import Conflict, InvalidInput, NotFound, Unfitting
 from mycel.retrieval.arms import Place
 from mycel.services.artifact_files import FileBusy, FileRefused, Measured, WorkspaceFiles
 from mycel.services.idempotency import Retry
@@ -121,7 +121,7 @@ class ArtifactRegistry:
         scope = named_scope(caller, given.get("team"))
         if text is not None:
             if mark is not None:
-                raise InvalidInput("is for lists: what is found by text comes best first, in one page", field="cursor")
+                raise Unfitting("is for lists: what is found by text comes best first, in one page", field="cursor")
             return Page(self._search(scope, text, filters, wanted, limit=limit))
         with self._stores.lease(scope.team) as store:
             return store.list_artifacts(scope, filters, wanted, limit=limit, cursor=mark)
@@ -192,7 +192,7 @@ class ArtifactRegistry:
         except FileBusy as error:
             raise Conflict(f"the file {error.why}: register it when it is complete") from None
         except FileRefused as error:
-            raise InvalidInput(error.why, field="path") from None
+            raise Unfitting(error.why, field="path") from None
 
 
 def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:

@@ -9,6 +9,7 @@ from mycel.domain.artifact import Artifact
 from mycel.domain.briefing import Briefing
 from mycel.domain.episode import Action, Episode, Record, SimilarEpisode
 from mycel.domain.ids import MemoryId
+from mycel.domain.limits import MAX_BRIEFED
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
@@ -18,7 +19,6 @@ from mycel.services.episodes import LOOKED_AT_FOR_AGENTS, Episodes, records_of
 from mycel.services.search import Searching
 
 DEFAULT_LIMIT = 5
-MOST = 50
 # Below this, what a search shows for want of anything better only takes room in a prompt.
 LEAST_RELEVANCE = 0.1
 _KNOWLEDGE = tuple(type.value for type in MemoryType if type not in {MemoryType.EPISODE, MemoryType.ARTIFACT})
@@ -45,10 +45,10 @@ class Briefings:
         asked = read_task(task)
         if asked is None:
             raise InvalidInput("must not be empty", field="task")
-        most = DEFAULT_LIMIT if limit is None else fields.whole(limit, field="limit", least=1, most=MOST)
+        most = DEFAULT_LIMIT if limit is None else fields.whole(limit, field="limit", least=1, most=MAX_BRIEFED)
         place = None if project is None else fields.place(project, field="project")
         name = _task_id(asked, task_id)
-        tried = () if name is None else self._episodes.list(caller, {"task_id": name}, limit=MOST).items
+        tried = () if name is None else self._episodes.list(caller, {"task_id": name}, limit=MAX_BRIEFED).items
         # Who only knows the id is told what is like the task by the words of its last attempt.
         about = tried[0].approach if tried and asked == name else asked
         failed = self._episodes.similar(caller, about, action=Action.FAILED.value, project=place, limit=most)

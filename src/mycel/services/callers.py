@@ -11,7 +11,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import OPERATOR, Caller
-from mycel.errors import AccessDenied, InvalidInput, Unauthenticated
+from mycel.errors import AccessDenied, Unauthenticated, Unfitting
 from mycel.services.organisation import caller_for, read_member_id, read_team_name
 
 # A revoked token or a changed role takes effect within this time, in every process.
@@ -38,7 +38,7 @@ class Callers:
         where = None if team is None else read_team_name(team)
         require_operator(given())
         if where is not None and who != OPERATOR:
-            raise InvalidInput(f"is for the operator; {who} acts in its own team", field="team")
+            raise Unfitting(f"is for the operator; {who} acts in its own team", field="team")
         found = self.member(who, team=where)
 
         def acting() -> Caller:

@@ -21,7 +21,7 @@ from mycel.domain.memory import SourceKind
 from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
 from mycel.domain.team import Caller
 from mycel.domain.transcript import Transcript
-from mycel.errors import InvalidInput, NotFound, Unavailable
+from mycel.errors import InvalidInput, NotFound, Unavailable, Unfitting
 from mycel.services.policies import Policies
 from mycel.services.screening import screen_surroundings, screen_transcript
 
@@ -160,7 +160,7 @@ class Capture:
         policy = self._policies.of(caller.team)
         transcript = screen_transcript(read_transcript(material, field="messages"), policy, field="messages")
         if not transcript.text.strip():
-            raise InvalidInput("must not be empty", field="messages")
+            raise Unfitting("hold nothing to keep", field="messages")
         surroundings = screen_surroundings(read_surroundings(given), policy)
         return new_source(caller, transcript, kind=kind, surroundings=surroundings, now=self._clock.now())
 
@@ -310,6 +310,6 @@ def _trigger(source: Source) -> Trigger:
 
 def _require_same_readers(known: Source, report: Source, given: Mapping[str, object]) -> None:
     if given.get("visibility") is not None and report.visibility is not known.visibility:
-        raise InvalidInput("of a session is what its first report said", field="visibility")
+        raise Unfitting("of a session is what its first report said", field="visibility")
     if given.get("allowed_roles") is not None and set(report.allowed_roles) != set(known.allowed_roles):
-        raise InvalidInput("of a session are those of its first report", field="allowed_roles")
+        raise Unfitting("of a session are those of its first report", field="allowed_roles")

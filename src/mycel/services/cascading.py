@@ -18,7 +18,7 @@ from mycel.domain.memory import MadeBy, Memory, Scope, SourceKind, SourceRef, St
 from mycel.domain.query import Page
 from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller
-from mycel.errors import AccessDenied, InvalidInput, NotFound
+from mycel.errors import AccessDenied, NotFound, Unfitting
 from mycel.retrieval.columns import indexed_text
 from mycel.services.digesting import Applying
 from mycel.services.organisation import descendants
@@ -39,7 +39,7 @@ class Cascading:
     def escalate(self, caller: Caller, id: object) -> IngestionEvent:
         """To the parent team."""
         if caller.parent_team is None:
-            raise InvalidInput("cannot be escalated: this team has no parent", field="id")
+            raise Unfitting("cannot be escalated: this team has no parent", field="id")
         return self._send(caller, parse_id(id), Direction.UP)
 
     def withdraw(self, caller: Caller, id: object) -> IngestionEvent:
@@ -142,10 +142,10 @@ class Cascading:
         def work(transaction: Transaction) -> IngestionEvent:
             memory = _get_own(transaction, caller, id)
             if not _is_for_teams(memory):
-                raise InvalidInput("must be an active memory that its whole team may read", field="id")
+                raise Unfitting("must be an active memory that its whole team may read", field="id")
             known = transaction.find_cascade(memory_id=id)
             if known is not None and known.direction is not direction and known.withdrawn_at is None:
-                raise InvalidInput(f"is already sent {known.direction}: withdraw it first", field="id")
+                raise Unfitting(f"is already sent {known.direction}: withdraw it first", field="id")
             cascade = Cascade(
                 memory_id=id,
                 event_id=known.event_id if known else EventId(new_id()),

@@ -11,14 +11,12 @@ from mycel.contracts.store import Stores
 from mycel.domain import fields
 from mycel.domain.asking import read_filters, read_limit
 from mycel.domain.ids import EventId, SourceId, parse_id
+from mycel.domain.limits import MAX_NOTED_BYTES, MAX_VIEW_QUERY_BYTES
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
 from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
-
-MAX_QUERY_BYTES = 8 * 1024
-MAX_NOTE_BYTES = 2 * 1024
 
 
 class Catalogue:
@@ -64,7 +62,7 @@ class Catalogue:
         read_filters(filters, now=self._clock.now())
         view = SavedView(
             name=fields.label(name, field="name"),
-            query=None if query is None else fields.text(query, field="query", max_bytes=MAX_QUERY_BYTES),
+            query=None if query is None else fields.text(query, field="query", max_bytes=MAX_VIEW_QUERY_BYTES),
             filters={name: _plain(value) for name, value in filters.items() if value is not None},
             created_at=self._clock.now(),
         )
@@ -123,7 +121,7 @@ class Catalogue:
 
 
 def _note(value: object, name: str) -> str | None:
-    return None if value is None else fields.filled_text(value, field=name, max_bytes=MAX_NOTE_BYTES)
+    return None if value is None else fields.filled_text(value, field=name, max_bytes=MAX_NOTED_BYTES)
 
 
 def _plain(value: object) -> object:

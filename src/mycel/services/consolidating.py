@@ -13,6 +13,7 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.asking import read_limit
 from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, new_id, parse_id
+from mycel.domain.limits import MAX_ITEMS
 from mycel.domain.memory import Memory, Scope, Status
 from mycel.domain.query import Filters, Order, OrderField, Page
 from mycel.domain.report import Report
@@ -30,7 +31,6 @@ from mycel.services.policies import Policies
 
 # Of one run. What is left over is for the next, which follows at once.
 BATCH = 500
-MAX_IDS = 1000
 # How often somebody may be faster before a run that was asked for gives up.
 TRIES = 3
 # The last change that a run of the engine has looked at.
@@ -68,7 +68,7 @@ class Consolidating:
         """Of what the caller sees: these memories, or the inbox and all that changed since the engine's last run."""
         _require_reviewer(caller)
         planned_only = fields.flag(dry_run, field="dry_run")
-        named = None if ids is None else fields.several(ids, field="ids", most=MAX_IDS)
+        named = None if ids is None else fields.several(ids, field="ids", most=MAX_ITEMS)
         wanted = None if named is None else [parse_id(id, field="ids") for id in named]
         scope, mark = read_scope(caller), f"{ASKED_TO}:{caller.member_id}"
         with self._stores.lease(caller.team) as store:

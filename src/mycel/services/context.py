@@ -12,6 +12,7 @@ from mycel.contracts.store import Stores
 from mycel.domain import fields
 from mycel.domain.ask import MAX_QUERY_BYTES
 from mycel.domain.context import ContextBundle, Section
+from mycel.domain.limits import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
 from mycel.domain.memory import Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.recall import Hit, Recall
@@ -21,7 +22,6 @@ from mycel.retrieval.packing import SHARES, pack
 from mycel.services.search import Searching
 
 DEFAULT_TOKEN_BUDGET = 2000
-LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET = 100, 100_000
 # How many each of the other renderings shows.
 RECENT_MEMORIES = 10
 TEAM_CONTEXT_MEMORIES = 5

@@ -26,6 +26,7 @@ from mycel.domain.episode import (
     episode_text,
 )
 from mycel.domain.ids import MemberId, MemoryId, parse_id
+from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, Memory, MemoryType
 from mycel.domain.query import Page
@@ -42,8 +43,8 @@ from mycel.services.search import Searching
 from mycel.services.stretches import stretch_name, stretches_of
 from mycel.services.unwritten import Unwritten, unwritten
 
-MOST_COUNT = 2**53
-MAX_ITEMS = 1000
+# One is its action.
+MAX_TAGS = fields.MAX_TAGS - 1
 USUAL_TIME = timedelta(days=30)
 DEFAULT_RATES = 50
 # What is known of an agent is weighed against one episode of each kind, so that one lucky run is no proof.
@@ -115,7 +116,7 @@ class Episodes:
                 raise InvalidInput("is for single episodes", field="idempotency_key")
             return self._read_given(caller, said)
         except InvalidInput as error:
-            raise InvalidInput(error.problem, field=f"items[{place}].{error.field}") from None
+            raise type(error)(error.problem, field=f"items[{place}].{error.field}") from None
 
     def _read_given(self, caller: Caller, given: Mapping[str, object]) -> tuple[Unwritten, EpisodeDetail]:
         said = {name: value for name, value in given.items() if value is not None}
@@ -139,8 +140,13 @@ class Episodes:
             ended = masked(ended, policy, field="outcome", kinds=kinds)
         text = episode_text(tried, action, ended)
         about = {name: value for name, value in said.items() if name in _ABOUT_THE_MEMORY}
-        tags = dict.fromkeys((action.value, *fields.tags(about.pop("tags", ()))))
-        fixed = {"type": MemoryType.EPISODE.value, "title": text.title, "content": text.content, "tags": list(tags)}
+        tags = dict.fromkeys((action.value, *fields.tags(about.pop("tags", ()), most=MAX_TAGS)))
+        fixed = {
+            "type": MemoryType.EPISODE.value,
+            "title": fields.one_line(text.title),
+            "content": text.content,
+            "tags": list(tags),
+        }
         draft = screen(read_fields({**about, **fixed}, max_content=self._max_content + MAX_NOTE_BYTES), policy)
         values = new_memory(draft, caller=caller, policy=policy)
         if kinds:
@@ -254,7 +260,7 @@ def read_detail(
 
     def count(name: str) -> int | None:
         value = said.get(name)
-        return None if value is None else fields.whole(value, field=name, least=0, most=MOST_COUNT)
+        return None if value is None else fields.whole(value, field=name, least=0, most=MAX_COUNT)
 
     agent = caller.member_id
     if said.get("agent_id") is not None:

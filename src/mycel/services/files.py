@@ -13,6 +13,7 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.capturing import read_surroundings
 from mycel.domain.ids import MemberId, MemoryId, TeamName
+from mycel.domain.limits import MAX_URI_BYTES
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Status, Visibility
 from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
@@ -30,7 +31,6 @@ from mycel.services.unwritten import Unwritten
 CHUNK_BYTES = 8 * 1024
 # What is larger is split beside, so that the writer need not wait for it.
 AT_ONCE_BYTES = 256 * 1024
-MAX_URI = 1024
 MAX_TITLE = 200
 
 
@@ -64,7 +64,7 @@ class Files:
         self, caller: Caller, path: object, content: object, given: Mapping[str, object], *, extract: object = False
     ) -> IngestionEvent:
         """The same content again changes nothing; another one makes new versions of what was indexed."""
-        uri = fields.filled_text(path, field="path", max_bytes=MAX_URI).strip()
+        uri = fields.filled_text(path, field="path", max_bytes=MAX_URI_BYTES).strip()
         text = fields.filled_text(content, field="content", max_bytes=MAX_TRANSCRIPT_BYTES)
         wants_extraction = fields.flag(extract, field="extract")
         policy = self._policies.of(caller.team)

@@ -12,6 +12,7 @@ from mycel.domain import fields
 from mycel.domain.ids import MemoryId
 from mycel.domain.importing import ImportedEntry, ImportReport, LeftOut, Outcome
 from mycel.domain.knowledge import is_over, is_rival
+from mycel.domain.limits import MAX_SHARED_TEXT_BYTES
 from mycel.domain.memory import EvidenceRef, MadeBy, Memory, SourceKind, SourceRef, Status
 from mycel.domain.query import Filters, Order
 from mycel.domain.source import Source, Trigger
@@ -26,7 +27,6 @@ from mycel.services.standing import store_value
 from mycel.services.unwritten import Unwritten
 from mycel.services.write import Writing
 
-MAX_TEXT_BYTES = 1024 * 1024
 MAX_ENTRIES = 1000
 FALLBACK = "fact"
 # Keeps the file apart from the same file where it is indexed as a document.
@@ -84,7 +84,7 @@ class Importing:
     ) -> ImportReport:
         """All of the file in one transaction. What people did to an entry since stays, unless the file says anew."""
         called = fields.label(name, field="name")
-        said = fields.filled_text(text, field="text", max_bytes=MAX_TEXT_BYTES)
+        said = fields.filled_text(text, field="text", max_bytes=MAX_SHARED_TEXT_BYTES)
         common: dict[str, object] = {
             "project": None if project is None else fields.place(project, field="project"),
             "category": FALLBACK if category is None else fields.label(category, field="category"),

@@ -13,7 +13,10 @@ from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import (
     ENGINE,
     EXECUTIVE,
+    MEMBER_ID,
+    NO_TEAM_NAME,
     OPERATOR,
+    TEAM_NAME,
     Caller,
     Kind,
     Member,
@@ -23,12 +26,9 @@ from mycel.domain.team import (
     Team,
     Trust,
 )
-from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
+from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound, Unfitting
 
-_TEAM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-_MEMBER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}")
-# A team is a folder, and these cannot be one on Windows.
-_RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
+_TEAM_NAME, _MEMBER_ID, _RESERVED = re.compile(TEAM_NAME), re.compile(MEMBER_ID), re.compile(NO_TEAM_NAME)
 
 
 def read_team_name(value: object, *, field: str = "team") -> TeamName:
@@ -107,7 +107,7 @@ class Organisation:
 
         def work(transaction: DirectoryTransaction) -> Member:
             if transaction.find_team(home) is None:
-                raise InvalidInput(f"there is no team {home}; add it first", field="team")
+                raise Unfitting(f"there is no team {home}; add it first", field="team")
             known = transaction.find_member(member_id)
             member = Member(member_id, home, has_role, is_kind, has_trust, transaction.now)
             if known is not None and not _sees(caller, known):
@@ -139,7 +139,7 @@ class Organisation:
             )
             _require_manager(caller, member.team, member_id)
             if transaction.find_team(member.team) is None:
-                raise InvalidInput(f"there is no team {member.team}; add it first", field="team")
+                raise Unfitting(f"there is no team {member.team}; add it first", field="team")
             _keep_operator(member)
             transaction.put_member(member)
             return member
@@ -224,7 +224,7 @@ def descendants(directory: DirectoryReads, team: TeamName) -> list[TeamName]:
 
 def _put_team(transaction: DirectoryTransaction, name: TeamName, parent: TeamName) -> Team:
     if transaction.find_team(parent) is None:
-        raise InvalidInput(f"there is no team {parent}; add it first", field="parent")
+        raise Unfitting(f"there is no team {parent}; add it first", field="parent")
     team = Team(name, parent, transaction.now)
     transaction.put_team(team)
     return team
@@ -245,11 +245,11 @@ def _require_descent(transaction: DirectoryTransaction, team: PlannedTeam) -> No
     name: TeamName | None = team.name
     while name is not None:
         if name in passed:
-            raise InvalidInput(f"team {team.name} would be above itself", field="parent")
+            raise Unfitting(f"team {team.name} would be above itself", field="parent")
         passed.add(name)
         above = transaction.find_team(name)
         if above is None:
-            raise InvalidInput(f"there is no team {name}", field="parent")
+            raise Unfitting(f"there is no team {name}", field="parent")
         name = above.parent
 
 
@@ -279,4 +279,4 @@ def _keep_operator(member: Member) -> None:
         None,
     )
     if member.id == OPERATOR and not fixed:
-        raise InvalidInput("the operator is always a human admin of the executive team", field="id")
+        raise Unfitting("the operator is always a human admin of the executive team", field="id")

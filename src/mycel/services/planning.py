@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from mycel.domain import fields
+from mycel.domain.limits import MAX_TEAMS
 from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role
-from mycel.errors import InvalidInput
+from mycel.errors import InvalidInput, Unfitting
 from mycel.services.organisation import read_member_id, read_team_name
 
 _TEAM_NAMES = ("name", "team")
+_OF_A_TEAM = frozenset({"name", "parent", "members"})
+_OF_A_MEMBER = frozenset({"id", "kind", "role"})
 
 
 def read_plan(teams: Iterable[PlannedTeam]) -> list[PlannedTeam]:
@@ -24,17 +27,27 @@ def read_plan(teams: Iterable[PlannedTeam]) -> list[PlannedTeam]:
 def read_planned_teams(given: object) -> list[PlannedTeam]:
     """As a request gives them: objects with `name`, `parent` and `members`."""
     found: list[PlannedTeam] = []
-    for place, entry in enumerate(fields.several(given, field="teams", most=10_000)):
+    for place, entry in enumerate(fields.several(given, field="teams", most=MAX_TEAMS)):
         if not isinstance(entry, Mapping):
             raise InvalidInput("must be an object with name, parent and members", field=f"teams[{place}]")
         team = cast(Mapping[str, object], entry)
-        if unknown := sorted(str(name) for name in team if name not in {"name", "parent", "members"}):
-            raise InvalidInput("is not part of a team", field=f"teams[{place}].{unknown[0]}")
+        _require_known(team, field=f"teams[{place}]")
         try:
             found.append(read_planned_team(team))
         except InvalidInput as error:
-            raise InvalidInput(error.problem, field=f"teams[{place}].{error.field}") from None
+            raise type(error)(error.problem, field=f"teams[{place}].{error.field}") from None
     return read_plan(found)
+
+
+def _require_known(team: Mapping[str, object], *, field: str) -> None:
+    """Files may say more about a team, to others; a request says it to us."""
+    if unknown := sorted(str(name) for name in team if name not in _OF_A_TEAM):
+        raise InvalidInput("is not part of a team", field=f"{field}.{unknown[0]}")
+    members = team.get("members")
+    for member in cast(list[object], members) if isinstance(members, list) else []:
+        named = cast(Mapping[str, object], member) if isinstance(member, Mapping) else dict[str, object]()
+        if unknown := sorted(str(name) for name in named if name not in _OF_A_MEMBER):
+            raise InvalidInput("is not part of a member", field=f"{field}.members.{unknown[0]}")
 
 
 def read_planned_team(given: Mapping[str, object]) -> PlannedTeam:
@@ -42,7 +55,8 @@ def read_planned_team(given: Mapping[str, object]) -> PlannedTeam:
     name = read_team_name(given.get(field), field=field)
     above = None if name == EXECUTIVE else EXECUTIVE
     parent = given.get("parent")
-    listed = cast(object, given.get("members") or [])
+    members = given.get("members")
+    listed = list[object]() if members is None else members
     if not isinstance(listed, list | tuple):
         raise InvalidInput("must be a list", field="members")
     return PlannedTeam(
@@ -71,5 +85,5 @@ def _require_unique(names: list[str], *, what: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InvalidInput(f"{what} {name} is in more than one place", field=f"{what}s")
+            raise Unfitting(f"{what} {name} is in more than one place", field=f"{what}s")
         seen.add(name)

@@ -17,7 +17,7 @@ from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller, Role
-from mycel.errors import InvalidInput, NotFound
+from mycel.errors import NotFound, Unfitting
 from mycel.services.reach import named_scope
 
 TREE_ITEMS = 100
@@ -74,7 +74,7 @@ class Reading:
         filters = replace(read_filters(given, now=at or self._clock.now()), believed_at=at)
         if fields.flag(deleted, field="deleted"):
             if at is not None:
-                raise InvalidInput("cannot be asked of what is deleted", field="as_of")
+                raise Unfitting("cannot be asked of what is deleted", field="as_of")
             filters = replace(filters, deleted=True, statuses=(), alive_at=None)
             if not may_curate(caller):
                 if filters.agent_id not in {None, caller.member_id}:

@@ -15,7 +15,7 @@ from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, MemoryType
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
-from mycel.errors import InvalidInput
+from mycel.errors import InvalidInput, Unfitting
 from mycel.services.artifact_files import Measured, Placed
 from mycel.services.screening import masked, screen, suspicion
 from mycel.services.unwritten import Unwritten, unwritten
@@ -106,20 +106,20 @@ def _screened(asked: Registration, composed: Composed, policy: Policy, *, max_co
 
 def _kept_text(asked: Registration, measured: Measured | None, max_content: int) -> str:
     if measured is None:
-        raise InvalidInput("has nothing to keep: no workspace folder has the file", field="keep_content")
+        raise Unfitting("has nothing to keep: no workspace folder has the file", field="keep_content")
     head = compose(asked.placed.path, description=asked.description, text="").content
     room = max_content - len(head.encode())
     if measured.size_bytes > room:
-        raise InvalidInput(
+        raise Unfitting(
             f"cannot hold the {measured.size_bytes:,} bytes of the file, only {max(0, room):,}: leave it out",
             field="keep_content",
         )
     try:
         text = measured.start.decode()
     except UnicodeDecodeError:
-        raise InvalidInput("is for text in UTF-8, and this is something else", field="keep_content") from None
+        raise Unfitting("is for text in UTF-8, and this is something else", field="keep_content") from None
     if "\0" in text:
-        raise InvalidInput("is for text, and this holds NUL characters", field="keep_content")
+        raise Unfitting("is for text, and this holds NUL characters", field="keep_content")
     return text
 
 

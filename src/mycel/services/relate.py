@@ -10,7 +10,7 @@ from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import PLACE_RELATIONS, PROJECT_PREFIX, REPO_PREFIX, Link, Relation
 from mycel.domain.memory import Memory
 from mycel.domain.team import Caller
-from mycel.errors import InvalidInput
+from mycel.errors import Unfitting
 from mycel.services.ownership import change_own
 
 
@@ -67,7 +67,7 @@ def _read_ends(from_id: object, to_id: object, relation: object) -> tuple[Memory
     kind = fields.choice(relation, Relation, field="relation")
     start, target = parse_id(from_id, field="from_id"), _read_target(to_id, kind)
     if start == target:
-        raise InvalidInput("a memory cannot be linked to itself", field="to_id")
+        raise Unfitting("a memory cannot be linked to itself", field="to_id")
     return start, target, kind
 
 
@@ -76,6 +76,6 @@ def _read_target(value: object, relation: Relation) -> str:
     for prefix in (PROJECT_PREFIX, REPO_PREFIX):
         if isinstance(value, str) and value.startswith(prefix):
             if relation not in PLACE_RELATIONS:
-                raise InvalidInput("to a project or repo must be applies_to or related_to", field="relation")
+                raise Unfitting("to a project or repo must be applies_to or related_to", field="relation")
             return prefix + fields.place(value.removeprefix(prefix), field="to_id")
     return parse_id(value, field="to_id")

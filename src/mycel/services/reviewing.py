@@ -16,20 +16,20 @@ from mycel.domain.asking import read_filters, read_limit
 from mycel.domain.draft import Draft, changed_memory, read_fields
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.inbox import InboxItem
+from mycel.domain.limits import MAX_ITEMS
 from mycel.domain.link import Relation
 from mycel.domain.marks import CONTESTED, REVIEW, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.query import Order, Page
 from mycel.domain.team import Caller, Trust
-from mycel.errors import Conflict, InvalidInput
+from mycel.errors import Conflict, InvalidInput, Unfitting
 from mycel.services.details import require_free_of_details
 from mycel.services.policies import Policies
 from mycel.services.screening import read_reason, screen
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240
-MAX_IDS = 1000
 _DRAWN = "drawn from a source; nobody has looked at it yet"
 _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"
@@ -76,12 +76,14 @@ class Reviewing:
     ) -> Memory:
         """Decides a contradiction: this memory holds, the others are `contradicted` or `superseded`."""
         winner = parse_id(id)
-        losers = [parse_id(one, field="over") for one in fields.several(over, field="over", most=MAX_IDS)]
+        losers = [parse_id(one, field="over") for one in fields.several(over, field="over", most=MAX_ITEMS)]
         loss = fields.choice(status, Status, field="status")
         if loss not in _LOSSES:
             raise InvalidInput("must be contradicted or superseded", field="status")
-        if winner in losers or not losers:
+        if not losers:
             raise InvalidInput("must name other memories", field="over")
+        if winner in losers:
+            raise Unfitting("must name other memories", field="over")
         why = None if reason is None else read_reason(reason, self._policies.of(caller.team))
         (settled,) = self._decide(
             caller, lambda transaction: [_settle(transaction, caller, winner, losers, loss=loss, why=why)]
@@ -104,7 +106,7 @@ class Reviewing:
 
 
 def _read_ids(ids: Sequence[object]) -> list[MemoryId]:
-    listed = fields.several(ids, field="ids", most=MAX_IDS)
+    listed = fields.several(ids, field="ids", most=MAX_ITEMS)
     return list(dict.fromkeys(parse_id(id) for id in listed))
 
 
@@ -211,7 +213,7 @@ def _settle(
         loser = transaction.get(scope, id)
         _require_decider(caller, loser)
         if id not in opponents:
-            raise InvalidInput(f"nothing says that {id} contradicts it: link them as contradicts first", field="over")
+            raise Unfitting(f"nothing says that {id} contradicts it: link them as contradicts first", field="over")
         if loser.status in _STANDING:
             lost = lose(transaction, caller, loser, loss=loss, why=why or "decided in favour of another")
             clear_opponents(transaction, caller, scope, lost)

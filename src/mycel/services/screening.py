@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.draft import Draft
+from mycel.domain.limits import MAX_REASON_BYTES
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA
 from mycel.domain.policy import Policy, Secrets
 from mycel.domain.transcript import Transcript, Turn
 from mycel.errors import InvalidInput
 
-MAX_REASON_BYTES = 2000
 _TEXTS = ("content", "title", "summary", "rationale")
 # Names by which things are found again: a masked one would find nothing, so a secret in one is refused.
 _NAMES = ("key", "category", "path", "project_id", "repo_id", "session_id", "task_id", "thread_id")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from mycel.contracts.episode_store import Stretch
 from mycel.domain.episode import RateBy
-from mycel.errors import InvalidInput
+from mycel.errors import Unfitting
 
 MOST_STRETCHES = 400
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
@@ -25,9 +25,7 @@ def stretches_of(since: datetime, until: datetime, way: RateBy) -> list[Stretch]
         end = _end_of(start, way)
         found.append((max(start, since), min(end, until)))
         if len(found) > MOST_STRETCHES:
-            raise InvalidInput(
-                f"is more than {MOST_STRETCHES} {way.value}s back: ask for a shorter time", field="since"
-            )
+            raise Unfitting(f"is more than {MOST_STRETCHES} {way.value}s back: ask for a shorter time", field="since")
         start = end
     return found
 

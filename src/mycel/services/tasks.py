@@ -107,7 +107,7 @@ class Tasks:
             try:
                 found.append(self._artifacts.prepare(caller, given))
             except InvalidInput as error:
-                raise InvalidInput(error.problem, field=f"artifacts[{place}].{error.field}") from None
+                raise type(error)(error.problem, field=f"artifacts[{place}].{error.field}") from None
         return tuple(found)
 
     def _episode(

@@ -11,10 +11,11 @@ from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import MAX_CONTENT_BYTES, new_memory, read_fields
 from mycel.domain.ids import MemberId
+from mycel.domain.limits import MAX_PROFILE_KEY
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, MadeBy, Memory, MemoryType, Scope, Status, Visibility
 from mycel.domain.team import OPERATOR, Caller, Kind, Member, Role
-from mycel.errors import AccessDenied, InvalidInput, NotFound
+from mycel.errors import AccessDenied, InvalidInput, NotFound, Unfitting
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.screening import screen
@@ -63,14 +64,17 @@ class Teaching:
         self, caller: Caller, key: object, value: object, *, about: object = None, confirmed: object = False
     ) -> Memory:
         """About one person. Active when that person says so, or an admin confirms it; otherwise it waits."""
+        name = fields.label(key, field="key")
+        if len(name) > MAX_PROFILE_KEY:
+            raise InvalidInput(f"of a profile fact is at most {MAX_PROFILE_KEY} characters long", field="key")
         person = self._person(caller, about)
         vouched = self._vouches(caller, person, confirmed=fields.flag(confirmed, field="confirmed"))
         given = {
             "content": value,
             "type": MemoryType.PROFILE.value,
             "category": PREFERENCE,
-            "key": f"{person}/{fields.label(key, field='key')}",
-            "title": f"{person}: {key}",
+            "key": f"{person}/{name}",
+            "title": f"{person}: {name}",
         }
         policy = self._policies.of(caller.team)
         draft = screen(read_fields(given, max_content=self._max_content), policy)
@@ -98,7 +102,7 @@ class Teaching:
             or member.kind is not Kind.HUMAN
             or not _seen(caller, member)
         ):
-            raise InvalidInput("must name a human member: a profile is about a person", field="about")
+            raise Unfitting("must name a human member: a profile is about a person", field="about")
         return person
 
     def _vouches(self, caller: Caller, person: MemberId, *, confirmed: bool) -> bool:

@@ -14,12 +14,13 @@ from mycel.domain import fields
 from mycel.domain.change import Operation
 from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.ids import parse_id
+from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
 from mycel.domain.words import IndexedText
-from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.errors import Conflict, InvalidInput, NotFound, Unfitting
 from mycel.services.details import require_free_of_details
 from mycel.services.idempotency import Retry
 from mycel.services.ownership import change_own
@@ -28,8 +29,6 @@ from mycel.services.screening import read_reason, screen
 from mycel.services.standing import store_value
 from mycel.services.unwritten import Unwritten, unwritten
 
-MAX_VERSION = 2**53
-MAX_ITEMS = 1000
 _NOT_FIELDS = frozenset({"idempotency_key", "expected_version", "reason"})
 
 
@@ -76,7 +75,8 @@ class Writing:
         policy = self._policies.of(caller.team)
         draft = screen(read_fields(changed, max_content=self.max_content), policy)
         if not changed:
-            raise InvalidInput("give at least one field to change", field="fields")
+            wrong = Unfitting if given else InvalidInput
+            raise wrong("give at least one field to change", field="fields")
         request = (memory_id, expected, reason, draft.values, draft.ttl, draft.needs_review)
         retry = Retry.read(caller, "update", given.get("idempotency_key"), *request)
 
@@ -151,11 +151,11 @@ class Writing:
                 raise InvalidInput("is for single saves", field="idempotency_key")
             return self.read_new(caller, given.pop("content", None), given)
         except InvalidInput as error:
-            raise InvalidInput(error.problem, field=f"items[{place}].{error.field}") from None
+            raise type(error)(error.problem, field=f"items[{place}].{error.field}") from None
 
 
 def _expected_version(value: object, *, least: int = 1) -> int | None:
-    return None if value is None else fields.whole(value, field="expected_version", least=least, most=MAX_VERSION)
+    return None if value is None else fields.whole(value, field="expected_version", least=least, most=MAX_COUNT)
 
 
 def _store(

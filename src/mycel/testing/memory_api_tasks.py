@@ -88,7 +88,7 @@ class ApiTasks:
         assert list(cast.author.episodes.list()) == []
         assert list(cast.author.artifacts.list()) == []
         assert list(cast.author.sources.list()) == []
-        outcome(lambda: cast.author.after_task(FAILED, agent_id="swe-2"), AccessDenied)
+        outcome(lambda: cast.author.after_task({**FAILED, "agent_id": "swe-2"}), AccessDenied)
 
     def test_the_briefing_warns_of_what_failed_and_knows_what_is_there(self, cast: Cast) -> None:
         cast.author.after_task(FAILED)

@@ -217,7 +217,7 @@ class ApiWriting:
         assert cast.author.update(memory.id, content="b", expected_version=1).version == 2
         outcome(lambda: cast.author.update(memory.id, content="c", expected_version=1), Conflict)
         assert cast.author.get(memory.id).content == "b"
-        for wrong in (0, -1, "2", 1.0, True):
+        for wrong in (0, -1, "2", 1.5, True):
             fields: dict[str, Any] = {"expected_version": wrong}
             outcome(lambda fields=fields: cast.author.update(memory.id, content="c", **fields), InvalidInput)
 

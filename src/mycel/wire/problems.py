@@ -20,6 +20,7 @@ from mycel.errors import (
     TooLarge,
     Unauthenticated,
     Unavailable,
+    Unfitting,
 )
 
 MEDIA_TYPE = "application/problem+json"
@@ -28,6 +29,7 @@ STATUSES: Mapping[type[MycelError], HTTPStatus] = MappingProxyType(
     {
         MycelError: HTTPStatus.INTERNAL_SERVER_ERROR,
         InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+        Unfitting: HTTPStatus.CONFLICT,
         NotFound: HTTPStatus.NOT_FOUND,
         AccessDenied: HTTPStatus.FORBIDDEN,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
@@ -70,9 +72,11 @@ def error_of(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -
     """The error that the answer stands for."""
     family = _FAMILIES.get(status, Unavailable if status >= HTTPStatus.INTERNAL_SERVER_ERROR else MycelError)
     detail = str(body.get("detail") or f"the service answered with status {status}")
-    if family is InvalidInput:
+    if body.get("code") == Unfitting.code:
+        family = Unfitting
+    if issubclass(family, InvalidInput):
         field = str(body.get("field") or "request")
-        return InvalidInput(detail.removeprefix(f"{field}: "), field=field)
+        return family(detail.removeprefix(f"{field}: "), field=field)
     if issubclass(family, Unavailable | LimitExceeded):
         return family(detail, retry_after=_seconds(headers.get(RETRY_AFTER)))
     return family(detail)

@@ -10,7 +10,7 @@ from typing import Any, cast, get_args, get_origin
 from mycel.errors import InvalidInput
 
 _WHOLE = re.compile(r"-?\d{1,19}")
-_NUMBER = re.compile(r"-?\d{1,19}(\.\d{1,19})?")
+_NUMBER = re.compile(r"-?\d{1,19}(\.\d{1,19})?([eE][+-]?\d{1,3})?")
 _TAKEN_BY: Mapping[type, tuple[type, ...]] = {
     **{bool: (bool,), int: (int, float), float: (float,), bytes: (bytes,)},
     str: (str, Sequence),

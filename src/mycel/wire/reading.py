@@ -16,6 +16,7 @@ from mycel.domain.episode import Episode, EpisodeDetail, SuccessRate, Tally
 from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy, changed_policy
 from mycel.domain.query import Folder, Page, Tree
+from mycel.domain.report import Report
 from mycel.domain.team import IssuedToken, Token
 from mycel.errors import Unavailable
 from mycel.wire.shapes import RENAMED
@@ -147,6 +148,7 @@ _OWN: Mapping[Any, Reader] = {
     Artifact: _artifact,
     Tree: _tree,
     IssuedToken: lambda value: IssuedToken(_reader(Token)(value), value["token"]),
+    Report: lambda value: _of_dataclass(Report)({"id": None, **value}),
     Policy: lambda value: changed_policy(Policy(), value),
     SuccessRate: lambda value: SuccessRate(value["name"], _reader(Tally)(value["tally"])),
 }

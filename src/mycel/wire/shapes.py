@@ -22,6 +22,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy, policy_values
 from mycel.domain.query import Page, Tree
 from mycel.domain.recall import Hit, Recall
+from mycel.domain.report import Report
 from mycel.domain.team import IssuedToken, Token
 
 MEMORY = "memory"
@@ -84,6 +85,13 @@ def _bundle(value: ContextBundle) -> dict[str, object]:
     return {**found, "text": value.to_markdown()}
 
 
+def _report(value: Report) -> dict[str, object]:
+    """A dry run has no id."""
+    found = _REPORT(value)
+    return found if value.id is not None else {name: one for name, one in found.items() if name != "id"}
+
+
+_REPORT = _named([field.name for field in fields(Report)], {})
 _TOKEN = _named([field.name for field in fields(Token)], {})
 _OWN: Mapping[type, Callable[[Any], Any]] = {
     # Its fields are its dictionary, and every answer is full of them.
@@ -99,6 +107,7 @@ _OWN: Mapping[type, Callable[[Any], Any]] = {
     Tally: _named([field.name for field in fields(Tally)], {}),
     IssuedToken: lambda value: {**_TOKEN(value.token), "token": value.secret},
     Policy: policy_values,
+    Report: _report,
     PurePath: str,
     # Last, since it is the widest: the read-only mappings of the domain.
     Mapping: dict,

@@ -136,9 +136,9 @@ def test_a_condition_that_cannot_be_checked_is_an_error(client: TestClient, give
     answer = client.put(f"/api/memory/{memory['id']}", json={"content": "x"}, headers={"if-match": given})
     assert (answer.status_code, answer.json()["field"]) == (422, "If-Match")
     both = client.put(
-        f"/api/memory/{memory['id']}", json={"content": "x", "expected_version": 1}, headers={"if-match": '"1"'}
+        f"/api/memory/{memory['id']}", json={"content": "x", "expected_version": 2}, headers={"if-match": '"1"'}
     )
-    assert (both.status_code, both.json()["field"]) == (422, "expected_version")
+    assert (both.status_code, both.json()["field"]) == (409, "expected_version")
 
 
 def test_a_value_is_replaced_only_as_it_was_read(client: TestClient) -> None:
@@ -169,8 +169,8 @@ def test_a_request_that_is_sent_twice_is_made_once(
     assert (first.status_code, first.json()["id"]) == (second.status_code, second.json()["id"])
     changed = client.post(path, json=other, headers=headers)
     assert (changed.status_code, changed.json()["code"]) == (409, "conflict")
-    both = client.post(path, json={**body, "idempotency_key": "once"}, headers=headers)
-    assert (both.status_code, both.json()["field"]) == (422, "idempotency_key")
+    both = client.post(path, json={**body, "idempotency_key": "twice"}, headers=headers)
+    assert (both.status_code, both.json()["field"]) == (409, "idempotency_key")
 
 
 def test_a_change_that_is_sent_twice_is_made_once(client: TestClient) -> None:

@@ -20,8 +20,8 @@ from websockets.sync.client import ClientConnection, connect
 from mycel.client.workspace import RemoteWorkspace
 from mycel.domain.change import Change
 from mycel.embedded.workspace import Workspace
+from mycel.surfaces.http.credentials import COOKIE
 from mycel.surfaces.http.feeds import StreamLimits
-from mycel.surfaces.http.visitors import COOKIE
 from mycel.wire.events import Event, EventReader
 from mycel.wire.reading import read_text
 from tests.service_process import service

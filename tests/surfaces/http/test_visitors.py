@@ -209,7 +209,7 @@ def test_nobody_else_acts_for_others(squad: Workspace, client: TestClient, who: 
         ([("mycel-as", "two words")], 422),
         ([("mycel-as", "swe-1"), ("mycel-as", "lead-1")], 422),
         ([("mycel-team", "squad"), ("mycel-team", "executive")], 422),
-        ([("mycel-as", "swe-1"), ("mycel-team", "executive")], 422),
+        ([("mycel-as", "swe-1"), ("mycel-team", "executive")], 409),
         ([("mycel-team", "nowhere")], 404),
     ],
 )

@@ -178,3 +178,37 @@ def test_metadata_deeper_than_the_limit_is_refused_without_recursing() -> None:
         inner = inner["x"]
     with pytest.raises(InvalidInput, match="nested"):
         fields.metadata(deep)
+
+
+@pytest.mark.parametrize("name", ["naïve", "日本", "a b", "\U0001f469", "\ue000", "͸"])
+def test_a_name_may_hold_whatever_can_be_seen(name: str) -> None:
+    assert fields.label(name, field="title") == name
+
+
+@pytest.mark.parametrize(
+    "sign", ["\t", "\n", "\x1b", "\x85", "\xa0", "\u200b", "\u202e", "\u2028", "\u3000", "\ufeff", "\U000e0041"]
+)
+def test_a_name_holds_nothing_that_cannot_be_seen(sign: str) -> None:
+    for check in (fields.label, fields.place):
+        with pytest.raises(InvalidInput):
+            check(f"a{sign}b", field="title")
+    with pytest.raises(InvalidInput):
+        fields.path(f"/a{sign}b")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_can_be_made_one_line(text: str) -> None:
+    line = fields.one_line(text)
+    assert fields.is_one_line(line)
+    assert fields.one_line(line) == line
+
+
+def test_more_tags_than_are_kept_are_refused_however_alike() -> None:
+    assert fields.tags(["a"] * fields.MAX_TAGS) == ("a",)
+    for many in (["a"] * (fields.MAX_TAGS + 1), ",".join(["a"] * (fields.MAX_TAGS + 1))):
+        with pytest.raises(InvalidInput):
+            fields.tags(many)
+
+
+def test_the_shortest_lifetime_is_one() -> None:
+    assert fields.lifetime(5e-324) == timedelta.resolution

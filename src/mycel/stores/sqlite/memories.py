@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -11,11 +9,11 @@ from typing import Any
 import apsw
 
 from mycel.access.scope import ReadScope
+from mycel.domain.cursor import read_cursor, write_cursor
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Memory, Usage, Version, Visibility
-from mycel.domain.query import Filters, Folder, Order, OrderField, Page, Statistics
-from mycel.errors import InvalidInput
+from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.stores.sqlite.clauses import Clause, below, matching, visible
 from mycel.stores.sqlite.rows import (
     HISTORY_COLUMNS,
@@ -116,7 +114,7 @@ def list_memories(
     source, values = _present(scope, filters) if filters.believed_at is None else _past(scope, filters)
     after = ""
     if cursor is not None:
-        values["last"], values["last_number"] = _read_cursor(cursor, order)
+        values["last"], values["last_number"] = read_cursor(cursor, order)
         beyond = "<" if order.descending else ">"
         after = f"AND (s.{order.field}, s.number) {beyond} (:last, :last_number)"
     direction = "DESC" if order.descending else "ASC"
@@ -126,7 +124,7 @@ def list_memories(
     rows = connection.execute(sql, {**values, "limit": limit + 1}).fetchall()
     more = len(rows) > limit
     items = [memory_from(row, scope.team) for row in rows[:limit]]
-    return Page(items, _cursor(order, rows[limit - 1]) if more else None)
+    return Page(items, write_cursor(order, *rows[limit - 1][-2:]) if more else None)
 
 
 def _present(scope: ReadScope, filters: Filters) -> Clause:
@@ -188,28 +186,6 @@ def find_usage(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> U
         WHERE u.memory_id = :id AND {seen}"""
     row = connection.execute(sql, {**values, "id": id}).fetchone()
     return Usage() if row is None else Usage(row[0], moment_or_none(row[1]))
-
-
-def _cursor(order: Order, row: tuple[Any, ...]) -> str:
-    place = [order.field, order.descending, row[-2], row[-1]]
-    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
-
-
-def _read_cursor(cursor: str, order: Order) -> tuple[Any, int]:
-    timed = order.field in {OrderField.CREATED_AT, OrderField.UPDATED_AT}
-    try:
-        padded = cursor.encode() + b"=" * (-len(cursor) % 4)
-        field, descending, last, number = json.loads(base64.urlsafe_b64decode(padded))
-        sound = isinstance(last, int if timed else str) and type(number) is int and abs(number) < 2**63
-        if sound and [field, descending] == [order.field, order.descending]:
-            if isinstance(last, int):
-                moment(last)
-            else:
-                last.encode()
-            return last, number
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        pass
-    raise InvalidInput("is not from a page of this list in this order", field="cursor")
 
 
 def find_by_key(connection: apsw.Connection, scope: ReadScope, like: Memory) -> Memory | None:

@@ -17,6 +17,7 @@ from mycel.errors import (
     TooLarge,
     Unauthenticated,
     Unavailable,
+    Unfitting,
 )
 
 FAILED = 1
@@ -34,6 +35,7 @@ EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
         Misconfigured: 9,
         Unauthenticated: 10,
         TooLarge: 11,
+        Unfitting: 2,
     }
 )
 

@@ -13,20 +13,33 @@ from starlette.datastructures import Address
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
 from mycel.surfaces.http import archives, metrics, signing_in, sockets, streams
 from mycel.surfaces.http.api import Api
+from mycel.surfaces.http.described import About, DescribedRoute
+from mycel.surfaces.http.descriptions import Descriptions
 from mycel.surfaces.http.feeds import Feeds, StreamLimits
 from mycel.surfaces.http.figures import Measured, Metrics
 from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.problems import HANDLERS
-from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
+from mycel.wire.words import Schema
+
+_OK: Schema = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
+_TOLD: Schema = {
+    "type": "object",
+    "properties": {**_OK["properties"], "version": {"type": "string"}, "nonce": {"type": "string"}},
+    "required": ["status", "version", "nonce"],
+}
+HEALTH = About(tag="health", summary="The service answers, and which one it is", shape=_TOLD, public=True)
+LIVE = About(tag="health", summary="The service answers", shape=_OK, public=True)
+READY = About(tag="health", summary="The service can read its workspace", shape=_OK, public=True)
 
 
 def create_app(
@@ -54,22 +67,24 @@ def create_app(
     named = [] if host is None else [host]
     allowed = (name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
     names = LOOPBACK_NAMES.union(allowed) - EVERY_ADDRESS
-    routes = [
-        NotedRoute("/health", _health),
-        NotedRoute("/health/live", _live),
-        NotedRoute("/health/ready", _ready),
+    routes: list[BaseRoute] = [
+        DescribedRoute("/health", _health, {"GET": HEALTH}),
+        DescribedRoute("/health/live", _live, {"GET": LIVE}),
+        DescribedRoute("/health/ready", _ready, {"GET": READY}),
         *streams.ROUTES,
         *sockets.ROUTES,
         *archives.ROUTES,
         *metrics.ROUTES,
         *signing_in.ROUTES,
     ]
+    routes += Descriptions(routes).routes()
+    taken = [route.path for route in routes if isinstance(route, Route | WebSocketRoute)]
     app = Starlette(
         routes=routes,
         middleware=[
             Middleware(Measured, metrics=figures),
             Middleware(KnownHosts, names=names, origins=frozenset(chosen.allowed_origins)),
-            Middleware(Api, visitors=visitors, threads=threads, taken=[route.path for route in routes]),
+            Middleware(Api, visitors=visitors, threads=threads, taken=taken),
         ],
         exception_handlers=HANDLERS,
         lifespan=_lifespan,

@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 from mycel.domain import fields
 from mycel.errors import InvalidInput
 from mycel.surfaces.http.bodies import check_text
+from mycel.wire.arguments import MAX_IN_QUERY
 from mycel.wire.queries import read_argument
 from mycel.wire.spelling import snake_case
 
@@ -32,6 +33,8 @@ def query_texts(query: bytes) -> dict[str, list[str]]:
         check_text(name, "query")
         ours = snake_case(name)
         check_text(value, ours)
+        if len(value) > MAX_IN_QUERY:
+            raise InvalidInput(f"is longer than {MAX_IN_QUERY:,} characters; in a body it may be more", field=ours)
         if spelled.setdefault(ours, name) != name:
             raise InvalidInput(f"is given twice, also as {name}", field=ours)
         texts.setdefault(ours, []).append(value)

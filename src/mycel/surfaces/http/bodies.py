@@ -11,6 +11,7 @@ from typing import Any, cast
 from starlette.types import Message, Receive, Scope
 
 from mycel.domain.fields import LEAST_INTEGER, MAX_DEPTH, MOST_INTEGER
+from mycel.domain.limits import MAX_COUNT
 from mycel.errors import InvalidInput, TooLarge
 from mycel.surfaces.http.problems import Problem, Refused
 
@@ -69,7 +70,7 @@ def read_object(raw: bytes) -> dict[str, Any]:
     if not raw.strip():
         return {}
     try:
-        found = json.loads(raw.decode(), parse_constant=float)
+        found = json.loads(raw.decode(), parse_constant=float, parse_float=_number)
     except UnicodeDecodeError:
         raise InvalidInput("is not UTF-8 text", field="body") from None
     except RecursionError:
@@ -85,6 +86,12 @@ def read_object(raw: bytes) -> dict[str, Any]:
         check_text(name, "body")
         _check(value, name, 2)
     return named
+
+
+def _number(text: str) -> int | float:
+    """JSON knows no difference between 5 and 5.0."""
+    found = float(text)
+    return int(found) if found.is_integer() and abs(found) <= MAX_COUNT else found
 
 
 def check_text(value: str, field: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -16,11 +15,11 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.source import IngestionEvent
 from mycel.embedded.workspace import Visit
-from mycel.errors import Conflict, InvalidInput
+from mycel.errors import Conflict, InvalidInput, Unfitting
 from mycel.surfaces.http.arguments import query_texts
 from mycel.surfaces.http.bodies import read_object
 from mycel.surfaces.http.problems import Problem, Refused
-from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation
+from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation, accepts_none
 from mycel.wire.queries import read_argument
 from mycel.wire.shapes import to_json
 from mycel.wire.spelling import respelled, snake_case
@@ -70,17 +69,14 @@ class Call(NamedTuple):
             if given:
                 raise InvalidInput("belongs in the body of this request", field=next(iter(given)))
             given = respelled(read_object(self.body))
-        if renamed := operation.renamed:
-            given = {renamed.get(name, name): value for name, value in given.items()}
+        if operation.renamed:
+            given = _renamed(given, operation.renamed)
         for name, value in zip(operation.in_path, self.in_path, strict=True):
             if name in given:
                 raise InvalidInput("stands in the path of this request", field=name)
             given[name] = value
         given = _with_headers(operation, given, self.headers)
-        if unknown := next((name for name in given if name not in operation.fields), None):
-            raise InvalidInput("is not a field of this request", field=unknown[:200])
-        if missing := sorted(operation.required - given.keys()):
-            raise InvalidInput("is required", field=missing[0])
+        _check_names(operation, given)
         return {**operation.empty, **_with_bytes(given)}
 
     def _answered(self, result: Any) -> Answer:
@@ -111,6 +107,22 @@ def _function(visit: Visit, operation: Operation) -> Any:
     return target
 
 
+def _check_names(operation: Operation, given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        if name not in operation.fields:
+            raise InvalidInput("is not a field of this request", field=name[:200])
+        if value is None and not accepts_none(operation.fields[name]):
+            raise InvalidInput("must not be null", field=name)
+    if missing := sorted(operation.required - given.keys()):
+        raise InvalidInput("is required", field=missing[0])
+
+
+def _renamed(given: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
+    if twice := next((name for name in given if renamed.get(name, name) != name and renamed[name] in given), None):
+        raise InvalidInput(f"is given twice, also as {renamed[twice]}", field=twice)
+    return {renamed.get(name, name): value for name, value in given.items()}
+
+
 def _from_query(operation: Operation, query: bytes) -> dict[str, Any]:
     if not query:
         return {}
@@ -125,18 +137,20 @@ def _from_query(operation: Operation, query: bytes) -> dict[str, Any]:
 def _with_headers(operation: Operation, given: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
     key = headers.get("idempotency-key")
     if key is not None and IDEMPOTENCY in operation.fields:
-        if IDEMPOTENCY in given:
-            raise InvalidInput("is given both as a header and as a field", field=IDEMPOTENCY)
-        given = {**given, IDEMPOTENCY: key}
+        given = _agreed(given, IDEMPOTENCY, key)
     match = headers.get("if-match")
     if match is not None and match.strip() != "*" and EXPECTED in operation.fields:
         found = _ETAG.fullmatch(match.strip())
-        if EXPECTED in given:
-            raise InvalidInput("is given both as a header and as a field", field=EXPECTED)
         if found is None:
             raise InvalidInput('must be one version in quotes, as its ETag shows it, such as "3"', field="If-Match")
-        given = {**given, EXPECTED: int(found[1])}
+        given = _agreed(given, EXPECTED, int(found[1]))
     return given
+
+
+def _agreed(given: dict[str, Any], name: str, value: object) -> dict[str, Any]:
+    if given.get(name) not in (None, value):
+        raise Unfitting("is given both as a header and as a field, and not the same", field=name)
+    return {**given, name: value}
 
 
 def _with_bytes(given: dict[str, Any]) -> dict[str, Any]:
@@ -158,12 +172,12 @@ def _decoded(given: Mapping[str, object], field: str) -> bytes:
         raise InvalidInput("must be text, or an object with base64 alone", field=field)
     try:
         return base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:
         raise InvalidInput("is not valid base64", field=f"{field}.{_BASE64}") from None
 
 
 def _matches(given: str | None, tag: str) -> bool:
-    return given is not None and tag in {one.strip().removeprefix("W/") for one in given.split(",")}
+    return given is not None and not {"*", tag}.isdisjoint(one.strip().removeprefix("W/") for one in given.split(","))
 
 
 def _place(made: object) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from mycel.wire.daemon_file import DAEMON_FILE, OWNER_ONLY, SERVICE_LOCK, Daemon
 # As long as one that is stopping may take for its last requests and its files.
 SETTLING_SECONDS = 20.0
 LOOK_SECONDS = 0.1
+SECOND_LOOK_SECONDS = 0.5
 
 
 class Ownership:
@@ -65,17 +66,21 @@ def owned(data: Path) -> Generator[Ownership]:
 
 def _take(lock: FileLock, data: Path) -> None:
     deadline = time.monotonic() + SETTLING_SECONDS
+    answered = False
     while True:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            if (running := find_daemon(data)) is not None:
+            running = find_daemon(data)
+            if running is not None and answered:
                 raise Conflict(
                     f"a service of {data} runs already: {running.url}, process {running.pid}; use it, or stop it first"
                 ) from None
             if time.monotonic() >= deadline:
                 raise Conflict(_unanswering(data)) from None
-            time.sleep(LOOK_SECONDS)
+            # One that was just told to stop still answers what it has been asked: it is asked twice.
+            answered = running is not None
+            time.sleep(SECOND_LOOK_SECONDS if answered else LOOK_SECONDS)
         else:
             return
 

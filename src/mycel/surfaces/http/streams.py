@@ -12,17 +12,19 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mycel.domain.change import Change
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
 from mycel.surfaces.http.arguments import query_arguments
 from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.delivery import deliver
+from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.feeds import Feed
 from mycel.surfaces.http.problems import problem_of
-from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import service_of
 from mycel.wire.events import CHANGES, HEARTBEAT, LAST_EVENT_ID, MEDIA_TYPE, NOW, Event, end_event
 from mycel.wire.shapes import to_json
+from mycel.wire.vocabulary import meaning_of
 
 # One answer; the next page begins after its last change.
 MOST_CHANGES = 1000
@@ -124,4 +126,13 @@ class _StreamOutlet:
         await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-ROUTES = [NotedRoute(CHANGES, changes, methods=["GET"])]
+ABOUT = About(
+    tag="memory",
+    summary="What has happened in a team, in order",
+    description=f"At most {MOST_CHANGES:,} at once. Gaps in the sequence are changes that the caller may not see. With "
+    "`Accept: text/event-stream` as Server-Sent Events that go on.",
+    answers=list[Change],
+    query={name: meaning_of(name, operation="changes") for name in TYPES},
+    paged=True,
+)
+ROUTES = [DescribedRoute(CHANGES, changes, {"GET": ABOUT})]

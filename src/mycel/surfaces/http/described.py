@@ -1,0 +1,51 @@
+"""Routes that are no operation bring their own description along."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mycel.surfaces.http.bodies import JSON
+from mycel.surfaces.http.routes import NotedRoute
+from mycel.wire.words import Schema
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What the description of the API says of one method of a route.
+
+    `answers` is a type of the API, or `shape` a schema; without either nothing is answered. `query` names the
+    parameters and what they mean, all of them optional but the `required`. A `public` one asks for no token.
+    """
+
+    tag: str
+    summary: str
+    description: str = ""
+    answers: Any = None
+    shape: Schema | None = None
+    media_type: str = JSON
+    status: int = 200
+    query: Mapping[str, Schema] = field(default_factory=dict[str, Schema])
+    required: frozenset[str] = frozenset()
+    body: Schema | None = None
+    body_type: str = JSON
+    paged: bool = False
+    public: bool = False
+
+
+class DescribedRoute(NotedRoute):
+    """One path, with what there is to say of each of its methods."""
+
+    def __init__(self, path: str, endpoint: Endpoint, about: Mapping[str, About]) -> None:
+        super().__init__(path, endpoint, methods=list(about))
+        self.about = about
+
+
+def described(routes: Sequence[object]) -> list[DescribedRoute]:
+    return [route for route in routes if isinstance(route, DescribedRoute)]

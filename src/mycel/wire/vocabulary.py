@@ -1,0 +1,265 @@
+"""What each name that an operation takes means: one meaning per word, and the operations that mean another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from mycel.domain.artifact import ArtifactType
+from mycel.domain.ask import MAX_QUERY_BYTES
+from mycel.domain.asking import ANY_STATUS
+from mycel.domain.capturing import CaptureMode
+from mycel.domain.draft import MAX_NOTE_BYTES
+from mycel.domain.episode import Action, RateBy
+from mycel.domain.fields import MAX_PAGE
+from mycel.domain.limits import (
+    LEAST_TOKEN_BUDGET,
+    MAX_BRIEFED,
+    MAX_COUNT,
+    MAX_ITEMS,
+    MAX_NOTED_BYTES,
+    MAX_PROFILE_KEY,
+    MAX_REASON_BYTES,
+    MAX_SHARED_TEXT_BYTES,
+    MAX_TEAMS,
+    MAX_URI_BYTES,
+    MAX_VIEW_QUERY_BYTES,
+    MOST_TOKEN_BUDGET,
+)
+from mycel.domain.link import Relation
+from mycel.domain.memory import MadeBy, MemoryType, Scope, Status, Visibility
+from mycel.domain.policy import ALL, NEVER, NONE, Secrets
+from mycel.domain.ranking import Ranking
+from mycel.domain.source import EventState
+from mycel.domain.task import ENDINGS, MAX_ARTIFACTS, MAX_LESSONS, MAX_TASK_OUTPUT_BYTES
+from mycel.domain.team import Kind, Role, Trust
+from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
+from mycel.wire.words import (
+    ARTIFACT_CURSOR,
+    ARTIFACT_FOLDER,
+    ARTIFACT_PATH,
+    CONTENT,
+    EPISODE_CURSOR,
+    EPISODE_TAGS,
+    FILE_CONTENT,
+    FLAG,
+    FRACTION,
+    ID,
+    ID_CURSOR,
+    LABEL,
+    LIFETIME,
+    LINKED,
+    MEMBER,
+    MEMORY_CURSOR,
+    METADATA,
+    MOMENT,
+    NOTE,
+    PATH,
+    PLACE,
+    TAGS,
+    TEAM,
+    Schema,
+    either,
+    filled,
+    listed,
+    nullable,
+    one_of,
+    one_or_more,
+    ref,
+    some_of,
+    text,
+    whole,
+)
+
+_SPAN = either(LIFETIME, {"const": NEVER})
+_ORDERS = "created_at|updated_at|title|path"
+
+WORDS: Mapping[str, Schema] = MappingProxyType(
+    {
+        "about": {**MEMBER, "description": "The person it is about; by default the caller."},
+        "action": one_of(Action),
+        "after": whole(0, 2**63 - 1, description="Only changes after this sequence number."),
+        "agent": {**LABEL, "description": "Who wrote it."},
+        "agent_id": {**MEMBER, "description": "Who did it; by default the caller."},
+        "allowed_roles": one_or_more(one_of(Role), description="With the visibility `role`: who may read it."),
+        "alternatives": one_or_more(NOTE),
+        "approach": NOTE,
+        "artifacts": listed(ref("TaskArtifact"), most=MAX_ARTIFACTS),
+        "as_of": {**MOMENT, "description": "What was believed at that moment."},
+        "by": one_of(RateBy),
+        "capture_mode": one_of(CaptureMode),
+        "category": LABEL,
+        "closed": FLAG,
+        "confidence": FRACTION,
+        "confirmed": FLAG,
+        "consolidate_every": _SPAN,
+        "content": {**CONTENT, "description": "What is to be remembered."},
+        "cursor": MEMORY_CURSOR,
+        "deleted": FLAG,
+        "description": CONTENT,
+        "dry_run": FLAG,
+        "duration_ms": whole(0, MAX_COUNT),
+        "edits": ref("Edits"),
+        "episodes_kept": _SPAN,
+        "event_id": ID,
+        "expected_version": whole(1, MAX_COUNT, description="A conflict unless the memory is at this version."),
+        "expires_at": MOMENT,
+        "extract": FLAG,
+        "follow": {**FLAG, "description": "As Server-Sent Events that go on."},
+        "folder": filled(MAX_NOTED_BYTES),
+        "from_id": ID,
+        "id": ID,
+        "idempotency_key": {**LABEL, "description": "The same key and request give the same answer for seven days."},
+        "ids": one_or_more(ID, most=MAX_ITEMS),
+        "inbox_kept": _SPAN,
+        "items": listed(ref("NewMemory"), most=MAX_ITEMS),
+        "keep_content": FLAG,
+        "key": LABEL,
+        "kind": one_of(Kind),
+        "knowledge": FLAG,
+        "label": LABEL,
+        "learning": CONTENT,
+        "least_trust": one_of(Trust),
+        "lessons": one_or_more(NOTE, most=MAX_LESSONS),
+        "limit": whole(1, MAX_PAGE),
+        "lives": {
+            "type": "object",
+            "properties": {made_by.value: nullable(_SPAN) for made_by in MadeBy},
+            "additionalProperties": False,
+        },
+        "member_id": MEMBER,
+        "memory_id": ID,
+        "messages": ref("Messages"),
+        "metadata": METADATA,
+        "min_relevance": {**FRACTION, "description": "0 also lists whatever else the filters leave."},
+        "missing": {**ID, "description": "A memory that the recalled search did not find."},
+        "name": LABEL,
+        "needs_review": FLAG,
+        "observed_at": MOMENT,
+        "order_by": {
+            "type": "string",
+            "pattern": f"^-?(?:{_ORDERS})$|^(?:{_ORDERS}) (?:ASC|DESC|asc|desc)$",
+            "examples": ["-updated_at"],
+        },
+        "outcome": CONTENT,
+        "output": text(MAX_TASK_OUTPUT_BYTES),
+        "over": either(ID, listed(ID, most=MAX_ITEMS, minItems=1)),
+        "parent": TEAM,
+        "path": PATH,
+        "private": FLAG,
+        "project": PLACE,
+        "promote_from": FRACTION,
+        "purge_after": _SPAN,
+        "query": text(MAX_QUERY_BYTES),
+        "ranking": one_of(Ranking),
+        "rationale": NOTE,
+        "reason": filled(MAX_REASON_BYTES),
+        "recall_id": ID,
+        "relation": one_of(Relation),
+        "remote": filled(MAX_NOTED_BYTES),
+        "repo": PLACE,
+        "report_id": ID,
+        "result": ref("TaskResult"),
+        "review": some_of(MemoryType, or_else=(ALL, NONE)),
+        "role": one_of(Role),
+        "scope": one_of(Scope),
+        "scopes": some_of(Scope),
+        "secrets": one_of(Secrets),
+        "session_id": LABEL,
+        "since": MOMENT,
+        "source": ref("Origin"),
+        "source_id": ID,
+        "state": one_of(EventState),
+        "status": one_of(Status),
+        "summary": NOTE,
+        "tags": TAGS,
+        "task": {**NOTE, "description": "What is to be done, or the id of a task that was tried before."},
+        "task_id": LABEL,
+        "team": {**LABEL, "description": "Another team that the caller's role lets it read."},
+        "teams": listed(ref("NewTeam"), most=MAX_TEAMS),
+        "text": filled(MAX_QUERY_BYTES),
+        "thread": LABEL,
+        "thread_id": LABEL,
+        "title": LABEL,
+        "to_id": {**LINKED, "description": "A memory, or `project:NAME` or `repo:NAME`."},
+        "token": {**LABEL, "description": "Its id or its secret."},
+        "token_budget": whole(LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET),
+        "tokens_in": whole(0, MAX_COUNT),
+        "tokens_out": whole(0, MAX_COUNT),
+        "trust": one_of(Trust),
+        "ttl": LIFETIME,
+        "type": one_of(MemoryType),
+        "until": MOMENT,
+        "uri": LABEL,
+        "useful": FLAG,
+        "value": CONTENT,
+        "visibility": one_of(Visibility),
+        "what_went_wrong": filled(4 * MAX_NOTE_BYTES),
+    }
+)
+_FILTERS: Mapping[str, Schema] = {
+    "project": LABEL,
+    "repo": LABEL,
+    "type": some_of(MemoryType),
+    "status": some_of(Status, or_else=(ANY_STATUS,)),
+}
+_OF_PROJECT: Mapping[str, Schema] = {"project": LABEL}
+_OF_EPISODES: Mapping[str, Schema] = {**_OF_PROJECT, "agent_id": LABEL, "cursor": EPISODE_CURSOR}
+_OF_A_MEMBER: Mapping[str, Schema] = {"id": MEMBER, "team": TEAM}
+
+OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
+    {
+        "list": _FILTERS,
+        "search": _FILTERS,
+        "inbox": _FILTERS,
+        "views.save": {**_FILTERS, "query": text(MAX_VIEW_QUERY_BYTES)},
+        "settle": {"status": {"type": "string", "enum": [Status.CONTRADICTED.value, Status.SUPERSEDED.value]}},
+        "index_file": {"path": filled(MAX_URI_BYTES), "content": filled(MAX_TRANSCRIPT_BYTES)},
+        "context_for": {"agent": LABEL, "task": text(MAX_QUERY_BYTES)},
+        "before_task": {"limit": whole(1, MAX_BRIEFED), "repo": LABEL},
+        "complete_task": {"output": filled(MAX_TASK_OUTPUT_BYTES)},
+        "after_task": {"action": {"type": "string", "enum": [ending.value for ending in ENDINGS]}},
+        "upsert_profile_fact": {
+            "key": {"allOf": [LABEL, {"maxLength": MAX_PROFILE_KEY}]},
+        },
+        "knowledge.list": _OF_PROJECT,
+        "knowledge.candidates": _OF_PROJECT,
+        "knowledge.search": _OF_PROJECT,
+        "knowledge.upsert": {"expected_version": whole(0, MAX_COUNT)},
+        "knowledge.import_markdown": {"text": filled(MAX_SHARED_TEXT_BYTES)},
+        "episodes.list": _OF_EPISODES,
+        "episodes.success_rates": _OF_EPISODES,
+        "episodes.similar": _OF_PROJECT,
+        "episodes.best_agents": _OF_PROJECT,
+        "episodes.log": {"tags": EPISODE_TAGS},
+        "episodes.log_many": {"items": listed(ref("NewEpisode"), most=MAX_ITEMS)},
+        "artifacts.register": {
+            "type": one_of(ArtifactType),
+            "path": ARTIFACT_PATH,
+            "content": FILE_CONTENT,
+        },
+        "artifacts.list": {
+            **_OF_PROJECT,
+            "type": one_of(ArtifactType),
+            "path": ARTIFACT_FOLDER,
+            "agent_id": LABEL,
+            "cursor": ARTIFACT_CURSOR,
+        },
+        "reports": {"cursor": ID_CURSOR},
+        "cascades": {"cursor": ID_CURSOR},
+        "sources.list": {"cursor": ID_CURSOR},
+        "sources.events": {"cursor": ID_CURSOR},
+        "projects.register": {"name": PLACE, "description": filled(MAX_NOTED_BYTES)},
+        "repos.register": {"name": PLACE},
+        "workspace.add_team": {"name": TEAM},
+        "workspace.members": {"team": TEAM},
+        "workspace.add_member": _OF_A_MEMBER,
+        "workspace.update_member": _OF_A_MEMBER,
+        "workspace.remove_member": _OF_A_MEMBER,
+        "workspace.embedding_progress": {"team": TEAM},
+    }
+)
+
+
+def meaning_of(name: str, *, operation: str = "") -> Schema:
+    return OVERRIDES.get(operation, {}).get(name) or WORDS[name]
