@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mycel.client.senders import Sender
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.wire.archives import EXPORT, IMPORT, REPORT
 from mycel.wire.reading import read_text
+
+if TYPE_CHECKING:
+    from mycel.client.senders import Sender
 
 CHUNK_BYTES = 1024 * 1024
 

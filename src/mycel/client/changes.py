@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from types import TracebackType
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from mycel.client.exchanges import Failed, Pause, Received, Sent
-from mycel.client.senders import AsyncSender, Sender
 from mycel.client.telling import Open, Read, Telling, telling
 from mycel.domain.change import Change
+
+if TYPE_CHECKING:
+    from mycel.client.senders import AsyncSender, Sender
 
 
 class Changes:
@@ -121,6 +122,9 @@ def _drive(sender: Sender, wanted: Telling) -> Generator[Change | None]:
 
 
 async def _drive_async(sender: AsyncSender, wanted: Telling) -> AsyncGenerator[Change | None]:
+    # Here, since a command that only asks should not load it.
+    import asyncio
+
     answer: Received | Failed | None = None
     is_new = True
     async with aclosing(sender.line()) as line:

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast, get_origin
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from mycel.domain.query import Page
 from mycel.errors import InvalidInput, MycelError, Unavailable
@@ -55,6 +55,11 @@ class Sent(NamedTuple):
     query: list[tuple[str, str]]
     body: bytes | None
     headers: dict[str, str]
+
+    @property
+    def target(self) -> str:
+        """Text that is no Unicode is sent too: the service says which field holds it."""
+        return f"{self.path}?{urlencode(self.query, errors='surrogatepass')}" if self.query else self.path
 
 
 class Received(NamedTuple):
@@ -125,7 +130,7 @@ def _problem(body: bytes) -> Mapping[str, Any]:
 def _request(operation: Operation, given: Mapping[str, Any], headers: Mapping[str, str]) -> Sent:
     path = operation.path
     for name in operation.in_path:
-        path = path.replace(f"{{{name}}}", quote(str(given[name]), safe=""))
+        path = path.replace(f"{{{name}}}", quote(str(given[name]), safe="", errors="surrogatepass"))
     rest = {name: value for name, value in given.items() if name not in operation.in_path}
     if operation.in_query:
         return Sent(operation.method, path, written(operation.fields, rest), None, dict(headers))

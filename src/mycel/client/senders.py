@@ -23,13 +23,16 @@ LIVE = httpx2.Timeout(45.0, connect=5.0)
 # However many changes are followed, they do not keep other requests waiting.
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
 _ENDED = Failed("the service ended the stream")
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Sender:
     """In the caller's thread. Threads may share one."""
 
     def __init__(self, url: str, *, transport: httpx2.BaseTransport | None = None) -> None:
-        self._client = httpx2.Client(base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport)
+        self._client = httpx2.Client(
+            base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
+        )
 
     def send(self, exchange: Exchange) -> Any:
         answer: Received | Failed | None = None
@@ -107,7 +110,9 @@ class Line:
 
 class AsyncSender:
     def __init__(self, url: str, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        self._client = httpx2.AsyncClient(base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport)
+        self._client = httpx2.AsyncClient(
+            base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
+        )
 
     async def send(self, exchange: Exchange) -> Any:
         answer: Received | Failed | None = None
@@ -185,11 +190,17 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
+def _is_here(url: str) -> bool:
+    """Whatever the environment says of proxies, none of them leads to a service on this machine."""
+    return httpx2.URL(url).host in _HERE
+
+
 def _request(
     client: httpx2.Client | httpx2.AsyncClient, wanted: Sent, *, timeout: httpx2.Timeout = TIMEOUT
 ) -> httpx2.Request:
-    path = f"{wanted.path}?{urlencode(wanted.query)}" if wanted.query else wanted.path
-    return client.build_request(wanted.method, path, content=wanted.body, headers=wanted.headers, timeout=timeout)
+    return client.build_request(
+        wanted.method, wanted.target, content=wanted.body, headers=wanted.headers, timeout=timeout
+    )
 
 
 def _failed(error: httpx2.TransportError) -> Failed:

@@ -12,7 +12,6 @@ from mycel.client.archives import Archives
 from mycel.client.changes import Changes
 from mycel.client.exchanges import exchange
 from mycel.client.remote import Remote, SyncRemoteMemory
-from mycel.client.senders import Sender
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.workspace_api import WorkspaceApi
 from mycel.domain.archive import ExportReport, MoveReport
@@ -29,6 +28,7 @@ AS_MEMBER, IN_TEAM = "mycel-as", "mycel-team"
 
 
 if TYPE_CHECKING:
+    from mycel.client.senders import Sender
 
     class _Operations(Remote, WorkspaceApi):
         """The methods that `Remote` makes, as whoever checks types sees them."""
@@ -41,13 +41,20 @@ class RemoteWorkspace(_Operations):
     """The token says who you are. See `contracts.workspace_api.WorkspaceApi` for what the methods promise."""
 
     def __init__(self, url: str, *, token: str, sender: Sender | None = None) -> None:
-        self._sender = sender or Sender(url)
+        self._sender = sender or _pooled(url)
         self._headers = {"authorization": f"Bearer {token}"}
         super().__init__(self._call, part="workspace")
 
     @classmethod
     def at(cls, url: str, *, token: str) -> Self:
         return cls(url, token=token)
+
+    @classmethod
+    def here(cls, url: str, *, token: str) -> Self:
+        """For one command or a few on the machine of the service: it starts in a fraction of the time."""
+        from mycel.client.local_sender import LocalSender
+
+        return cls(url, token=token, sender=cast("Sender", LocalSender(url)))
 
     def __enter__(self) -> Self:
         return self
@@ -112,6 +119,12 @@ class RemoteWorkspace(_Operations):
 
     def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return self._sender.send(exchange(operation, arguments, self._headers))
+
+
+def _pooled(url: str) -> Sender:
+    from mycel.client.senders import Sender
+
+    return Sender(url)
 
 
 def connect(url: str | None, *, token: str | None) -> RemoteWorkspace:

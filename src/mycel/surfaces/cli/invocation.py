@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from mycel.domain.team import EXECUTIVE, OPERATOR
 from mycel.errors import AccessDenied, InvalidInput, Misconfigured
 from mycel.surfaces.cli.output import is_terminal, note, print_json
+from mycel.surfaces.cli.parameters import spare_conversion
 
 if TYPE_CHECKING:
     from mycel.client.workspace import RemoteWorkspace
@@ -56,8 +57,11 @@ class Invocation:
             return
         from mycel.client.workspace import RemoteWorkspace
 
-        url, token = self._service(settings)
-        with RemoteWorkspace.at(url, token=token) as workspace:
+        if settings.url is not None:
+            opened = RemoteWorkspace.at(settings.url, token=_token_of(settings))
+        else:
+            opened = self._here(settings)
+        with opened as workspace:
             yield workspace
 
     @contextmanager
@@ -74,12 +78,9 @@ class Invocation:
         with open_workspace(settings=settings) as workspace:
             yield workspace
 
-    def _service(self, settings: Settings) -> tuple[str, str]:
-        if settings.url is not None:
-            if settings.token is None:
-                raise Misconfigured("MYCEL_URL names a service: set MYCEL_TOKEN to a token of it as well")
-            return settings.url, settings.token
+    def _here(self, settings: Settings) -> RemoteWorkspace:
         from mycel.client.daemon import ensure_daemon
+        from mycel.client.workspace import RemoteWorkspace
 
         daemon = ensure_daemon(settings.data)
         if daemon.note is not None:
@@ -87,7 +88,7 @@ class Invocation:
         token = settings.token or daemon.token
         if token is None:
             raise Misconfigured(f"the service at {daemon.url} has no operator token to read: set MYCEL_TOKEN")
-        return daemon.url, token
+        return RemoteWorkspace.here(daemon.url, token=token)
 
     @contextmanager
     def operated(self) -> Generator[AnyWorkspace]:
@@ -131,6 +132,12 @@ class Invocation:
             print_json(value)
         else:
             show()
+
+
+def _token_of(settings: Settings) -> str:
+    if settings.token is None:
+        raise Misconfigured("MYCEL_URL names a service: set MYCEL_TOKEN to a token of it as well")
+    return settings.token
 
 
 def invocation(context: typer.Context) -> Invocation:
@@ -204,6 +211,7 @@ class Command(TyperCommand):
         taken = {option for param in own for option in param.opts}
         of_root: list[Any] = ctx.find_root().command.params
         shared = [param for param in of_root if set(param.opts) & set(SHARED_OPTIONS) - taken]
+        spare_conversion([*own, *shared])
         return [*own[:-1], *shared, *own[-1:]]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -220,6 +228,11 @@ class Group(TyperGroup):
             typer.echo(ctx.get_help())
             ctx.exit(USAGE_ERROR)
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        own: list[Any] = list(super().get_params(ctx))
+        spare_conversion(own)
+        return own
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         if not is_terminal():

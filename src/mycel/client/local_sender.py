@@ -1,0 +1,62 @@
+"""A sender to the service of this machine for commands, which starts at once.
+
+The other sender's library and its TLS would take a command longer to load than all the rest of it.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from functools import cached_property
+from http.client import HTTPConnection, HTTPException
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent
+
+if TYPE_CHECKING:
+    from mycel.client.senders import Sender
+
+CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 60.0
+
+
+class LocalSender:
+    """Asks over plain HTTP, each time anew. What is more than question and answer goes by the other sender."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._other, name)
+
+    def send(self, exchange: Exchange) -> Any:
+        answer: Received | Failed | None = None
+        try:
+            while True:
+                wanted = exchange.send(answer)
+                answer = time.sleep(wanted.seconds) if isinstance(wanted, Pause) else self.once(wanted)
+        except StopIteration as end:
+            return end.value
+
+    def once(self, wanted: Sent) -> Received | Failed:
+        parts = urlsplit(self._url)
+        try:
+            with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)) as connection:
+                connection.connect()
+                connection.sock.settimeout(ANSWER_SECONDS)
+                connection.request(wanted.method, wanted.target, wanted.body, {**wanted.headers, "connection": "close"})
+                came = connection.getresponse()
+                headers = {name.lower(): value for name, value in came.headers.items()}
+                return Received(came.status, headers, came.read())
+        except (OSError, HTTPException) as error:
+            return Failed(f"the service cannot be reached: {error or type(error).__name__}")
+
+    def close(self) -> None:
+        if "_other" in vars(self):
+            self._other.close()
+
+    @cached_property
+    def _other(self) -> Sender:
+        from mycel.client.senders import Sender
+
+        return Sender(self._url)
