@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -104,6 +105,31 @@ def test_a_service_of_another_version_is_used_with_a_note(run: Run, data: Path) 
         assert answer.returncode == 0
         noted = f"the service at {older.url} is Mycel 0.0.1, this is {mycel.__version__}: restart it to have both alike"
         assert answer.stderr.splitlines()[0] == noted
+
+
+def test_what_one_command_saves_another_one_watches(run: Run, data: Path) -> None:
+    with (
+        service(data),
+        subprocess.Popen(
+            [sys.executable, "-m", "mycel.surfaces.cli.main", "watch", "--path", "/runbooks", "--json"],
+            env=environment(MYCEL_DATA=str(data)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # What runs in the background of a script is deaf to interrupts, and hands that down.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        ) as watching,
+    ):
+        assert watching.stderr
+        assert watching.stdout
+        assert watching.stderr.readline() == "Watching executive; Ctrl-C ends it.\n"
+        run("save", "Elsewhere.", "--path", "/notes")
+        id = run("save", "Restart the queue first.", "--path", "/runbooks").stdout.strip()
+        change = json.loads(watching.stdout.readline())
+        assert (change["operation"], change["memory_id"], change["path"]) == ("create", id, "/runbooks")
+        watching.send_signal(signal.SIGINT)
+        assert watching.communicate(timeout=30) == ("", "")
+        assert watching.returncode == 130
 
 
 def test_an_error_is_the_same_as_on_the_files(run: Run) -> None:

@@ -9,8 +9,7 @@ import pytest
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 
-# The client of a service cannot follow yet.
-pytestmark = pytest.mark.usefixtures("words_only", "on_files")
+pytestmark = pytest.mark.usefixtures("words_only")
 
 
 def told(mycel: Any, *args: str) -> list[tuple[str, str]]:
@@ -42,6 +41,7 @@ def test_a_member_is_told_of_what_it_may_see(mycel: Any) -> None:
     assert mycel.run("watch", "--once", "--as", "swe-2", "--team", "squad").exit_code == 3
 
 
+@pytest.mark.usefixtures("on_files")
 def test_it_goes_on_with_what_comes_from_now_on(mycel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mycel.save("Before.")
     follow = TeamMemory.changes
