@@ -41,6 +41,8 @@ class Service:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                # Whoever runs the tests may have been told to outlive its terminal; a service started by hand was not.
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
             )
         assert self.process.stdout
         first = self.process.stdout.readline()
