@@ -1,5 +1,7 @@
 """Scenario 8: export and import keep everything."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +10,11 @@ from typing import Any
 import pytest
 
 import mycel
+from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.archive import Taken
-from mycel.embedded.team_memory import TeamMemory
+from mycel.wire.shapes import plain
+from tests.service_process import environment
+from tests.serving import served
 
 MEMBERS = {"swe-1": "agent", "swe-2": "agent", "planner": "orchestrator", "lead-1": "lead", "person-1": "member"}
 
@@ -26,10 +31,23 @@ class Two:
     def file(self) -> Path:
         return self.folder / "squad.jsonl.gz"
 
-    def move(self) -> mycel.Workspace:
-        self.old.export(self.file, team="squad")
-        self.new.import_(self.file, team="squad")
-        return self.new
+    def move(self, *, way: str = "files") -> None:
+        """As the operator: on the files, or out by a client of one service and into another by client or command."""
+        if way == "files":
+            self.old.export(self.file, team="squad")
+            self.new.import_(self.file, team="squad")
+            return
+        with served(self.old) as url, mycel.connect(url, token=self.old.issue_token("operator")) as client:
+            client.export(self.file, team="squad")
+        token = self.new.issue_token("operator")
+        with served(self.new) as url:
+            if way == "client":
+                with mycel.connect(url, token=token) as client:
+                    client.import_(self.file, team="squad")
+            else:
+                line = [sys.executable, "-m", "mycel.surfaces.cli.main", "import", str(self.file), "--team", "squad"]
+                variables = environment(MYCEL_URL=url, MYCEL_TOKEN=token)
+                subprocess.run(line, env=variables, check=True, capture_output=True, timeout=60)
 
 
 def opened(folder: Path) -> mycel.Workspace:
@@ -74,7 +92,7 @@ def fill(two: Two) -> None:
     assert leads.id
 
 
-def everything(memory: TeamMemory) -> dict[str, Any]:
+def everything(memory: MemoryApi) -> dict[str, Any]:
     """What a member can be shown, in words that do not depend on where it is stored."""
     found = [*memory.list(limit=1000), *memory.list(limit=1000, deleted=True)]
     ids = [one.id for one in memory.list(limit=1000)]
@@ -88,7 +106,7 @@ def everything(memory: TeamMemory) -> dict[str, Any]:
         "events": list(memory.sources.events(limit=1000)),
         "projects": memory.projects.list(),
         "repos": memory.repos.list(),
-        "episodes": list(memory.episodes.list()),
+        "episodes": [plain(one) for one in memory.episodes.list()],
         "artifacts": list(memory.artifacts.list()),
         "knowledge": list(memory.knowledge.list(project="billing")),
         "tree": memory.tree().subdirs,
@@ -97,16 +115,27 @@ def everything(memory: TeamMemory) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("member", [*MEMBERS, "operator"])
-def test_export_and_import_keep_everything(two: Two, member: str) -> None:
+@pytest.mark.parametrize(
+    ("member", "way"),
+    [*((member, "files") for member in MEMBERS), *(("operator", way) for way in ("files", "client", "command line"))],
+)
+def test_8_export_and_import_keep_everything(two: Two, member: str, way: str) -> None:
     fill(two)
-    two.move()
+    two.move(way=way)
     workspaces = (two.old, two.new)
     old, new = (
         everything(one.as_operator("squad") if member == "operator" else one.as_member(member)) for one in workspaces
     )
     assert all(old[name] for name in ("memories", "inbox", "sources", "events", "episodes", "artifacts", "words"))
     assert new == old
+
+
+def test_8_what_was_moved_reads_the_same_through_the_service(two: Two) -> None:
+    fill(two)
+    two.move()
+    token = two.new.issue_token("operator")
+    with served(two.new) as url, mycel.connect(url, token=token) as client:
+        assert everything(client.as_operator("squad")) == everything(two.old.as_operator("squad"))
 
 
 def test_importing_twice_changes_nothing(two: Two) -> None:
