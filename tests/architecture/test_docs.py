@@ -15,10 +15,14 @@ from mycel.embedded.working_memory import WorkingMemory
 from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings, variable_of
 from mycel.surfaces.cli.main import build
+from mycel.surfaces.mcp.tool import Tool
+from mycel.surfaces.mcp.tools import TOOLS
+from mycel.surfaces.mcp.working import WORKING
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
 PYTHON = (ROOT / "docs/reference/python.md").read_text("utf-8")
+MCP = (ROOT / "docs/reference/mcp.md").read_text("utf-8")
 SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
 
 
@@ -33,6 +37,15 @@ def commands(command: object, path: str = "mycel") -> Iterator[str]:
 @pytest.mark.parametrize("command", sorted(commands(typer.main.get_command(build()))))
 def test_every_command_is_in_the_reference(command: str) -> None:
     assert f"`{command}" in COMMAND_LINE
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, *WORKING], ids=lambda tool: tool.name)
+def test_every_tool_is_in_the_reference_with_what_it_takes(tool: Tool) -> None:
+    (row,) = [line for line in MCP.splitlines() if line.startswith(f"| `{tool.name}` |")]
+    cells = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert cells[1].strip("`") == tool.does
+    assert cells[2] == (", ".join(f"**{word}**" if word in tool.needs else word for word in tool.takes) or "nothing")
+    assert cells[3] == (", ".join(sorted(tool.sets)) or "full only")
 
 
 @pytest.mark.parametrize("made", [Workspace, TeamMemory, WorkingMemory])

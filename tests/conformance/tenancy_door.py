@@ -25,6 +25,8 @@ NEW = re.compile(r"(?<=plain-)\d{6}|mycel_[\w-]{43}|(?<=code=)[\w-]{43}|(?<=curs
 NUMBER = re.compile(r"-?\d+\.\d+(e-?\d+)?")
 # A stream is read for so long.
 PATIENCE = 0.2
+# Nobody leaves before an answer has begun.
+LONG = 30.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Door:
         async def receive() -> Mapping[str, Any]:
             message = next(given, None)
             if message is None:
-                await asyncio.sleep(PATIENCE)
+                await asyncio.sleep(PATIENCE if came else LONG)
                 return {"type": f"{scope['type']}.disconnect", "code": 1000}
             return message
 
@@ -147,7 +149,11 @@ def untold(answer: Answer, hidden: Hidden, said: set[str]) -> str | None:
 
 def plain(answer: Answer, hidden: Hidden) -> str:
     """The answer without what differs between any two: times, new ids, scores."""
-    kept = [(name, value) for name, value in answer.headers if name not in {"content-length", "mycel-report"}]
+    kept = [
+        (name, value)
+        for name, value in answer.headers
+        if name not in {"content-length", "mycel-report", "mcp-session-id"}
+    ]
     body = answer.body
     with contextlib.suppress(ValueError):
         body = json.dumps(json.loads(body), sort_keys=True)

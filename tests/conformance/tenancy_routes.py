@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from mycel.domain.ids import new_id
 from tests.asking import UNKNOWN
+from tests.conformance import tenancy_tools
 from tests.conformance.tenancy_calls import Pair, Request
 from tests.conformance.tenancy_world import Hidden, World
 from tests.serving import ADDRESS
@@ -133,6 +134,10 @@ ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
     ("/sign-in", "POST"): _signing_in("/sign-in"),
     ("/sign-in", "GET"): _asked("/sign-in", {"code": "memory_id"}),
     ("/sign-out", "POST"): _open("POST", "/sign-out"),
+    ("/mcp", "POST"): tenancy_tools.called,
+    # Of the older protocol, whose sessions are their makers' alone.
+    ("/mcp", "GET"): _open("GET", "/mcp"),
+    ("/mcp", "DELETE"): _open("DELETE", "/mcp"),
 }
 # They ask nobody who they are, and say the same to everybody.
 PUBLIC = frozenset(

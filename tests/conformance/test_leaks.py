@@ -446,6 +446,7 @@ CASES: dict[str, Case] = {
     "import_": lambda api, w: [lambda: imported(api)],
     "member_id": lambda api, w: [lambda: api.member_id],
     "team": lambda api, w: [lambda: api.team],
+    "who_am_i": lambda api, w: [lambda: api.who_am_i()],
     # Writes: what is refused must be refused alike.
     "update": lambda api, w: [
         lambda: api.update(w.subject, content="x"),

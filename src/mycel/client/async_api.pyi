@@ -296,6 +296,10 @@ class AsyncRemoteMemory:
     def knowledge(self) -> _AsyncKnowledge: ...
     @property
     def artifacts(self) -> _AsyncArtifacts: ...
+    async def who_am_i(self) -> Caller:
+        """As of now: a role can change while a program runs."""
+        ...
+
     async def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
         """Stores a memory, active at once unless it must be reviewed.
 
@@ -538,7 +542,9 @@ class AsyncRemoteMemory:
         """A fact about a person, by default the caller. By somebody else it waits, unless an admin confirms it."""
         ...
 
-    async def inject_learning(self, agent_id: str, learning: str, category: str, *, private: bool = False) -> Memory:
+    async def inject_learning(
+        self, agent_id: str, learning: str, category: str, *, private: bool = False, idempotency_key: str | None = None
+    ) -> Memory:
         """A lead's lesson for the team or, if `private`, for one worker alone."""
         ...
 

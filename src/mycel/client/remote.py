@@ -44,6 +44,9 @@ class RemoteMemory(Remote):
                 kind = RemoteList if part in {"projects", "repos"} else Remote
                 setattr(self, part, kind(caller, part=part))
 
+    def who_am_i(self) -> Any:
+        return self._ask_who()
+
     def _ask_who(self) -> Any:
         return self._caller(_METHODS["workspace"]["who_am_i"], {})
 

@@ -37,6 +37,7 @@ from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.task import TaskRecord
+from mycel.domain.team import Caller
 
 
 class ProjectsApi(Protocol):
@@ -102,6 +103,10 @@ class MemoryApi(Protocol):
     def knowledge(self) -> KnowledgeApi: ...
     @property
     def artifacts(self) -> ArtifactsApi: ...
+
+    def who_am_i(self) -> Caller:
+        """As of now: a role can change while a program runs."""
+        ...
 
     def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
         """Stores a memory, active at once unless it must be reviewed.
@@ -346,7 +351,9 @@ class MemoryApi(Protocol):
         """A fact about a person, by default the caller. By somebody else it waits, unless an admin confirms it."""
         ...
 
-    def inject_learning(self, agent_id: str, learning: str, category: str, *, private: bool = False) -> Memory:
+    def inject_learning(
+        self, agent_id: str, learning: str, category: str, *, private: bool = False, idempotency_key: str | None = None
+    ) -> Memory:
         """A lead's lesson for the team or, if `private`, for one worker alone."""
         ...
 

@@ -118,6 +118,9 @@ class TeamMemory:
     def team(self) -> str:
         return self._caller().team
 
+    def who_am_i(self) -> Caller:
+        return self._caller()
+
     def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
         return self._do.writing.save(self._caller(), content, fields)
 
@@ -299,8 +302,12 @@ class TeamMemory:
     def upsert_profile_fact(self, key: str, value: str, *, about: str | None = None, confirmed: bool = False) -> Memory:
         return self._do.teaching.upsert_profile_fact(self._caller(), key, value, about=about, confirmed=confirmed)
 
-    def inject_learning(self, agent_id: str, learning: str, category: str, *, private: bool = False) -> Memory:
-        return self._do.teaching.inject(self._caller(), agent_id, learning, category, private=private)
+    def inject_learning(
+        self, agent_id: str, learning: str, category: str, *, private: bool = False, idempotency_key: str | None = None
+    ) -> Memory:
+        return self._do.teaching.inject(
+            self._caller(), agent_id, learning, category, private=private, idempotency_key=idempotency_key
+        )
 
     def cascade(self, id: str) -> IngestionEvent:
         return self._do.cascading.cascade(self._caller(), id)

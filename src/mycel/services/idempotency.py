@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from mycel.access.scope import read_scope
 from mycel.contracts.store import Request, Transaction
 from mycel.domain import fields
+from mycel.domain.ids import MemberId
 from mycel.domain.memory import Memory
 from mycel.domain.team import Caller
 from mycel.errors import Conflict, NotFound
@@ -34,8 +35,8 @@ class Retry:
         name = _digest(fields.label(key, field="idempotency_key"))
         return Retry(caller, operation, name, _digest(json.dumps(request, sort_keys=True, default=_plain)))
 
-    def earlier(self, transaction: Transaction) -> Memory | None:
-        """What the first such request stored, as it was then."""
+    def earlier(self, transaction: Transaction, *, author: MemberId | None = None) -> Memory | None:
+        """What the first such request stored, as it was then; `author` is whose it became, if not the caller's."""
         if self.key is None:
             return None
         known = transaction.find_request(self.caller.member_id, self.operation, self.key)
@@ -46,7 +47,8 @@ class Retry:
             raise NotFound(f"no memory {known.memory_id}")
         if known.request_hash != self.request_hash:
             raise Conflict("this idempotency key was used for another request: choose a new one")
-        memory = transaction.find_version(read_scope(self.caller), known.memory_id, known.version)
+        reader = self.caller if author is None else replace(self.caller, member_id=author)
+        memory = transaction.find_version(read_scope(reader), known.memory_id, known.version)
         if memory is None:
             raise NotFound(f"no memory {known.memory_id}")
         return memory

@@ -16,6 +16,7 @@ from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, MadeBy, Memory, MemoryType, Scope, Status, Visibility
 from mycel.domain.team import OPERATOR, Caller, Kind, Member, Role
 from mycel.errors import AccessDenied, InvalidInput, NotFound, Unfitting
+from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.screening import screen
@@ -34,7 +35,14 @@ class Teaching:
         self._max_content = max_content
 
     def inject(
-        self, caller: Caller, agent_id: object, learning: object, category: object, *, private: object = False
+        self,
+        caller: Caller,
+        agent_id: object,
+        learning: object,
+        category: object,
+        *,
+        private: object = False,
+        idempotency_key: object = None,
     ) -> Memory:
         """A lesson of a lead's: for the whole team, or in the private memory of the worker it is meant for."""
         if not may_curate(caller):
@@ -58,7 +66,7 @@ class Teaching:
             # Private means its author alone, so the worker becomes the author.
             values |= {"agent_id": worker, "scope": Scope.AGENT, "path": f"/agents/{worker}"}
         lesson = unwritten(values, ttl=policy.life_of(MadeBy.INJECT_LEARNING))
-        return self._insert(caller, lesson)
+        return self._insert(caller, lesson, Retry.read(caller, "inject_learning", idempotency_key, values))
 
     def upsert_profile_fact(
         self, caller: Caller, key: object, value: object, *, about: object = None, confirmed: object = False
@@ -112,10 +120,14 @@ class Teaching:
             raise AccessDenied("only the person or an admin can confirm a profile fact")
         return confirmed
 
-    def _insert(self, caller: Caller, one: Unwritten) -> Memory:
+    def _insert(self, caller: Caller, one: Unwritten, retry: Retry) -> Memory:
         def work(transaction: Transaction) -> Memory:
+            earlier = retry.earlier(transaction, author=one.values["agent_id"])
+            if earlier is not None:
+                return earlier
             memory = one.at(transaction.now)
             transaction.insert([(memory, one.words)], by=caller.member_id)
+            retry.remember(transaction, memory)
             return memory
 
         with self._stores.lease(caller.team) as store:

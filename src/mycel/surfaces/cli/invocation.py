@@ -18,7 +18,7 @@ from mycel.surfaces.cli.parameters import spare_conversion
 if TYPE_CHECKING:
     from mycel.client.workspace import RemoteWorkspace
     from mycel.contracts.memory_api import MemoryApi
-    from mycel.embedded.workspace import Workspace
+    from mycel.embedded.workspace import Visit, Workspace
     from mycel.settings import Settings
 
     AnyWorkspace = Workspace | RemoteWorkspace
@@ -55,14 +55,17 @@ class Invocation:
             with self.files() as opened:
                 yield opened
             return
-        from mycel.client.workspace import RemoteWorkspace
-
-        if settings.url is not None:
-            opened = RemoteWorkspace.at(settings.url, token=_token_of(settings))
-        else:
-            opened = self._here(settings)
-        with opened as workspace:
+        with self._remote(lasting=False) as workspace:
             yield workspace
+
+    def lasting(self) -> AnyWorkspace:
+        """As `workspace`, for a process that goes on and uses it from several threads."""
+        settings = self.settings()
+        if settings.url is None and settings.daemon == "off":
+            from mycel.app import open_workspace
+
+            return open_workspace(settings=settings)
+        return self._remote(lasting=True)
 
     @contextmanager
     def files(self, *, for_others: bool = False) -> Generator[Workspace]:
@@ -78,17 +81,20 @@ class Invocation:
         with open_workspace(settings=settings) as workspace:
             yield workspace
 
-    def _here(self, settings: Settings) -> RemoteWorkspace:
+    def _remote(self, *, lasting: bool) -> RemoteWorkspace:
         from mycel.client.daemon import ensure_daemon
         from mycel.client.workspace import RemoteWorkspace
 
+        settings = self.settings()
+        if settings.url is not None:
+            return RemoteWorkspace.at(settings.url, token=_token_of(settings))
         daemon = ensure_daemon(settings.data)
         if daemon.note is not None:
             note(daemon.note)
         token = settings.token or daemon.token
         if token is None:
             raise Misconfigured(f"the service at {daemon.url} has no operator token to read: set MYCEL_TOKEN")
-        return RemoteWorkspace.here(daemon.url, token=token)
+        return (RemoteWorkspace.at if lasting else RemoteWorkspace.here)(daemon.url, token=token)
 
     @contextmanager
     def operated(self) -> Generator[AnyWorkspace]:
@@ -110,21 +116,24 @@ class Invocation:
 
     def memory_in(self, workspace: AnyWorkspace, *, reads_other_team: bool = False) -> MemoryApi:
         member = self.member or self.settings().agent or OPERATOR
-        if self.settings().token is not None and self.settings().url is not None:
+        if (token := self.settings().token) is not None:
             # The token says who it is, unless the operator's says otherwise.
-            return self._memory_by_token(cast("RemoteWorkspace", workspace), reads_other_team=reads_other_team)
+            return self._memory_by_token(workspace, token, reads_other_team=reads_other_team)
         if member == OPERATOR:
             return workspace.as_operator(self.team or EXECUTIVE)
         if self.team is not None and not reads_other_team:
             raise InvalidInput(f"is for the operator; {member} acts in its own team", field="team")
         return workspace.as_member(member)
 
-    def _memory_by_token(self, workspace: RemoteWorkspace, *, reads_other_team: bool) -> MemoryApi:
-        if self.member is not None and self.member != OPERATOR:
-            return workspace.as_member(self.member)
-        if self.team is not None and not reads_other_team:
-            return workspace.as_operator(self.team)
-        return workspace.me()
+    def _memory_by_token(self, workspace: AnyWorkspace, token: str, *, reads_other_team: bool) -> MemoryApi:
+        member = None if self.member == OPERATOR else self.member
+        team = None if reads_other_team or member is not None else self.team
+        # Only local files have it; what they are made of is not imported to find out.
+        sign_in = getattr(workspace, "sign_in", None)
+        if sign_in is not None:
+            return cast("Visit", sign_in(token, member=member, team=team)).memory
+        remote = cast("RemoteWorkspace", workspace)
+        return remote.as_member(member) if member else remote.as_operator(team) if team else remote.me()
 
     def answer(self, value: object, show: Callable[[], None]) -> None:
         """One JSON value, or what a person reads."""

@@ -36,6 +36,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "events": ("events",),
     "models": ("model",),
     "serve": ("serve",),
+    "mcp": ("mcp",),
 }
 _FLAGS = frozenset({"--json"})
 

@@ -1,0 +1,171 @@
+"""`/mcp`: the MCP server of the service, for whoever a token says it is, asked anew with each request.
+
+The SDK takes longer to import than the rest of the service: it is loaded when somebody first asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from mycel.embedded.workspace import Visit
+from mycel.errors import InvalidInput, MycelError
+from mycel.surfaces.http.credentials import credentials_of
+from mycel.surfaces.http.feeds import Feed, Slow
+from mycel.surfaces.http.problems import problem_of
+from mycel.surfaces.http.routes import NotedRoute
+from mycel.surfaces.http.service import Service, service_of
+from mycel.surfaces.mcp.tool_sets import TOOL_SETS, ToolSet
+from mycel.wire.events import CHANGE, Event
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from mycel.contracts.memory_api import MemoryApi
+    from mycel.domain.team import Caller
+
+ResultT = TypeVar("ResultT")
+PATH = "/mcp"
+MAX_BODY_BYTES = 1024 * 1024
+_VISITOR = "mycel.visitor"
+_TOOLS = "tools"
+
+
+class HttpGuest:
+    """One caller of the service; an agent's working memory is not the service's."""
+
+    working = None
+
+    def __init__(self, service: Service, visit: Visit, secret: str) -> None:
+        self.memory: MemoryApi = visit.memory
+        self._service = service
+        self._visit = visit
+        self._secret = secret
+
+    def caller(self) -> Caller:
+        return self._visit.caller()
+
+    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
+        return await self._service.work(work, writes=writes)
+
+    async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
+        feed = self._service.feeds.open(self._secret)
+        try:
+            await self._service.work(lambda: feed.follow(partial(self._visit.follow, after=None)))
+        except BaseException:
+            feed.close()
+            raise
+        running = asyncio.get_running_loop().create_task(_run(feed, _Outlet(told), ended))
+        return lambda: _stop(feed, running)
+
+
+async def _run(feed: Feed, outlet: _Outlet, ended: Callable[[], None]) -> None:
+    try:
+        await feed.run(outlet)
+    except (MycelError, Slow):
+        ended()
+    finally:
+        feed.close()
+
+
+def _stop(feed: Feed, running: asyncio.Task[None]) -> None:
+    feed.leave()
+    running.cancel()
+
+
+class _Outlet:
+    """Of an event it tells only which memory it is about."""
+
+    def __init__(self, told: Callable[[str], None]) -> None:
+        self._told = told
+
+    async def begin(self) -> None: ...
+    async def tell(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.name == CHANGE:
+                self._told(json.loads(event.data)["memory_id"])
+
+    async def beat(self) -> None: ...
+    async def end(self, error: MycelError) -> None: ...
+
+
+class McpEndpoint:
+    """One server for each tool set that somebody has asked for."""
+
+    def __init__(self) -> None:
+        self._managers: dict[str, asyncio.Task[StreamableHTTPSessionManager]] = {}
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        service = service_of(request)
+        try:
+            visit = await service.admitted(request)
+            manager = await self._manager(service, request.query_params.get(_TOOLS, "coding"))
+        except MycelError as error:
+            await problem_of(error)(scope, receive, send)
+            return
+        given = credentials_of(scope)
+        scope[_VISITOR] = HttpGuest(service, visit, given.secret)
+        scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
+        await manager.handle_request(scope, receive, send)
+
+    async def _manager(self, service: Service, tools: str) -> StreamableHTTPSessionManager:
+        if tools not in TOOL_SETS:
+            raise InvalidInput(f"must be one of {', '.join(TOOL_SETS)}", field=_TOOLS)
+        if tools not in self._managers:
+            self._managers[tools] = asyncio.get_running_loop().create_task(self._start(service, tools))
+        return await asyncio.shield(self._managers[tools])
+
+    async def _start(self, service: Service, tools: str) -> StreamableHTTPSessionManager:
+        manager = await service.work(partial(_made, tools))
+        started = asyncio.Event()
+        running = asyncio.get_running_loop().create_task(_serve(manager, started, service.stopping))
+        self._running.add(running)
+        await started.wait()
+        return manager
+
+
+async def _serve(manager: StreamableHTTPSessionManager, started: asyncio.Event, stopping: asyncio.Event) -> None:
+    async with manager.run():
+        started.set()
+        await stopping.wait()
+
+
+def _made(tools: str) -> StreamableHTTPSessionManager:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from mycel.surfaces.mcp.guests import Context
+    from mycel.surfaces.mcp.server import make_server
+
+    async def door(ctx: Context) -> HttpGuest:
+        # The request that this message came with, not the one that began the session.
+        return cast(Request, ctx.request).scope[_VISITOR]
+
+    return StreamableHTTPSessionManager(
+        app=make_server(door, tools=ToolSet(tools)),
+        # Every request has passed the service's own check of Host and Origin.
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=MAX_BODY_BYTES,
+    )
+
+
+def _user(who: str) -> Any:
+    """A session of the older protocol is its maker's alone: nobody else's token goes on with it."""
+    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+    from mcp.server.auth.provider import AccessToken
+
+    digest = hashlib.sha256(who.encode()).hexdigest()
+    return AuthenticatedUser(AccessToken(token="", client_id=digest, scopes=[]))
+
+
+def route() -> NotedRoute:
+    return NotedRoute(PATH, McpEndpoint(), methods=["GET", "POST", "DELETE"])

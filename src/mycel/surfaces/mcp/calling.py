@@ -1,0 +1,69 @@
+"""One call of a tool: read what the model gave, do it as the caller, tell what came of it."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_types import CallToolResult, TextContent
+
+from mycel.domain.ids import TeamName
+from mycel.errors import MycelError, NotFound
+from mycel.surfaces.mcp.arguments import read_arguments, repeat_key
+from mycel.surfaces.mcp.guests import Guest
+from mycel.surfaces.mcp.telling import Told
+from mycel.surfaces.mcp.tool import Effect, Tool
+from mycel.surfaces.mcp.working import WorkingTool
+from mycel.wire.operations import IDEMPOTENCY
+
+logger = logging.getLogger(__name__)
+
+
+async def call_tool(tool: Tool, guest: Guest, given: Mapping[str, Any]) -> CallToolResult:
+    """What the caller can mend is told as the result; a model reads that and tries again."""
+    try:
+        arguments = read_arguments(tool, given)
+        told = await guest.work(lambda: _do(tool, guest, arguments), writes=tool.effect is not Effect.READS)
+    except MycelError as error:
+        return _failed(error)
+    return CallToolResult(
+        content=[TextContent(type="text", text=told.text)], structured_content=told.structured, is_error=False
+    )
+
+
+def _do(tool: Tool, guest: Guest, arguments: dict[str, Any]) -> Told:
+    if isinstance(tool, WorkingTool):
+        if guest.working is None:
+            raise NotFound(f"no tool {tool.name}")
+        return tool.tell(tool.apply(guest.working, arguments), TeamName(""))
+    memory = guest.memory
+    part, _, name = tool.does.rpartition(".")
+    method = getattr(getattr(memory, part) if part else memory, name)
+    found = _once(tool, method, {**arguments, **tool.given})
+    return tool.tell(found, TeamName(memory.team))
+
+
+def _once(tool: Tool, method: Any, arguments: dict[str, Any]) -> Any:
+    """What was done before is not done again, unless somebody has taken it away since."""
+    if not tool.repeats_by_key or IDEMPOTENCY in arguments:
+        return method(**arguments)
+    key = repeat_key(tool, arguments)
+    try:
+        return method(**arguments, **{IDEMPOTENCY: key})
+    except NotFound:
+        return method(**arguments, **{IDEMPOTENCY: f"{key[:40]}-{secrets.token_hex(8)}"})
+
+
+def _failed(error: MycelError) -> CallToolResult:
+    field = getattr(error, "field", None)
+    wait = getattr(error, "retry_after", None)
+    structured = {"code": error.code, "detail": str(error)}
+    if field is not None:
+        structured["field"] = field
+    if wait is not None:
+        structured["retry_after"] = wait
+    return CallToolResult(
+        content=[TextContent(type="text", text=f"{error.code}: {error}")], structured_content=structured, is_error=True
+    )

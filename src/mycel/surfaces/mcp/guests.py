@@ -1,0 +1,45 @@
+"""Who asks a server for something, and how work is done for it: the core is synchronous, a server is not."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
+
+from mcp.server.context import ServerRequestContext
+
+from mycel.contracts.memory_api import MemoryApi
+from mycel.domain.team import Caller
+from mycel.embedded.working_memory import WorkingMemory
+
+ResultT = TypeVar("ResultT")
+Context = ServerRequestContext[Any, Any]
+
+
+class Guest(Protocol):
+    """One caller. What it may see is decided behind `memory`, anew for each request."""
+
+    @property
+    def memory(self) -> MemoryApi: ...
+    @property
+    def working(self) -> WorkingMemory | None:
+        """The agent's own, where this process is the agent's."""
+        ...
+
+    def caller(self) -> Caller:
+        """In a worker thread."""
+        ...
+
+    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
+        """In a worker thread."""
+        ...
+
+    async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
+        """Calls back, in the event loop, with the id of each memory that changes in the caller's sight.
+
+        Returns what stops it; `ended` is called when it must end before.
+        """
+        ...
+
+
+# Admits whoever a request comes from.
+Door = Callable[[Context], Awaitable[Guest]]

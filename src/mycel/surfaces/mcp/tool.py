@@ -1,0 +1,76 @@
+"""A tool: a method of the API as a model is given it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from mycel.access.rules import may_curate, may_review
+from mycel.domain.team import Caller
+from mycel.surfaces.mcp.telling import Tell
+from mycel.surfaces.mcp.tool_sets import ToolSet
+from mycel.surfaces.mcp.words import Schema, meaning_of
+from mycel.wire.operations import IDEMPOTENCY, OPERATIONS, Operation
+
+
+class Effect(StrEnum):
+    READS = "reads"
+    ADDS = "adds"
+    CHANGES = "changes"
+    REMOVES = "removes"
+
+
+def anybody(_caller: Caller) -> bool:
+    return True
+
+
+def curators(caller: Caller) -> bool:
+    return may_curate(caller)
+
+
+def reviewers(caller: Caller) -> bool:
+    return may_review(caller)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """`takes` names the fields of the method that are offered, `needs` those without which it is refused.
+
+    A tool without a method of the API (`does`) works on the agent's own working memory.
+    """
+
+    name: str
+    does: str
+    about: str
+    tell: Tell
+    takes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    sets: frozenset[ToolSet] = frozenset()
+    effect: Effect = Effect.READS
+    shown_to: Callable[[Caller], bool] = anybody
+    given: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @cached_property
+    def operation(self) -> Operation:
+        return next(operation for operation in OPERATIONS if operation.name == self.does)
+
+    @property
+    def repeats_by_key(self) -> bool:
+        """Whether a repeated call is known by a key; without one, repeating it changes nothing anyway."""
+        return self.effect is not Effect.READS and IDEMPOTENCY in self.operation.fields
+
+    @cached_property
+    def schema(self) -> Schema:
+        found: Schema = {
+            "type": "object",
+            "properties": {word: meaning_of(word, tool=self.name) for word in self.takes},
+        }
+        if self.needs:
+            found["required"] = list(self.needs)
+        return found
+
+    def is_in(self, chosen: ToolSet) -> bool:
+        return chosen is ToolSet.FULL or chosen in self.sets

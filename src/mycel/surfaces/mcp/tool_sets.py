@@ -1,0 +1,17 @@
+"""Which tools a model gets: few are used better than many."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ToolSet(StrEnum):
+    """`coding` fits a coding agent; `team` and `swarm` are for agents that share work; `full` is everything."""
+
+    CODING = "coding"
+    TEAM = "team"
+    SWARM = "swarm"
+    FULL = "full"
+
+
+TOOL_SETS = tuple(one.value for one in ToolSet)

@@ -1,0 +1,338 @@
+"""The tools, each once: its name, the method of the API behind it, and when a model should use it."""
+
+from __future__ import annotations
+
+from mycel.surfaces.mcp import telling
+from mycel.surfaces.mcp.tool import Effect, Tool, curators, reviewers
+from mycel.surfaces.mcp.tool_sets import ToolSet
+
+_CODING, _TEAM, _SWARM = ToolSet.CODING, ToolSet.TEAM, ToolSet.SWARM
+_EVERYWHERE = frozenset({_CODING, _TEAM, _SWARM})
+_WHERE = ("project", "repo")
+_FILTERS = ("type", "category", "tags", "path", "agent", "since", "until", *_WHERE)
+
+WHAT_TO_SAVE = (
+    "Save: solutions to problems you solved, patterns of the codebase, mistakes and how to avoid them, important "
+    "configuration, decisions with their reason, instructions of the user or lead. Do not save: state of this session, "
+    "conclusions you have not verified, what the documentation says already, secrets."
+)
+
+FINDING: tuple[Tool, ...] = (
+    Tool(
+        name="search_memory",
+        does="search",
+        about="Search what this team has learned: lessons, decisions, facts, conventions, earlier failures. Use it "
+        "before you act on anything the team may have met before: an unfamiliar part of the code, an error, a choice "
+        "between designs, how something is deployed or tested. Ask in plain words. Only what is likely to help comes "
+        "back, the best first, shortened; `memory-get` has the whole of one. Nothing found is an answer too.",
+        takes=("query", "limit", *_FILTERS, "min_relevance"),
+        needs=("query",),
+        sets=frozenset({_CODING, _TEAM}),
+        tell=telling.recall,
+    ),
+    Tool(
+        name="memory-search",
+        does="search",
+        about="Search memory with a question in natural language before you start a task or when something looks "
+        "familiar. Results are reranked: what is recent and often used comes first among equals. Shortened; "
+        "`memory-get` has the whole of one.",
+        takes=("query", "limit", *_FILTERS, "min_relevance"),
+        needs=("query",),
+        given={"ranking": "swarm"},
+        sets=frozenset({_SWARM}),
+        tell=telling.recall,
+    ),
+    Tool(
+        name="memory-get",
+        does="get",
+        about="The whole text of one memory by its id, with who wrote it and when; an expired one too. Use it when a "
+        "search shows that a memory matters. It counts as a use of the memory.",
+        takes=("id",),
+        needs=("id",),
+        sets=_EVERYWHERE,
+        tell=telling.memory,
+    ),
+    Tool(
+        name="get_context",
+        does="context_for",
+        about="What you should know before a task: what holds in the project, decisions, lessons that match the task, "
+        "earlier failures on it, each with its id. Call it once at the beginning, with the task in a sentence.",
+        takes=("task", *_WHERE, "token_budget"),
+        sets=_EVERYWHERE,
+        tell=telling.context,
+    ),
+    Tool(
+        name="recent_memories",
+        does="recent",
+        about="The newest memories of the team, whatever they are about.",
+        takes=("limit",),
+        sets=frozenset({_TEAM}),
+        tell=telling.memories,
+    ),
+    Tool(
+        name="list_memories",
+        does="list",
+        about="Memories in order of time, chosen by type, folder, tags, project or author, without a question.",
+        takes=("limit", *_FILTERS, "status"),
+        tell=telling.memories,
+    ),
+    Tool(
+        name="explain",
+        does="explain",
+        about="Why a search answered as it did (`recall_id`), why it left a memory out (`recall_id` and `missing`), or "
+        "what is known of one memory (`memory_id`).",
+        takes=("recall_id", "missing", "memory_id"),
+        sets=frozenset({_TEAM}),
+        tell=telling.explanation,
+    ),
+)
+
+WRITING: tuple[Tool, ...] = (
+    Tool(
+        name="save_memory",
+        does="save",
+        about="Save one lesson, decision or fact for the whole team and for your own next session, as soon as you have "
+        f"learned it. {WHAT_TO_SAVE} Write what somebody without this conversation can use: what, where, why.",
+        takes=(
+            *("type", "content", "tags", "title", "category", *_WHERE, "rationale", "alternatives", "visibility"),
+            "idempotency_key",
+        ),
+        needs=("content",),
+        sets=_EVERYWHERE,
+        effect=Effect.ADDS,
+        tell=telling.saved,
+    ),
+    Tool(
+        name="update_memory",
+        does="update",
+        about="Correct a memory that you wrote: the earlier version stays in its history.",
+        takes=("id", "content", "title", "type", "category", "tags", *_WHERE, "status", "reason", "expected_version"),
+        needs=("id",),
+        effect=Effect.CHANGES,
+        tell=telling.saved,
+    ),
+    Tool(
+        name="memory-delete",
+        does="delete",
+        about="Delete a memory that is wrong or no longer true: your own, or as a lead any that the team shares. It "
+        "leaves every answer and can be restored by a person.",
+        takes=("id",),
+        needs=("id",),
+        sets=frozenset({_CODING, _SWARM}),
+        effect=Effect.REMOVES,
+        tell=telling.done("Deleted."),
+    ),
+    Tool(
+        name="rate_memory",
+        does="rate",
+        about="Say whether a memory that you were given helped, so that the next search ranks it better.",
+        takes=("id", "useful", "recall_id"),
+        needs=("id", "useful"),
+        sets=frozenset({_CODING, _TEAM, _SWARM}),
+        effect=Effect.CHANGES,
+        tell=telling.done("Thank you."),
+    ),
+    Tool(
+        name="link_memories",
+        does="link",
+        about="Say how two memories belong together, or that one applies to a project or repo.",
+        takes=("from_id", "to_id", "relation"),
+        needs=("from_id", "to_id", "relation"),
+        effect=Effect.ADDS,
+        tell=telling.plain,
+    ),
+    Tool(
+        name="inject-learning",
+        does="inject_learning",
+        about="For leads: push a lesson into the memory of your workers. All of the team see it unless it is private "
+        "to the one it is meant for.",
+        takes=("agent_id", "learning", "category", "private", "idempotency_key"),
+        needs=("agent_id", "learning", "category"),
+        sets=frozenset({_SWARM}),
+        shown_to=curators,
+        effect=Effect.ADDS,
+        tell=telling.saved,
+    ),
+)
+
+CAPTURING: tuple[Tool, ...] = (
+    Tool(
+        name="capture_session",
+        does="capture_session",
+        about="Keep the transcript of a session: it is summed up, and what it taught waits for review.",
+        takes=("messages", "session_id", "closed", "title", *_WHERE),
+        needs=("messages",),
+        effect=Effect.ADDS,
+        tell=telling.event,
+    ),
+    Tool(
+        name="capture_conversation",
+        does="capture_conversation",
+        about="Keep a conversation on purpose, or draw memories from one that was stored (`source_id`).",
+        takes=("messages", "source_id", "capture_mode", "title", *_WHERE),
+        effect=Effect.ADDS,
+        tell=telling.event,
+    ),
+    Tool(
+        name="index_file",
+        does="index_file",
+        about="Keep a document so that it is found part by part; the same path again makes new versions.",
+        takes=("path", "content", *_WHERE),
+        needs=("path", "content"),
+        effect=Effect.ADDS,
+        tell=telling.event,
+    ),
+    Tool(
+        name="complete_task",
+        does="after_task",
+        about="Record that a task is done and what came of it, so that others find it when they meet one like it.",
+        takes=("task_id", "output", "approach", "lessons", "duration_ms", *_WHERE, "idempotency_key"),
+        needs=("task_id", "output"),
+        given={"action": "completed"},
+        sets=frozenset({_SWARM}),
+        effect=Effect.ADDS,
+        tell=telling.task,
+    ),
+    Tool(
+        name="fail_task",
+        does="after_task",
+        about="Record that a task failed and what went wrong, so that nobody repeats the same mistake.",
+        takes=(
+            "task_id",
+            "what_went_wrong",
+            "output",
+            "approach",
+            "lessons",
+            "duration_ms",
+            *_WHERE,
+            "idempotency_key",
+        ),
+        needs=("task_id", "what_went_wrong"),
+        given={"action": "failed"},
+        sets=frozenset({_SWARM}),
+        effect=Effect.ADDS,
+        tell=telling.task,
+    ),
+    Tool(
+        name="brief_task",
+        does="before_task",
+        about="Before you hand out a task: what was tried for it, what worked on tasks like it and who did well.",
+        takes=("task", "task_id", *_WHERE, "limit", "token_budget"),
+        needs=("task",),
+        tell=telling.briefing,
+    ),
+)
+
+LAYERS: tuple[Tool, ...] = (
+    Tool(
+        name="get_knowledge",
+        does="knowledge.list",
+        about="What the team holds true, one value for each key: conventions, architecture, facts of a project.",
+        takes=("project", "category", "key", "limit"),
+        sets=frozenset({_TEAM}),
+        tell=telling.knowledge,
+    ),
+    Tool(
+        name="set_knowledge",
+        does="knowledge.upsert",
+        about="Set the one value of a key, such as how the tests are run. A value of higher confidence stands; yours "
+        "then waits as a candidate.",
+        takes=("key", "value", "project", "category", "confidence", "expected_version", "idempotency_key"),
+        needs=("key", "value"),
+        sets=frozenset({_TEAM}),
+        effect=Effect.CHANGES,
+        tell=telling.saved,
+    ),
+    Tool(
+        name="arbitrate_knowledge",
+        does="knowledge.arbitrate",
+        about="For leads and orchestrators: decide which value of a key stands.",
+        takes=("id", "reason"),
+        needs=("id",),
+        effect=Effect.CHANGES,
+        tell=telling.saved,
+    ),
+    Tool(
+        name="log_episode",
+        does="episodes.log",
+        about="Log one attempt at something: how, and what came of it.",
+        takes=("action", "approach", "outcome", "task_id", "duration_ms", "project", "tags", "idempotency_key"),
+        needs=("action", "approach"),
+        effect=Effect.ADDS,
+        tell=telling.plain,
+    ),
+    Tool(
+        name="list_episodes",
+        does="episodes.list",
+        about="What was tried, newest first: by task, agent or what came of it.",
+        takes=("task_id", "agent_id", "action", "project", "since", "until", "limit"),
+        tell=telling.episodes,
+    ),
+    Tool(
+        name="success_rates",
+        does="episodes.success_rates",
+        about="How often approaches or agents succeeded.",
+        takes=("by", "task_id", "agent_id", "project", "since", "until", "limit"),
+        tell=telling.rates,
+    ),
+    Tool(
+        name="register_artifact",
+        does="artifacts.register",
+        about="Register a file that a task made, with its size and checksum, so that others can build on it.",
+        takes=("path", "type", "task_id", "description", "content", "project", "idempotency_key"),
+        needs=("path",),
+        effect=Effect.ADDS,
+        tell=telling.plain,
+    ),
+    Tool(
+        name="list_artifacts",
+        does="artifacts.list",
+        about="Files that tasks have made.",
+        takes=("task_id", "type", "path", "text", "project", "limit"),
+        tell=telling.artifacts,
+    ),
+    Tool(
+        name="verify_artifact",
+        does="artifacts.verify",
+        about="Whether a registered file is still as it was.",
+        takes=("id",),
+        needs=("id",),
+        tell=telling.plain,
+    ),
+)
+
+REVIEWING: tuple[Tool, ...] = (
+    Tool(
+        name="list_inbox",
+        does="inbox",
+        about="What waits for review, with why it waits and where it was said.",
+        takes=("limit", "type", "project"),
+        sets=frozenset({_TEAM}),
+        shown_to=reviewers,
+        tell=telling.inbox,
+    ),
+    Tool(
+        name="approve_memory",
+        does="approve",
+        about="Make a candidate of the inbox true for the team, after changing it if `edits` says so.",
+        takes=("id", "edits"),
+        needs=("id",),
+        sets=frozenset({_TEAM}),
+        shown_to=reviewers,
+        effect=Effect.CHANGES,
+        tell=telling.saved,
+    ),
+    Tool(
+        name="reject_memory",
+        does="reject",
+        about="Turn a candidate of the inbox down, and say why.",
+        takes=("id", "reason"),
+        needs=("id", "reason"),
+        sets=frozenset({_TEAM}),
+        shown_to=reviewers,
+        effect=Effect.REMOVES,
+        tell=telling.saved,
+    ),
+)
+
+TOOLS: tuple[Tool, ...] = (*FINDING, *WRITING, *CAPTURING, *LAYERS, *REVIEWING)

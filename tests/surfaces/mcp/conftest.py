@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.service_process import Service, connected
+from tests.surfaces.mcp.clients import MEMBERS, Served
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    running = Service(tmp_path_factory.mktemp("mcp") / "data")
+    try:
+        with connected(running) as workspace:
+            for id, (team, role) in MEMBERS.items():
+                if team != "executive":
+                    workspace.add_team(team)
+                workspace.add_member(id, team=team, role=role)
+            tokens = {id: workspace.issue_token(id) for id in MEMBERS}
+        yield Served(running, tokens)
+    finally:
+        running.kill()
