@@ -20,6 +20,7 @@ from benchmarks import (
     finding,
     gets,
     judging,
+    mcp_calls,
     saves,
     service,
     startup,
@@ -40,6 +41,7 @@ SUITES = {
     "episodes": episodes.run,
     "service": service.run,
     "startup": startup.run,
+    "mcp": mcp_calls.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {

@@ -144,14 +144,14 @@ def _made(tools: str) -> StreamableHTTPSessionManager:
     from mcp.server.transport_security import TransportSecuritySettings
 
     from mycel.surfaces.mcp.guests import Context
-    from mycel.surfaces.mcp.server import make_server
+    from mycel.surfaces.mcp.server import Offer, make_server
 
     async def door(ctx: Context) -> HttpGuest:
         # The request that this message came with, not the one that began the session.
         return cast(Request, ctx.request).scope[_VISITOR]
 
     return StreamableHTTPSessionManager(
-        app=make_server(door, tools=ToolSet(tools)),
+        app=make_server(door, Offer.of(ToolSet(tools))),
         # Every request has passed the service's own check of Host and Origin.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         max_request_body_size=MAX_BODY_BYTES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mcp.shared.exceptions import MCPError
@@ -74,7 +74,7 @@ PROMPTS: tuple[Written, ...] = (
 )
 
 
-def listed() -> list[Prompt]:
+def listed(written: Sequence[Written]) -> list[Prompt]:
     return [
         Prompt(
             name=one.name,
@@ -84,12 +84,12 @@ def listed() -> list[Prompt]:
                 PromptArgument(name=name, description=about, required=False) for name, about in one.takes.items()
             ],
         )
-        for one in PROMPTS
+        for one in written
     ]
 
 
-async def get(guest: Guest, name: str, given: Mapping[str, str]) -> GetPromptResult:
-    prompt = next((one for one in PROMPTS if one.name == name), None)
+async def get(guest: Guest, name: str, given: Mapping[str, str], written: Sequence[Written]) -> GetPromptResult:
+    prompt = next((one for one in written if one.name == name), None)
     if prompt is None:
         raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name[:80]}")
     unknown = sorted(given.keys() - prompt.takes.keys())

@@ -51,16 +51,16 @@ TEMPLATE = ResourceTemplate(
 )
 
 
-def listed() -> list[Resource]:
+def listed(rendered: Mapping[str, Rendered]) -> list[Resource]:
     return [
         Resource(uri=uri, name=uri.removeprefix(SCHEME), title=one.title, description=one.about, mime_type=MARKDOWN)
-        for uri, one in RENDERED.items()
+        for uri, one in rendered.items()
     ]
 
 
-async def read(guest: Guest, uri: str) -> TextResourceContents:
+async def read(guest: Guest, uri: str, rendered: Mapping[str, Rendered]) -> TextResourceContents:
     try:
-        text = await guest.work(lambda: _text(guest.memory, uri))
+        text = await guest.work(lambda: _text(guest.memory, uri, rendered))
     except (NotFound, InvalidInput):
         # What is hidden looks like what is not there.
         raise MCPError(INVALID_PARAMS, f"Resource not found: {uri[:200]}", data={"uri": uri[:200]}) from None
@@ -69,10 +69,9 @@ async def read(guest: Guest, uri: str) -> TextResourceContents:
     return TextResourceContents(uri=uri, text=text, mime_type=MARKDOWN)
 
 
-def _text(memory: MemoryApi, uri: str) -> str:
-    rendered = RENDERED.get(uri)
-    if rendered is not None:
-        return rendered.render(memory) or telling.NOTHING
+def _text(memory: MemoryApi, uri: str, rendered: Mapping[str, Rendered]) -> str:
+    if uri in rendered:
+        return rendered[uri].render(memory) or telling.NOTHING
     if not uri.startswith(SCHEME):
         raise NotFound("no such resource")
     return telling.memory(memory.get(uri.removeprefix(SCHEME)), TeamName(memory.team)).text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcp.server.caching import CacheHint
@@ -28,6 +30,8 @@ from mycel import __version__
 from mycel.surfaces.mcp import prompts, resources
 from mycel.surfaces.mcp.calling import call_tool
 from mycel.surfaces.mcp.guests import Context, Door, Guest
+from mycel.surfaces.mcp.prompts import PROMPTS, Written
+from mycel.surfaces.mcp.resources import RENDERED, Rendered
 from mycel.surfaces.mcp.tool import Effect, Tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.tools import TOOLS, WHAT_TO_SAVE
@@ -44,8 +48,21 @@ INSTRUCTIONS = (
 _LISTS_FRESH_MS = 60_000
 
 
-def make_server(door: Door, *, tools: ToolSet) -> Server[Any]:
-    serving = _Serving(door, tools)
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What one server has for models."""
+
+    tools: tuple[Tool, ...]
+    rendered: Mapping[str, Rendered] = field(default_factory=lambda: RENDERED)
+    prompts: tuple[Written, ...] = PROMPTS
+
+    @staticmethod
+    def of(chosen: ToolSet) -> Offer:
+        return Offer(tools=tuple(tool for tool in (*TOOLS, *WORKING) if tool.is_in(chosen)))
+
+
+def make_server(door: Door, offer: Offer) -> Server[Any]:
+    serving = _Serving(door, offer)
     subscriptions = Subscriptions(door)
     return Server(
         "mycel",
@@ -68,9 +85,10 @@ def make_server(door: Door, *, tools: ToolSet) -> Server[Any]:
 
 
 class _Serving:
-    def __init__(self, door: Door, chosen: ToolSet) -> None:
+    def __init__(self, door: Door, offer: Offer) -> None:
         self._door = door
-        self._tools: dict[str, Tool] = {tool.name: tool for tool in (*TOOLS, *WORKING) if tool.is_in(chosen)}
+        self._offer = offer
+        self._tools: dict[str, Tool] = {tool.name: tool for tool in offer.tools}
 
     def schema_of(self, name: str) -> dict[str, Any] | None:
         tool = self._tools.get(name)
@@ -94,7 +112,7 @@ class _Serving:
 
     async def list_resources(self, ctx: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
         await self._door(ctx)
-        return ListResourcesResult(resources=resources.listed())
+        return ListResourcesResult(resources=resources.listed(self._offer.rendered))
 
     async def list_templates(self, ctx: Context, _params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         await self._door(ctx)
@@ -102,15 +120,15 @@ class _Serving:
 
     async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         guest = await self._door(ctx)
-        return ReadResourceResult(contents=[await resources.read(guest, str(params.uri))])
+        return ReadResourceResult(contents=[await resources.read(guest, str(params.uri), self._offer.rendered)])
 
     async def list_prompts(self, ctx: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
         await self._door(ctx)
-        return ListPromptsResult(prompts=prompts.listed())
+        return ListPromptsResult(prompts=prompts.listed(self._offer.prompts))
 
     async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         guest = await self._door(ctx)
-        return await prompts.get(guest, params.name, params.arguments or {})
+        return await prompts.get(guest, params.name, params.arguments or {}, self._offer.prompts)
 
     def _find(self, name: str, guest: Guest) -> Tool:
         """Models take hyphens for underscores and the other way round."""

@@ -18,7 +18,7 @@ from mycel.domain.team import Caller
 from mycel.embedded.working_memory import WorkingMemory
 from mycel.errors import MycelError, Unavailable
 from mycel.surfaces.mcp.guests import Context
-from mycel.surfaces.mcp.server import make_server
+from mycel.surfaces.mcp.server import Offer, make_server
 from mycel.surfaces.mcp.tool_sets import ToolSet
 
 ResultT = TypeVar("ResultT")
@@ -95,7 +95,7 @@ def run_stdio(connect: Callable[[], MemoryApi], *, tools: ToolSet, working: Call
         return guest
 
     async def run() -> None:
-        server = make_server(door, tools=tools)
+        server = make_server(door, Offer.of(tools))
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
