@@ -514,3 +514,80 @@ def test_one_follower_may_be_asked_by_several_threads(feed: Feed, monkeypatch: p
     with ThreadPoolExecutor(4) as pool:
         found = [taken.result()[0] for taken in [pool.submit(reader.follower.take, 5) for _ in range(12)]]
     assert sorted(one.sequence for some in found for one in some) == list(range(1, 51))
+
+
+@pytest.fixture
+def squad(workspace: Workspace) -> Workspace:
+    workspace.add_team("squad")
+    workspace.add_member("swe-1", team="squad")
+    workspace.add_member("swe-2", team="squad")
+    workspace.add_member("lead-1", team="squad", role="lead")
+    return workspace
+
+
+def follow_as(workspace: Workspace, id: str, **wanted: Any) -> Reader:
+    """As a visitor of a service does."""
+    woken = threading.Event()
+    visit = workspace.sign_in(workspace.issue_token(id))
+    return Reader(visit.follow(wake=woken.set, after=0, **wanted), woken)
+
+
+@pytest.mark.parametrize("id", ["swe-1", "swe-2", "lead-1"])
+@pytest.mark.parametrize("wanted", [{}, {"path": "/a"}, {"type": "lesson"}], ids=str)
+def test_what_is_at_hand_is_what_a_plain_taking_gives(squad: Workspace, id: str, wanted: dict[str, Any]) -> None:
+    plain, at_hand = follow_as(squad, id, **wanted), follow_as(squad, id, **wanted)
+    author, chance = squad.as_member("swe-1"), random.Random(id)
+    audiences: list[dict[str, Any]] = [{}, {"visibility": "private"}, {"visibility": "role", "allowed_roles": ["lead"]}]
+    ids: list[str] = []
+    for _ in range(40):
+        place = {"path": chance.choice(["/a", "/b"]), "type": chance.choice(["fact", "lesson"])}
+        if ids and chance.random() < 0.5:
+            author.update(chance.choice(ids), **place, **chance.choice(audiences))
+        else:
+            ids.append(author.save("note", **place, **chance.choice(audiences)).id)
+    last = squad._do.member.changes.last_sequence(author._caller())
+    assert eventually(lambda: plain.follower._tail._recent.last == last)
+    while True:
+        plain.follower.check()
+        at_hand.follower.check()
+        expected, found = plain.follower.take(7), at_hand.follower.take_at_hand(7)
+        assert found == expected
+        if expected == ([], last):
+            break
+    assert at_hand.follower.reached == last
+
+
+def test_what_is_in_the_store_alone_is_not_at_hand(squad: Workspace) -> None:
+    squad.as_member("swe-1").save("before anybody followed")
+    reader = follow_as(squad, "swe-2")
+    assert reader.follower.take_at_hand() is None
+    assert len(reader.follower.take()[0]) == 1
+    assert reader.follower.take_at_hand() == ([], 1)
+
+
+def test_nothing_is_at_hand_while_somebody_else_is_taking(squad: Workspace) -> None:
+    reader = follow_as(squad, "swe-2")
+    with reader.follower._taking:
+        assert reader.follower.take_at_hand() is None
+    assert reader.follower.take_at_hand() == ([], 0)
+
+
+def test_a_revoked_token_gets_nothing_at_hand_after_a_second_even_if_nobody_checks(squad: Workspace) -> None:
+    secret = squad.issue_token("swe-2")
+    follower = squad.sign_in(secret).follow(wake=lambda: None)
+    squad.revoke_token(secret)
+    time.sleep(1.0)
+    squad.as_member("swe-1").save("not for it")
+    assert follower.take_at_hand() is None
+    with pytest.raises(AccessDenied):
+        follower.take()
+
+
+def test_whoever_has_moved_to_another_team_gets_nothing_at_hand(squad: Workspace) -> None:
+    squad.add_team("other")
+    reader = follow_as(squad, "swe-2")
+    squad.update_member("swe-2", team="other")
+    time.sleep(SETTLED_SECONDS)
+    for refused in (reader.follower.check, reader.follower.take_at_hand):
+        with pytest.raises(NotFound):
+            refused()

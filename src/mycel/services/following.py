@@ -12,6 +12,7 @@ from mycel.domain.change import Change
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
 from mycel.errors import NotFound, Unavailable
+from mycel.services.callers import known
 from mycel.services.reach import named_scope
 from mycel.services.recent_log import RecentLog, told_of
 from mycel.services.tail import Cursor, Tail
@@ -21,6 +22,8 @@ KEPT_ENTRIES = 2000
 # A tail goes on for so long without followers: most of them come back at once.
 LINGER_SECONDS = 5.0
 CLOSING_SECONDS = 5.0
+# For no longer than this is anybody told what it may no longer know.
+KNOWN_SECONDS = 1.0
 
 
 class Follower:
@@ -52,7 +55,7 @@ class Follower:
 
     def check(self) -> None:
         """Raises what `take` would raise because of who is calling."""
-        self._scope()
+        self._scope_of(self._caller())
 
     def take(self, limit: int = 100) -> tuple[list[Change], int]:
         """What is new for it, in order, and the sequence up to which the log was looked at.
@@ -62,24 +65,45 @@ class Follower:
         """
         most = read_limit(limit)
         with self._taking:
-            scope = self._scope()
-            after, kept = self._tail.next_for(self._cursor)
-            if kept is None:
-                with self._stores.lease(scope.team) as store:
-                    found, reached = store.changes(scope, after=after, wanted=self._cursor.wanted, limit=most)
-            else:
-                found, reached = told_of(kept, scope, self._cursor.wanted, after=after, limit=most)
-            return found, self._tail.advance(self._cursor, reached)
+            scope = self._scope_of(self._caller())
+            return self._take_kept(scope, most) or self._take_stored(scope, most)
+
+    def take_at_hand(self, limit: int = 100) -> tuple[list[Change], int] | None:
+        """As `take`, but None where that would wait for a disk: for an event loop, while somebody else calls `check`.
+
+        Who is calling may have been found out up to a second ago.
+        """
+        most = read_limit(limit)
+        caller = known(self._caller, seconds=KNOWN_SECONDS)
+        if caller is None or not self._taking.acquire(blocking=False):
+            return None
+        try:
+            return self._take_kept(self._scope_of(caller), most)
+        finally:
+            self._taking.release()
 
     def close(self) -> None:
         """It may be woken once more after this."""
         self._tail.remove(self._cursor)
 
-    def _scope(self) -> ReadScope:
-        scope = scope_of_team(self._caller(), self._tail.team)
+    def _scope_of(self, caller: Caller) -> ReadScope:
+        scope = scope_of_team(caller, self._tail.team)
         if scope is None:
             raise NotFound(f"no team {self._tail.team}")
         return scope
+
+    def _take_kept(self, scope: ReadScope, most: int) -> tuple[list[Change], int] | None:
+        after, kept = self._tail.next_for(self._cursor)
+        if kept is None:
+            return None
+        found, reached = told_of(kept, scope, self._cursor.wanted, after=after, limit=most)
+        return found, self._tail.advance(self._cursor, reached)
+
+    def _take_stored(self, scope: ReadScope, most: int) -> tuple[list[Change], int]:
+        after, wanted = self._cursor.reached, self._cursor.wanted
+        with self._stores.lease(scope.team) as store:
+            found, reached = store.changes(scope, after=after, wanted=wanted, limit=most)
+        return found, self._tail.advance(self._cursor, reached)
 
 
 class Following:

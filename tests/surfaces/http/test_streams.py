@@ -17,6 +17,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from mycel.app import open_workspace
 from mycel.client.workspace import RemoteWorkspace
 from mycel.domain.change import Change
 from mycel.embedded.workspace import Workspace
@@ -244,6 +245,28 @@ def test_whoever_may_no_longer_read_is_told_so_within_two_seconds(
         # Nothing is written meanwhile that would have it ask.
         assert ended(following)["code"] == code
         assert time.monotonic() - began < 2
+
+
+@BOTH
+def test_a_revoked_token_is_told_nothing_that_happens_a_second_later(
+    squad: Squad, url: str, tmp_path: Path, open_live: Any
+) -> None:
+    written: dict[str, float] = {}
+    with open_live(url, squad.headers) as following, open_workspace(tmp_path) as elsewhere:
+        squad.author.save("before")
+        assert len(told(following, 1)) == 1
+        elsewhere.revoke_token(squad.token)
+        revoked = time.monotonic()
+        # It is never quiet, so that there is always something at hand.
+        while (moment := time.monotonic()) < revoked + 1.5:
+            written[squad.author.save("note").id] = moment
+            time.sleep(0.01)
+        heard: list[Event] = []
+        while not heard or heard[-1].name != "end":
+            heard.append(following())
+    late = [read_text(Change, event.data) for event in heard if event.name == "change"]
+    assert [one for one in late if written[one.memory_id] > revoked + 1.0] == []
+    assert json.loads(heard[-1].data)["code"] == "unauthenticated"
 
 
 def test_a_socket_says_why_it_is_closed(squad: Squad, url: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -158,6 +160,10 @@ class SqliteDirectory:
             transaction=lambda connection: SqliteDirectoryTransaction(connection, clock=clock),
             disk=disk,
         )
+        self._revision = 0
+        # Each connection counts what others have committed; a reader commits nothing, so it misses nothing.
+        self._versions: WeakKeyDictionary[apsw.Connection, int] = WeakKeyDictionary()
+        self._noticing = threading.Lock()
 
     def transact(self, work: Callable[[SqliteDirectoryTransaction], ResultT]) -> ResultT:
         return self._database.write(work)
@@ -183,11 +189,22 @@ class SqliteDirectory:
     def list_tokens(self, member_id: MemberId | None = None) -> list[Token]:
         return self._database.read(list_tokens, member_id)
 
+    def revision(self) -> int:
+        return self._database.read(self._notice)
+
     def backup(self, target: Path) -> None:
         self._database.read(backup.copy_to, target)
 
     def close(self) -> None:
         self._database.close()
+
+    def _notice(self, connection: apsw.Connection) -> int:
+        version: int = connection.pragma("data_version")
+        with self._noticing:
+            if self._versions.get(connection) != version:
+                self._versions[connection] = version
+                self._revision += 1
+            return self._revision
 
 
 def _team(row: tuple[Any, ...]) -> Team:
