@@ -16,13 +16,11 @@ from mycel.stores.sqlite.store import SqliteStore
 from mycel.stores.sqlite.watch import FileWatch, last_write
 
 MOST_OPEN = 128
-# Left to the workspace's own database, sockets, libraries and whatever else the process does.
-SPARE_HANDLES = 64
 WAIT_SECONDS = 30.0
 
 
 def open_limit() -> int:
-    """As many stores as the process has file handles for."""
+    """As many stores as half the file handles of the process allow; the others are for connections, and for its own."""
     try:
         import resource
     except ImportError:  # Windows has no such limit per process.
@@ -30,7 +28,7 @@ def open_limit() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return MOST_OPEN
-    return max(1, min(MOST_OPEN, (soft - SPARE_HANDLES) // HANDLES_PER_FILE))
+    return max(1, min(MOST_OPEN, soft // 2 // HANDLES_PER_FILE))
 
 
 class SqliteStores:
