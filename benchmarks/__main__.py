@@ -24,6 +24,7 @@ from benchmarks import (
     saves,
     service,
     startup,
+    subscribers,
     teams,
     words,
 )
@@ -42,6 +43,7 @@ SUITES = {
     "service": service.run,
     "startup": startup.run,
     "mcp": mcp_calls.run,
+    "subscribers": subscribers.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {

@@ -52,7 +52,9 @@ def service(folder: Path, *, embedder: str = "builtin") -> Iterator[int]:
         "0",
         "--json",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             yield int(json.loads(process.stdout.readline())["url"].rpartition(":")[2])
