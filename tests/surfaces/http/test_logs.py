@@ -27,7 +27,16 @@ from mycel.surfaces.http.logs import RequestLog
 SECRET = "the-vault-opens-with-1234"
 
 
-class Terminal(io.StringIO):
+class Written(io.StringIO):
+    """All that was logged before one looks."""
+
+    def getvalue(self) -> str:
+        for handler in logging.getLogger().handlers:
+            handler.flush()
+        return super().getvalue()
+
+
+class Terminal(Written):
     def isatty(self) -> bool:
         return True
 
@@ -42,13 +51,15 @@ def loggers() -> Iterator[None]:
     yield
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
+    for handler in set(logging.getLogger().handlers) - set(handlers):
+        handler.close()
     logging.getLogger().handlers = handlers
     threading.excepthook, sys.excepthook = hooks
     logging.captureWarnings(False)
 
 
 def begun(level: str = "info") -> io.StringIO:
-    stream = io.StringIO()
+    stream = Written()
     begin_logs(level, stream=stream)
     return stream
 

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, TextIO, cast
 
 from mycel.errors import MycelError
+from mycel.surfaces.http.log_writer import LogWriter
 
 OWN = "mycel"
 # Below this level their lines name paths, queries and what goes over the wire.
@@ -30,7 +31,7 @@ _log = logging.getLogger("mycel.service")
 def begin_logs(level: str, *, stream: TextIO | None = None) -> None:
     """Has every logger of this process write here, and errors that nobody caught as well."""
     output = sys.stderr if stream is None else stream
-    handler = logging.StreamHandler(output)
+    handler = LogWriter(output)
     handler.setFormatter(HumanLines() if output.isatty() else JsonLines())
     least = logging.getLevelNamesMapping()[level.upper()]
     root = logging.getLogger()
