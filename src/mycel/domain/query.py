@@ -102,10 +102,14 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts of what the caller may read, and of the engine's work on it by state."""
+    """Counts of what the caller may read, and of the engine's work on it by state.
+
+    `by_day` counts what was written on each of the last days on which something was, in UTC.
+    """
 
     memories: int
     by_type: Mapping[str, int]
     by_status: Mapping[str, int]
     projects: int
+    by_day: Mapping[str, int] = field(default_factory=dict[str, int])
     events: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -219,6 +219,7 @@ class ApiReading:
         cast.author.save("c", visibility="private", project="secret")
         cast.author.delete(cast.author.save("d").id)
         mine, theirs = cast.author.stats(), cast.teammate.stats()
+        assert [sum(one.by_day.values()) for one in (mine, theirs)] == [mine.memories, theirs.memories]
         assert (mine.memories, mine.projects) == (3, 2)
         assert (theirs.memories, theirs.projects) == (2, 1)
         assert dict(theirs.by_type) == {"fact": 1, "lesson": 1}

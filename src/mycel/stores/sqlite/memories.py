@@ -26,6 +26,8 @@ from mycel.stores.sqlite.rows import (
     version_from,
 )
 
+# Of statistics: a month's worth of days on which something was written.
+MOST_DAYS = 30
 _MEMORY = columns_of("m")
 _VERSION = columns_of("v", MEMORY_COLUMNS + HISTORY_COLUMNS)
 _CURRENT_AS_VERSION = columns_of("m", MEMORY_COLUMNS + HISTORY_COLUMNS)
@@ -176,7 +178,11 @@ def statistics(connection: apsw.Connection, scope: ReadScope, filters: Filters) 
         by_type[type] = by_type.get(type, 0) + count
         by_status[status] = by_status.get(status, 0) + count
         projects |= {project} if project else set()
-    return Statistics(total, dict(sorted(by_type.items())), by_status, len(projects))
+    sql = f"""
+        SELECT date(m.created_at / 1000000, 'unixepoch') AS day, count(*) FROM memories m WHERE {seen} AND {wanted}
+        GROUP BY day ORDER BY day DESC LIMIT {MOST_DAYS}"""
+    by_day = dict(reversed(connection.execute(sql, {**values, **filter_values}).fetchall()))
+    return Statistics(total, dict(sorted(by_type.items())), by_status, len(projects), by_day)
 
 
 def find_usage(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Usage:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mycel.domain.memory import Status
+from mycel.surfaces.cli import charts
 from mycel.surfaces.cli.output import (
     Column,
     Line,
@@ -104,7 +105,10 @@ def show_statistics(team: str, statistics: Statistics) -> None:
     counts = [("team", team), ("memories", str(statistics.memories)), ("projects", str(statistics.projects))]
     print_lines(labelled(name, value) for name, value in counts)
     tables = (("by type", statistics.by_type), ("by status", statistics.by_status), ("events", statistics.events))
-    for title, by in tables:
+    if is_terminal():
+        charts.show_statistics(tables, statistics.by_day)
+        return
+    for title, by in (*tables, ("by day", statistics.by_day)):
         print_lines(labelled(title, ", ".join(f"{name} {count}" for name, count in by.items())) for _ in [by] if by)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -134,6 +135,14 @@ class Invocation:
             return cast("Visit", sign_in(token, member=member, team=team)).memory
         remote = cast("RemoteWorkspace", workspace)
         return remote.as_member(member) if member else remote.as_operator(team) if team else remote.me()
+
+    def require_yes(self, question: str) -> None:
+        """Asks on standard error: typer's own question leaves a blank on standard output, which holds the answer."""
+        if self.as_json:
+            raise InvalidInput("is needed with --json, since nothing is asked then", field="yes")
+        typer.echo(f"{question} [y/N] ", nl=False, err=True)
+        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+            raise typer.Abort
 
     def answer(self, value: object, show: Callable[[], None]) -> None:
         """One JSON value, or what a person reads."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from mycel.domain.memory import Status
-from mycel.errors import AccessDenied, InvalidInput, Unavailable
+from mycel.errors import AccessDenied, Unavailable
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.material import content_of
@@ -181,14 +180,12 @@ def purge(
     context: typer.Context,
     id: options.Id,
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: options.Yes = False,
 ) -> None:
     """Erase a memory for good, its history included. There is no way back."""
     call = invocation(context)
     if not yes:
-        if call.as_json:
-            raise InvalidInput("is needed with --json, since nothing is asked then", field="yes")
-        _require_yes(f"Erase {one_line(id)} for good?")
+        call.require_yes(f"Erase {one_line(id)} for good?")
     with call.workspace() as workspace:
         receipt = _purge(workspace, call.memory_in(workspace), id)
     call.answer(receipt, lambda: display.show_receipt(receipt))
@@ -202,10 +199,3 @@ def _purge(workspace: AnyWorkspace, memory: MemoryApi, id: str) -> Receipt:
         # The memory is out of reach already; its bytes follow when the files are free, or in the night.
         return receipt
     return memory.receipt(id)
-
-
-def _require_yes(question: str) -> None:
-    """Asks on standard error: typer's own question leaves a blank on standard output, which holds the answer."""
-    typer.echo(f"{question} [y/N] ", nl=False, err=True)
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise typer.Abort

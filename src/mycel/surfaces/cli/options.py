@@ -61,6 +61,7 @@ _AUDIENCE = "Who reads it, and how long"
 _WRITING = "How it is written"
 _FILTERS = "Filters"
 
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the memory.")]
 
 Type = Annotated[str | None, typer.Option(metavar="TYPE", help=f"One of {any_of(MemoryType)}.", rich_help_panel=_ABOUT)]

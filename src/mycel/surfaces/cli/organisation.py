@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,8 +11,8 @@ from mycel.domain.team import Kind, Role, Trust
 from mycel.surfaces.cli.display import moment, show_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation
 from mycel.surfaces.cli.json_shapes import shape_list
-from mycel.surfaces.cli.options import any_of
-from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
+from mycel.surfaces.cli.options import Yes, any_of
+from mycel.surfaces.cli.output import Column, line, note, one_line, print_lines, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,9 +113,11 @@ def list_members(
     call.answer(shape_list(members), lambda: _show_members(members))
 
 
-def remove_member(context: typer.Context, id: MemberId) -> None:
-    """Remove a member and end its tokens; what it wrote stays."""
+def remove_member(context: typer.Context, id: MemberId, *, yes: Yes = False) -> None:
+    """Remove a member and end its tokens; what it wrote stays. On a terminal it asks first."""
     call = invocation(context)
+    if not yes and sys.stdin.isatty():
+        call.require_yes(f"Remove {one_line(id)} and end its tokens?")
     with call.operated() as workspace:
         member = workspace.remove_member(id)
     call.answer(member, lambda: show_done(member.id, f"removed from {member.team}"))
@@ -155,9 +158,13 @@ def list_tokens(
 def revoke_token(
     context: typer.Context,
     token: Annotated[str, typer.Argument(metavar="TOKEN", help="Its id, or the token itself.")],
+    *,
+    yes: Yes = False,
 ) -> None:
-    """Revoke a token; it stops working within a second."""
+    """Revoke a token; it stops working within a second. On a terminal it asks first."""
     call = invocation(context)
+    if not yes and sys.stdin.isatty():
+        call.require_yes("Revoke this token? Whoever uses it is shut out.")
     with call.operated() as workspace:
         workspace.revoke_token(token)
     call.answer({"revoked": True}, lambda: note("revoked"))
