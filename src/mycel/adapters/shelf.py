@@ -1,0 +1,109 @@
+"""Memories that are known by their place: whatever several members or processes do at once, one stands at each path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import takewhile
+from typing import Unpack
+
+from mycel.contracts.memory_api import MemoryApi
+from mycel.contracts.memory_fields import ChangedFields, MemoryFields
+from mycel.domain.fields import path as checked_path
+from mycel.domain.memory import Memory, MemoryType, Status
+from mycel.errors import Conflict, InvalidInput, NotFound
+
+# The engine compares and merges statements, never documents: what was put here stays as it is.
+KIND = MemoryType.DOCUMENT
+# What waits for a review is still there for whoever wrote it.
+STATUSES = (Status.ACTIVE, Status.INBOX)
+PAGE = 500
+# Every try that fails is another's write that was stored.
+MOST_TRIES = 500
+
+
+class Shelf:
+    """The memories of one tag below one folder. `fields` is what each new one is given beside its content and path."""
+
+    def __init__(self, memory: MemoryApi, *, folder: str, tag: str, **fields: Unpack[MemoryFields]) -> None:
+        self.memory = memory
+        self.folder = checked_path(folder, field="folder")
+        if self.folder == "/":
+            raise InvalidInput("must be a folder below '/', which is everybody's", field="folder")
+        self.tag = tag
+        given = fields.get("tags", ())
+        own = given.split(",") if isinstance(given, str) else given
+        self._fields: MemoryFields = {**fields, "tags": [tag, *own]}
+
+    @cached_property
+    def _member_id(self) -> str:
+        return self.memory.member_id
+
+    def walk(
+        self, path: str, *, order_by: str = "path", page: int = PAGE, session_id: str | None = None
+    ) -> Iterator[Memory]:
+        """What lies at a path and below it; of equal paths the one that was there first comes first."""
+        cursor = None
+        while True:
+            found = self.memory.list(
+                path=path, status=STATUSES, order_by=order_by, limit=page, cursor=cursor, session_id=session_id
+            )
+            yield from (memory for memory in found if self.holds(memory))
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    def holds(self, memory: Memory) -> bool:
+        if self.tag not in memory.tags:
+            return False
+        return memory.status is Status.ACTIVE or memory.agent_id == self._member_id
+
+    def first(self, path: str) -> Memory | None:
+        """At the path or, where nothing lies right there, the next below it."""
+        return next(self.walk(path, page=20), None)
+
+    def find(self, path: str) -> Memory | None:
+        found = self.first(path)
+        return found if found is not None and found.path == path else None
+
+    def below(self, path: str) -> list[Memory]:
+        """One for each path, the oldest first."""
+        standing: dict[str, Memory] = {}
+        for memory in self.walk(path, order_by="created_at"):
+            standing.setdefault(memory.path, memory)
+        return list(standing.values())
+
+    def add(self, path: str, content: str, fields: MemoryFields) -> Memory | None:
+        """None when another has come first; then nothing is left of this one but its history."""
+        saved = self.memory.save(content, **{**self._fields, **fields, "path": path, "type": KIND.value})
+        first = self.find(path)
+        if first is None or first.id == saved.id:
+            return saved
+        self.remove(saved)
+        return None
+
+    def change(self, path: str, changed: Callable[[Memory], ChangedFields]) -> Memory | None:
+        """What stands at the path as `changed` makes it; made again when another was faster. None: nothing stands."""
+        for _ in range(MOST_TRIES):
+            standing = self.find(path)
+            if standing is None:
+                return None
+            try:
+                fields = changed(standing)
+                return self.memory.update(standing.id, **{**fields, "expected_version": standing.version})
+            except (Conflict, NotFound):
+                continue
+        raise Conflict("others write here all the time: try again later")
+
+    def remove(self, memory: Memory) -> bool:
+        """False when it was gone already."""
+        try:
+            self.memory.delete(memory.id)
+        except NotFound:
+            return False
+        return True
+
+    def clear(self, path: str) -> int:
+        """Right at the path, also what was hidden behind another; how many there were."""
+        there = list(takewhile(lambda memory: memory.path == path, self.walk(path, page=20)))
+        return sum(self.remove(memory) for memory in there)
