@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-import threading
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,12 @@ from typing import Any
 import pytest
 from anthropic.lib.tools import ToolError
 from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from mycel.adapters.anthropic_memory import AsyncMycelMemoryTool, MycelMemoryTool
 from mycel.embedded.workspace import Workspace
-from mycel.errors import MycelError
+from tests.adapters.racing import at_once
 from tests.serving import served
 
 NAMES = ("a", "b", "notes.md", ".hidden", "a b", " edge ", "100%", "c:d", "ä", "back\\slash", "A")
@@ -114,7 +112,7 @@ def compare(command: dict[str, Any], ours: MycelMemoryTool, theirs: BetaLocalFil
         assert same_folder_sizes(answer) == same_folder_sizes(expected), command
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(script=st.lists(commands, min_size=5, max_size=25))
 def test_any_operations_are_answered_as_on_files(script: list[dict[str, Any]], workspace: Workspace) -> None:
     ours = MycelMemoryTool(workspace.as_member("swe-1"), folder=f"/memories-{next(numbers)}")
@@ -255,26 +253,6 @@ def test_text_held_back_for_a_review_is_still_there_for_its_agent(workspace: Wor
     assert text in tool.call({"command": "view", "path": "/memories/odd"})
     other = MycelMemoryTool(workspace.as_member("swe-2"), folder=tool._files._shelf.folder)
     assert outcome(other, {"command": "view", "path": "/memories/odd"})[0] == "refused"
-
-
-def at_once(*work: Callable[[], object]) -> list[object]:
-    """What each returned or raised."""
-    ends: list[object] = [None] * len(work)
-    start = threading.Barrier(len(work))
-
-    def run(index: int) -> None:
-        start.wait()
-        try:
-            ends[index] = work[index]()
-        except (ToolError, MycelError) as error:
-            ends[index] = error
-
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(work))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return ends
 
 
 def test_no_edit_is_lost_when_several_write_at_once(workspace: Workspace, tool: MycelMemoryTool) -> None:

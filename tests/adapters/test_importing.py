@@ -9,6 +9,7 @@ import pytest
 
 ADAPTERS = {
     "anthropic_memory": "anthropic",
+    "langgraph_store": "langgraph",
 }
 WITHOUT = """
 import sys

@@ -110,12 +110,13 @@ class MemoryFiles:
         source, target = self._place(old), self._place(new)
         if not new or self._shelf.first(target) is not None:
             raise FileRefused(f"The destination {new_path} already exists")
-        self._require_folders(new)
-        if new != old and new[: len(old)] == old:
-            raise FileRefused(f"The path {old_path} cannot be moved into itself")
-        moved = [self._move(file.path, (*new, *names_below(source, file.path))) for file in self._shelf.below(source)]
-        if not moved:
+        files = self._shelf.below(source)
+        if not files:
             raise FileRefused(f"The path {old_path} does not exist")
+        self._require_folders(new)
+        if new[: len(old)] == old:
+            raise FileRefused(f"The path {old_path} cannot be moved into itself")
+        moved = [self._move(file.path, (*new, *names_below(source, file.path))) for file in files]
         if not all(moved):
             raise FileRefused(f"The destination {new_path} already exists")
         return f"Successfully renamed {old_path} to {new_path}"

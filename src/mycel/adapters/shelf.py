@@ -35,9 +35,14 @@ class Shelf:
         own = given.split(",") if isinstance(given, str) else given
         self._fields: MemoryFields = {**fields, "tags": [tag, *own]}
 
+    # Asked once: the client has to ask the service.
     @cached_property
     def _member_id(self) -> str:
         return self.memory.member_id
+
+    @cached_property
+    def _team(self) -> str:
+        return self.memory.team
 
     def walk(
         self, path: str, *, order_by: str = "path", page: int = PAGE, session_id: str | None = None
@@ -54,7 +59,8 @@ class Shelf:
                 return
 
     def holds(self, memory: Memory) -> bool:
-        if self.tag not in memory.tags:
+        """Not what a lead reads of the parent team, nor what waits for a review and is another's."""
+        if self.tag not in memory.tags or memory.path == self.folder or memory.team != self._team:
             return False
         return memory.status is Status.ACTIVE or memory.agent_id == self._member_id
 
