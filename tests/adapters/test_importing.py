@@ -10,6 +10,7 @@ import pytest
 ADAPTERS = {
     "anthropic_memory": "anthropic",
     "langgraph_store": "langgraph",
+    "openai_session": "agents",
 }
 WITHOUT = """
 import sys

@@ -44,15 +44,11 @@ class Shelf:
     def _team(self) -> str:
         return self.memory.team
 
-    def walk(
-        self, path: str, *, order_by: str = "path", page: int = PAGE, session_id: str | None = None
-    ) -> Iterator[Memory]:
+    def walk(self, path: str, *, order_by: str = "path", page: int = PAGE) -> Iterator[Memory]:
         """What lies at a path and below it; of equal paths the one that was there first comes first."""
         cursor = None
         while True:
-            found = self.memory.list(
-                path=path, status=STATUSES, order_by=order_by, limit=page, cursor=cursor, session_id=session_id
-            )
+            found = self.memory.list(path=path, status=STATUSES, order_by=order_by, limit=page, cursor=cursor)
             yield from (memory for memory in found if self.holds(memory))
             cursor = found.next_cursor
             if cursor is None:
@@ -81,12 +77,15 @@ class Shelf:
 
     def add(self, path: str, content: str, fields: MemoryFields) -> Memory | None:
         """None when another has come first; then nothing is left of this one but its history."""
-        saved = self.memory.save(content, **{**self._fields, **fields, "path": path, "type": KIND.value})
+        saved = self.memory.save(content, **self.described(path, fields))
         first = self.find(path)
         if first is None or first.id == saved.id:
             return saved
         self.remove(saved)
         return None
+
+    def described(self, path: str, fields: MemoryFields) -> MemoryFields:
+        return {**self._fields, **fields, "path": path, "type": KIND.value}
 
     def change(self, path: str, changed: Callable[[Memory], ChangedFields]) -> Memory | None:
         """What stands at the path as `changed` makes it; made again when another was faster. None: nothing stands."""
