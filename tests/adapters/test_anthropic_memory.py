@@ -112,7 +112,7 @@ def compare(command: dict[str, Any], ours: MycelMemoryTool, theirs: BetaLocalFil
         assert same_folder_sizes(answer) == same_folder_sizes(expected), command
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(script=st.lists(commands, min_size=5, max_size=25))
 def test_any_operations_are_answered_as_on_files(script: list[dict[str, Any]], workspace: Workspace) -> None:
     ours = MycelMemoryTool(workspace.as_member("swe-1"), folder=f"/memories-{next(numbers)}")

@@ -141,7 +141,7 @@ def store(workspace: Workspace) -> MycelStore:
     return new_store(workspace)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(script=batches)
 def test_any_operations_give_what_they_give_in_memory(script: list[list[Op]], workspace: Workspace) -> None:
     ours, theirs = new_store(workspace), Reference()
@@ -414,6 +414,14 @@ def test_items_that_are_made_and_deleted_at_once_are_there_once_or_not_at_all(st
         assert len(store.search(("a",), filter={"n": 1})) <= number + 1
         store.delete(("a",), key)
         assert store.get(("a",), key) is None
+
+
+def test_the_engine_leaves_items_alone_that_say_the_same(workspace: Workspace, store: MycelStore) -> None:
+    for key in ("one", "two"):
+        store.put(("a",), key, {"memory": "The release is on Tuesday."})
+    workspace.as_member("lead-1").consolidate()
+    workspace.run_pending()
+    assert [item.key for item in store.search(("a",))] == ["one", "two"]
 
 
 def test_the_same_through_the_service(workspace: Workspace) -> None:

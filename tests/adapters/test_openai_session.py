@@ -68,7 +68,7 @@ async def compare(ours: Session, theirs: Session, script: list[tuple[Any, ...]])
     assert await ours.get_items() == await theirs.get_items()
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(script=st.lists(operations, min_size=3, max_size=12), limit=st.sampled_from((None, None, 2)))
 def test_any_operations_give_what_they_give_on_sqlite(
     script: list[tuple[Any, ...]], limit: int | None, workspace: Workspace

@@ -21,6 +21,7 @@ PAGES = (
     "knowledge",
     "artifacts",
     "orchestrating",
+    "frameworks",
 )
 # What these print depends on the embedding model, which other tests do without.
 BY_MEANING = frozenset({"episodes", "orchestrating"})
