@@ -159,6 +159,16 @@ def test_a_batch_reads_before_it_writes_and_the_last_write_counts(store: MycelSt
     assert store.get(("a",), "k").value == {"n": 3}
 
 
+def test_an_item_and_a_namespace_of_the_same_name_are_apart(store: MycelStore) -> None:
+    store.put(("a",), "b", {"text": "the pear item"})
+    store.put(("a", "b"), "c", {"text": "the pear inside"})
+    assert [item.key for item in store.search(("a", "b"))] == ["c"]
+    assert [item.key for item in store.search(("a", "b"), query="pear")] == ["c"]
+    assert store.list_namespaces(prefix=("a", "b")) == [("a", "b")]
+    store.delete(("a",), "b")
+    assert store.get(("a", "b"), "c").value == {"text": "the pear inside"}
+
+
 def test_the_methods_of_a_store_work_sync_and_async(store: MycelStore) -> None:
     async def use() -> list[Any]:
         await store.aput(("a", "b"), "k", {"text": "hello"})

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from mycel.adapters.extras import missing_package
 from mycel.adapters.path_parts import names_below, path_of
-from mycel.adapters.shelf import MOST_TRIES, STATUSES, Shelf
+from mycel.adapters.shelf import MOST_TRIES, PAGE, STATUSES, Shelf
 from mycel.adapters.stored_items import UNRANKED, NewItem, new_item, renewal, value_in, written_at
 from mycel.adapters.value_filters import matches, require_known
 from mycel.contracts.memory_api import MemoryApi
@@ -116,8 +116,10 @@ class MycelStore(BaseStore):
         return [SearchItem(**self._described(memory), score=score) for memory, score in found]
 
     def _listed(self, op: SearchOp) -> list[Scored]:
-        items = self._shelf.below(self._place(*op.namespace_prefix))
-        return [(memory, None) for memory in items if self._matches(memory, op)]
+        enough = max(op.offset + op.limit, 0)
+        page = PAGE if op.filter else min(enough + MORE_HITS, PAGE)
+        items = self._shelf.below(self._place(*op.namespace_prefix), page=page)
+        return [(memory, None) for memory in islice((one for one in items if self._matches(one, op)), enough)]
 
     def _ranked(self, op: SearchOp, query: str) -> list[Scored]:
         """The score never rises on the way down. What is not to be ranked comes last and has none."""

@@ -110,7 +110,7 @@ class MemoryFiles:
         source, target = self._place(old), self._place(new)
         if not new or self._shelf.first(target) is not None:
             raise FileRefused(f"The destination {new_path} already exists")
-        files = self._shelf.below(source)
+        files = list(self._shelf.below(source))
         if not files:
             raise FileRefused(f"The path {old_path} does not exist")
         self._require_folders(new)

@@ -68,12 +68,13 @@ class Shelf:
         found = self.first(path)
         return found if found is not None and found.path == path else None
 
-    def below(self, path: str) -> list[Memory]:
+    def below(self, path: str, *, page: int = PAGE) -> Iterator[Memory]:
         """One for each path, the oldest first."""
-        standing: dict[str, Memory] = {}
-        for memory in self.walk(path, order_by="created_at"):
-            standing.setdefault(memory.path, memory)
-        return list(standing.values())
+        seen: set[str] = set()
+        for memory in self.walk(path, order_by="created_at", page=page):
+            if memory.path not in seen:
+                seen.add(memory.path)
+                yield memory
 
     def add(self, path: str, content: str, fields: MemoryFields) -> Memory | None:
         """None when another has come first; then nothing is left of this one but its history."""
