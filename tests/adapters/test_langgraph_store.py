@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping
 from datetime import timedelta
@@ -263,6 +264,17 @@ def test_what_does_not_fit_is_refused_and_nothing_of_its_batch_is_written(
             else [PutOp(("a",), "good", {"n": 1}), PutOp(("a",), "bad", value)]
         )
     assert store.search(()) == []
+
+
+@pytest.mark.parametrize("value", [{"password": "hunter2hunter2X9"}, {"n": 1, "db": {"password": "hunter2hunter2X9"}}])
+def test_what_looks_like_a_secret_is_masked_wherever_it_stands(
+    workspace: Workspace, store: MycelStore, value: dict[str, Any]
+) -> None:
+    store.put(("a",), "login", value)
+    masked = json.loads(json.dumps(value).replace("hunter2hunter2X9", "[secret:password]"))
+    assert store.get(("a",), "login").value == masked
+    (memory,) = workspace.as_member("swe-1").list(path=store._shelf.folder)
+    assert "hunter2" not in repr(memory)
 
 
 def test_a_long_text_comes_back_whole(store: MycelStore) -> None:

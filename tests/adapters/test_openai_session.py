@@ -192,6 +192,15 @@ def test_what_does_not_fit_is_refused_whole(session: MycelSession, item: Any, sa
     assert asyncio.run(session.get_items()) == []
 
 
+def test_what_looks_like_a_secret_is_masked(workspace: Workspace, session: MycelSession) -> None:
+    output = {"type": "function_call_output", "output": [{"password": "hunter2hunter2X9"}]}
+    asyncio.run(session.add_items([*said("The password is hunter2hunter2X9."), output]))
+    memories = workspace.as_member("swe-1").list(session_id=session.session_id)
+    assert len(memories) == 2
+    assert "hunter2" not in repr(memories)
+    assert asyncio.run(session.get_items())[1]["output"][0]["password"] == "[secret:password]"
+
+
 @pytest.mark.parametrize("id", ["", "x" * 300, "two\nlines"])
 def test_an_id_that_is_no_name_is_refused(workspace: Workspace, id: str) -> None:
     with pytest.raises(InvalidInput, match="session_id"):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from mycel.domain.fields import MAX_METADATA_BYTES, json_value
 from mycel.domain.memory import Memory
+from mycel.engine.secrets.masking import mask_within
 
 # The name in the metadata under which the rest of the object lies.
 REST = "rest_of_item"
@@ -25,22 +26,28 @@ Spot = tuple[str | int, ...]
 
 
 class Readable(NamedTuple):
+    """`shown` is the object without its likely secrets, for a title: there they would lose the names that tell them."""
+
     content: str
     metadata: dict[str, Any]
+    shown: dict[str, Any]
 
 
 def readable(value: Mapping[str, Any], *, spots: Iterable[Spot], field: str) -> Readable:
     """With the text of the first spot that has one. Raises `InvalidInput` for what JSON cannot carry."""
     checked = cast(dict[str, Any], json_value(value, field=field, max_text_bytes=_ANY_LENGTH))
-    for spot in spots:
+    masked, kinds = mask_within(checked)
+    shown = cast(dict[str, Any], masked)
+    # Next to its name a secret is recognised when it is stored; the text alone could pass for anything.
+    for spot in () if kinds else spots:
         text = _text_at(checked, spot)
         if text is None or not text.strip():
             continue
         rest = _copied(checked)
         _put(rest, spot, None)
         if len(json.dumps(rest, ensure_ascii=False).encode()) <= MAX_REST_BYTES:
-            return Readable(text, {REST: {"value": rest, "text_at": list(spot)}})
-    return Readable(json.dumps(checked, ensure_ascii=False, indent=2), {})
+            return Readable(text, {REST: {"value": rest, "text_at": list(spot)}}, shown)
+    return Readable(json.dumps(checked, ensure_ascii=False, indent=2), {}, shown)
 
 
 def value_of(memory: Memory) -> dict[str, Any] | None:

@@ -109,8 +109,8 @@ class MycelSession:
     def _new(self, item: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(item, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput("must be an object of names and values", field="item")
-        content, metadata = readable(item, spots=_spots(item), field="item")
-        fields = self._shelf.described(self._path, {"title": _title(item), "metadata": metadata})
+        content, metadata, shown = readable(item, spots=_spots(item), field="item")
+        fields = self._shelf.described(self._path, {"title": _title(shown), "metadata": metadata})
         return {**fields, "content": content}
 
 

@@ -43,12 +43,12 @@ class NewItem(NamedTuple):
 def new_item(value: Mapping[str, Any], *, key: str, ttl_minutes: float | None, ranked: bool) -> NewItem:
     """Raises `InvalidInput` for what is no JSON object, and for a time to live that is none."""
     spots = [(name,) for name in value] if len(value) == 1 else []
-    content, metadata = readable(value, spots=spots, field="value")
+    content, metadata, shown = readable(value, spots=spots, field="value")
     if ttl_minutes is not None:
         metadata[TTL] = ttl_minutes
     if not ranked:
         metadata[UNRANKED] = True
-    said = next((text for text in texts_in(value) if text.strip()), "")
+    said = next((text for text in texts_in(shown) if text.strip()), "")
     title = one_line(first_sentence(f"{key}: {one_line(said)}" if REST not in metadata else content))
     ttl = None if ttl_minutes is None else lifetime(ttl_minutes * 60)
     return NewItem(content, title or "item", metadata, ttl)
