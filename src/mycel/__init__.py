@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mycel.errors import (
@@ -21,6 +20,8 @@ from mycel.errors import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mycel.client.async_workspace import AsyncRemoteWorkspace
     from mycel.client.workspace import RemoteWorkspace
     from mycel.embedded.team_memory import TeamMemory

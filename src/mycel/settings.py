@@ -29,7 +29,7 @@ VENDOR_KEYS = {"openai": OPENAI_KEY, "anthropic": "ANTHROPIC_API_KEY"}
 DEFAULT = "default"
 LOG_LEVELS = ("debug", "info", "warning", "error")
 # Of whoever happens to start a service: the others who use it have folders and names of their own.
-_STARTERS_OWN = ("agent", "url", "token", "daemon", "artifact_roots")
+_STARTERS_OWN = ("agent", "url", "token", "daemon", "artifact_roots", "hooks", "hook_relevance", "hook_seconds")
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # Their names are given from outside, without the prefix.
 _RANKING_VARIABLES = {
@@ -68,6 +68,10 @@ class Settings:
     lease_seconds: float = 30.0
     personal_memory_folder: str = "/workspace/personal/memory"
     shared_memory_folder: str = "/workspace/shared/memory"
+    # What the hooks of coding agents do: both, one half or nothing.
+    hooks: str = "on"
+    hook_relevance: float = 0.6
+    hook_seconds: float = 0.2
     # None where nobody has said: a program then uses the folder it runs in, a service none.
     artifact_roots: tuple[Path, ...] | None = None
     recency_half_life_days: float = 14.0
@@ -342,6 +346,9 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "lease_seconds": _above_zero,
     "personal_memory_folder": _text,
     "shared_memory_folder": _text,
+    "hooks": _one_of("on", "off", "inject", "capture"),
+    "hook_relevance": _number(lambda number: 0 <= number <= 1, wanted="from 0 to 1"),
+    "hook_seconds": _number(lambda number: 0 < number <= 10, wanted="above 0 and at most 10"),
     "artifact_roots": _folders,
     "recency_half_life_days": _above_zero,
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mycel.domain.artifact import Artifact
+from mycel.domain.envelope import cite, envelope, one_line
 from mycel.domain.episode import Episode, Record, SimilarEpisode
 from mycel.domain.excerpt import line_tokens, shorten
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
-from mycel.domain.rendering import bullet, cite, envelope, left_out_line, one_line
+from mycel.domain.rendering import bullet, left_out_line
 
 LEAST_TOKENS_OF_A_LINE = 40
 MOST_TOKENS_OF_A_LINE = 120

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from mycel.domain import rendering
+from mycel.domain import envelope, rendering
 from mycel.domain.excerpt import estimate_tokens
 from mycel.domain.ids import RecallId, TeamName
 from mycel.domain.memory import Memory
@@ -84,7 +84,7 @@ class ContextBundle:
         lines = [line for section, heading in HEADINGS.items() for line in self._section_lines(section, heading)]
         if self.left_out:
             lines.append(rendering.left_out_line(self.left_out))
-        return rendering.envelope(lines) if lines else ""
+        return envelope.envelope(lines) if lines else ""
 
     def to_team_memory(self) -> str:
         """The block `## Recent Team Memory`: the newest of the team, a line `[type][agent] content` each."""

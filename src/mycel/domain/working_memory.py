@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from mycel.domain import fields
-from mycel.domain.rendering import one_line
+from mycel.domain.envelope import one_line
 from mycel.errors import InvalidInput, NotFound
 
 MAX_PLAN_BYTES = 64 * 1024

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mycel.domain import rendering
+from mycel.domain import envelope, rendering
 from mycel.domain.context import HEADINGS, ContextItem, Section
 from mycel.domain.excerpt import LEAST_EXCERPT_TOKENS, estimate_tokens, line_tokens
 from mycel.domain.ids import MemoryId, TeamName
@@ -43,7 +43,7 @@ class Candidate:
 
     @cached_property
     def content(self) -> str:
-        return rendering.one_line(self.memory.content)
+        return envelope.one_line(self.memory.content)
 
     @cached_property
     def wording(self) -> Wording:
@@ -71,7 +71,7 @@ class _Place:
             memory=self.candidate.memory,
             why=self.candidate.why,
             relevance=self.candidate.relevance,
-            citation=rendering.cite(self.candidate.memory.id),
+            citation=envelope.cite(self.candidate.memory.id),
             text=self.text,
             shortened=self.is_cut,
             alike=self.alike,
@@ -97,7 +97,7 @@ class _Packing:
     """The places given so far, and the room that is left."""
 
     def __init__(self, token_budget: int, *, home: TeamName) -> None:
-        around = rendering.envelope([rendering.left_out_line(MOST_CANDIDATES)]).splitlines()
+        around = envelope.envelope([rendering.left_out_line(MOST_CANDIDATES)]).splitlines()
         self.room = token_budget - sum(map(line_tokens, around))
         self.told: set[MemoryId] = set()
         self._home = home

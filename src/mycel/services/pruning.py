@@ -10,12 +10,12 @@ from mycel.access.scope import engine_scope, everyones_scope
 from mycel.contracts.episode_store import MonthOfEpisodes
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.draft import default_scope
+from mycel.domain.envelope import one_line
 from mycel.domain.episode import Tally, month_path
 from mycel.domain.excerpt import shorten
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import MadeBy, Memory, MemoryType, SourceKind, Status, Visibility
 from mycel.domain.policy import Policy
-from mycel.domain.rendering import one_line
 from mycel.domain.team import ENGINE, Trust
 from mycel.errors import MycelError
 from mycel.services.grouping import Grouping

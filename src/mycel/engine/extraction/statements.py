@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mycel.domain.rendering import ENVELOPE
+from mycel.domain.envelope import ENVELOPE
 from mycel.domain.transcript import Transcript, Turn
 from mycel.engine.sentences import split_sentences
 

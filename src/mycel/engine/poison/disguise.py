@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from mycel.domain.rendering import INVISIBLE
+from mycel.domain.envelope import INVISIBLE
 
 # One space between words is as it should be.
 _SPACES = re.compile(r"[^\S\n ]+ *| (?:[^\S\n]+)")

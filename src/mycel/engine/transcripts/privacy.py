@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mycel.domain.rendering import ENVELOPE
+from mycel.domain.envelope import ENVELOPE
 
 PRIVATE = "private"
 REMINDER = "system-reminder"

@@ -1,0 +1,39 @@
+"""The log of the hooks: what went wrong, never what was said. Agents are told none of it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+MAX_BYTES = 256 * 1024
+FOLDER = "hooks"
+FILE_NAME = "hooks.log"
+OWNER_ONLY, OWNER_ONLY_FOLDER = 0o600, 0o700
+
+
+class Log:
+    """One line each. What cannot be written is lost: a hook has nobody to tell."""
+
+    def __init__(self, data: str, *, name: str, debug: bool = False) -> None:
+        self._path = os.path.join(data, FOLDER, FILE_NAME)
+        self._name = name
+        self._debug = debug
+
+    def debug(self, message: str) -> None:
+        if self._debug:
+            self.write(message)
+
+    def write(self, message: str) -> None:
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        line = f"{moment} {self._name}: {' '.join(message.split())[:500]}\n"
+        try:
+            os.makedirs(os.path.dirname(self._path), mode=OWNER_ONLY_FOLDER, exist_ok=True)
+            if os.path.exists(self._path) and os.path.getsize(self._path) > MAX_BYTES:
+                os.replace(self._path, self._path + ".1")
+            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
+            try:
+                os.write(handle, line.encode("utf-8", "replace"))
+            finally:
+                os.close(handle)
+        except OSError:
+            return
