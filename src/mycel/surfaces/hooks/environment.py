@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from pathlib import Path
+from typing import Any, NamedTuple
 
 PREFIX = "MYCEL_"
 FILE_NAME = "mycel.toml"
@@ -21,8 +22,8 @@ DEBUG = "debug"
 
 
 class HookSettings(NamedTuple):
-    data: str
-    home: str
+    data: Path
+    home: Path
     is_nested: bool = False
     agent: str | None = None
     url: str | None = None
@@ -46,10 +47,10 @@ class HookSettings(NamedTuple):
         return self.hooks in {ON, CAPTURE}
 
 
-def read_environment(data: str | None = None) -> HookSettings:
+def read_environment(data: str | Path | None = None) -> HookSettings:
     """What cannot be read counts as not given, but for `hooks`, which then are off: somebody wanted less than all."""
-    folder = data or _variable("data") or default_data()
-    kept, wrong = _read_file(os.path.join(folder, FILE_NAME))
+    folder = Path(data or _variable("data") or default_data())
+    kept, wrong = _read_file(folder / FILE_NAME)
     values: dict[str, Any] = {}
     for name, read in _READERS.items():
         given: object = _variable(name) or kept.get(name)
@@ -62,19 +63,19 @@ def read_environment(data: str | None = None) -> HookSettings:
     if "hooks" in wrong or FILE_NAME in wrong:
         values["hooks"] = OFF
     is_nested = bool(os.environ.get(ACTIVE, "").strip())
-    return HookSettings(folder, os.path.expanduser("~"), is_nested, **values, wrong=tuple(wrong))
+    return HookSettings(folder, Path.home(), is_nested, **values, wrong=tuple(wrong))
 
 
-def default_data() -> str:
+def default_data() -> Path:
     """The platform's folder for the data of a user, as `platformdirs` says it."""
     if sys.platform == "win32":
-        from platformdirs import user_data_dir
+        from platformdirs import user_data_path
 
-        return user_data_dir("mycel")
+        return user_data_path("mycel")
     if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Application Support/mycel")
+        return Path.home() / "Library/Application Support/mycel"
     given = os.environ.get("XDG_DATA_HOME", "").strip()
-    return os.path.join(given or os.path.expanduser("~/.local/share"), "mycel")
+    return Path(given or Path.home() / ".local/share") / "mycel"
 
 
 def child_environment() -> dict[str, str]:
@@ -85,14 +86,13 @@ def _variable(name: str) -> str:
     return os.environ.get(PREFIX + name.upper(), "").strip()
 
 
-def _read_file(path: str) -> tuple[dict[str, Any], list[str]]:
-    if not os.path.exists(path):
+def _read_file(path: Path) -> tuple[dict[str, Any], list[str]]:
+    if not path.exists():
         return {}, []
     import tomllib
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file), []
+        return tomllib.loads(path.read_text("utf-8")), []
     except (OSError, ValueError):
         return {}, [FILE_NAME]
 
@@ -132,7 +132,7 @@ def _number(least: float, most: float) -> Callable[[object], float]:
     def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError
-        found = float(cast("str | int | float", value))
+        found = float(value)
         if not least <= found <= most:
             raise ValueError
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 MAX_BYTES = 256 * 1024
 FOLDER = "hooks"
@@ -14,8 +15,8 @@ OWNER_ONLY, OWNER_ONLY_FOLDER = 0o600, 0o700
 class Log:
     """One line each. What cannot be written is lost: a hook has nobody to tell."""
 
-    def __init__(self, data: str, *, name: str, debug: bool = False) -> None:
-        self._path = os.path.join(data, FOLDER, FILE_NAME)
+    def __init__(self, data: Path, *, name: str, debug: bool = False) -> None:
+        self._path = data / FOLDER / FILE_NAME
         self._name = name
         self._debug = debug
 
@@ -27,9 +28,9 @@ class Log:
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         line = f"{moment} {self._name}: {' '.join(message.split())[:500]}\n"
         try:
-            os.makedirs(os.path.dirname(self._path), mode=OWNER_ONLY_FOLDER, exist_ok=True)
-            if os.path.exists(self._path) and os.path.getsize(self._path) > MAX_BYTES:
-                os.replace(self._path, self._path + ".1")
+            self._path.parent.mkdir(mode=OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
+            if self._path.exists() and self._path.stat().st_size > MAX_BYTES:
+                self._path.replace(self._path.with_suffix(".log.1"))
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
             try:
                 os.write(handle, line.encode("utf-8", "replace"))

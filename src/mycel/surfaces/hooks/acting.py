@@ -1,0 +1,121 @@
+"""What a hook does about what happened: answer with what the team knows, and hand in what the agent did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks.capture import failure_write, file_writes, session_writes, without_private_messages
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.delivery import Delivery
+from mycel.surfaces.hooks.environment import HookSettings
+from mycel.surfaces.hooks.happening import Happening
+from mycel.surfaces.hooks.inject import NOTHING, Injection, context_of, memories_for, question_in
+from mycel.surfaces.hooks.log import FOLDER, Log
+from mycel.surfaces.hooks.place import Place, find_place
+from mycel.surfaces.hooks.queue import Write
+from mycel.surfaces.hooks.service import caller_of
+from mycel.surfaces.hooks.session import Sessions
+
+SESSIONS = "sessions"
+# Their prompts and answers come one by one; those of the others stand in a file or come together.
+_PIECEMEAL = frozenset({told.CURSOR})
+# After these the agent no longer has what it was given before.
+_FORGETTING = frozenset({"compact", "clear"})
+
+Give = Callable[[str], None]
+
+
+def act(
+    happened: Happening, settings: HookSettings, member: str | None, deadline: Deadline, log: Log, give: Give
+) -> None:
+    place = find_place(happened.cwd)
+    if not place.hooks:
+        return
+    delivery = Delivery(settings, caller_of(settings, member), deadline, log)
+    hook = Hook(happened, place, settings, Sessions(settings.data / FOLDER / SESSIONS, deadline), delivery)
+    if happened.kind in {told.SESSION_STARTED, told.PROMPTED}:
+        if settings.injects:
+            give(hook.inject().text)
+        if settings.captures:
+            hook.note_prompt()
+    elif settings.captures:
+        writes = hook.writes()
+        if happened.kind == told.TOOL_USED and not writes:
+            return
+        give("")
+    if not delivery.drain() and deadline.left <= 0.02:
+        delivery.send_courier()
+
+
+class Hook:
+    def __init__(
+        self, happened: Happening, place: Place, settings: HookSettings, sessions: Sessions, delivery: Delivery
+    ) -> None:
+        self._happened = happened
+        self._place = place
+        self._settings = settings
+        self._sessions = sessions
+        self._delivery = delivery
+
+    def inject(self) -> Injection:
+        happened = self._happened
+        if happened.kind == told.SESSION_STARTED:
+            self._sessions.forget_old()
+            service = self._delivery.service()
+            found = NOTHING if service is None else context_of(service, self._place)
+            self._remember(found, afresh=happened.source in _FORGETTING)
+            return found
+        question = question_in(happened.prompt)
+        service = None if question is None else self._delivery.service()
+        if question is None or service is None:
+            return NOTHING
+        shown = self._sessions.look_at(happened.agent, happened.session_id).shown if happened.session_id else []
+        least = self._settings.hook_relevance
+        found = memories_for(service, question, self._place, least_relevance=least, shown=shown)
+        self._remember(found, afresh=False)
+        return found
+
+    def note_prompt(self) -> None:
+        """What a later hook of the session needs to know of this prompt."""
+        happened = self._happened
+        if happened.session_id is None or not happened.prompt:
+            return
+        said = without_private_messages([{"role": told.USER, "content": happened.prompt}])
+        with self._sessions.opened(happened.agent, happened.session_id) as session:
+            session.entitle(said[0]["content"] if said else "")
+            if happened.agent in _PIECEMEAL:
+                session.keep(said)
+            session.save()
+
+    def writes(self) -> list[Write]:
+        """Queued when it returns."""
+        happened = self._happened
+        if happened.kind == told.TOOL_USED:
+            writes = file_writes(happened, self._place, self._settings)
+            self._delivery.stage(writes)
+            return writes
+        if happened.session_id is None:
+            return []
+        with self._sessions.opened(happened.agent, happened.session_id) as session:
+            if happened.kind == told.ANSWERED:
+                session.keep(without_private_messages(happened.told))
+                writes: list[Write] = []
+            else:
+                writes = session_writes(happened, self._place, session)
+            if happened.failure is not None:
+                writes.append(failure_write(happened, self._place, session))
+            self._delivery.stage(writes)
+            # Only now: what is not in the queue has not been captured.
+            session.save()
+        return writes
+
+    def _remember(self, found: Injection, *, afresh: bool) -> None:
+        happened = self._happened
+        if happened.session_id is None or not (found.ids or afresh):
+            return
+        with self._sessions.opened(happened.agent, happened.session_id) as session:
+            if afresh:
+                session.forget_shown()
+            session.show(found.ids)
+            session.save()

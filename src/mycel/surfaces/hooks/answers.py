@@ -1,0 +1,33 @@
+"""What a hook prints, in the form of the agent that waits for it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mycel.surfaces.hooks import happening as told
+
+# As the agents spell the events whose answer names them.
+_NAMES = {
+    told.SESSION_STARTED: {told.GEMINI: "SessionStart"},
+    told.PROMPTED: {told.GEMINI: "BeforeAgent"},
+}
+_LIKE_CLAUDE = {told.SESSION_STARTED: "SessionStart", told.PROMPTED: "UserPromptSubmit"}
+
+
+def answer_of(agent: str, kind: str | None, context: str) -> str:
+    """With nothing to say, as little as the agent understands."""
+    if agent == told.CURSOR:
+        goes_on = {"continue": True} if kind == told.PROMPTED else {}
+        return _json({**goes_on, **({"additional_context": context} if context else {})})
+    if agent == told.OPENCODE:
+        return _json({"context": context}) if context else ""
+    if agent not in told.AGENTS or not context or kind is None:
+        return "{}\n" if agent == told.GEMINI else ""
+    name = _NAMES[kind].get(agent, _LIKE_CLAUDE[kind])
+    return _json({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}})
+
+
+def _json(value: dict[str, Any]) -> str:
+    # In ASCII: whatever the encoding of the pipe, it arrives.
+    return json.dumps(value) + "\n"

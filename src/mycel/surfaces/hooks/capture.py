@@ -1,0 +1,111 @@
+"""What a hook hands in: the new part of a session, a file of a memory folder, a task that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from mycel.engine.transcripts.privacy import Shutter, without_private
+from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks.environment import HookSettings
+from mycel.surfaces.hooks.happening import Happening, Message
+from mycel.surfaces.hooks.place import Place
+from mycel.surfaces.hooks.queue import Write
+from mycel.surfaces.hooks.session import Session
+from mycel.surfaces.hooks.transcript import read_again, read_new
+
+SESSION, FILE, TASK = "/api/capture/session", "/api/memory/index", "/api/tasks/after"
+MAX_FILE_BYTES = 1024 * 1024
+MAX_OUTPUT = 4000
+MAX_WHY = 1000
+_PRIVATE = "private"
+
+
+def session_writes(happened: Happening, place: Place, session: Session) -> list[Write]:
+    """What is new since the last time, in order; the last of a session that ends closes it."""
+    closes = happened.kind == told.SESSION_ENDED
+    about: dict[str, Any] = {"session_id": happened.session_id, **place.belongings()}
+    if happened.transcript is not None:
+        parts: list[Any] = _of_transcript(happened.transcript, happened.agent, session, closes=closes)
+    else:
+        session.keep(without_private_messages(happened.told))
+        said = session.take_pending() or (session.last if closes else [])
+        parts = [said] if said else []
+    return [
+        Write(SESSION, {"messages": part, "closed": closes and number == len(parts), **about})
+        for number, part in enumerate(parts, start=1)
+    ]
+
+
+def _of_transcript(path: Path, agent: str, session: Session, *, closes: bool) -> list[str]:
+    known = session.offset
+    found = read_new(path, agent=agent, since=known)
+    if found.parts or found.end != known:
+        session.captured(found.end, since=found.last_start)
+    if found.parts or not closes or not known:
+        return found.parts
+    again = read_again(path, agent=agent, since=session.resumes_at, end=known)
+    return [] if again is None else [again]
+
+
+def without_private_messages(messages: Iterable[Message]) -> list[Message]:
+    shown = [{"role": one["role"], "content": Shutter().shown(one["content"])} for one in messages]
+    return [one for one in shown if one["content"].strip()]
+
+
+def failure_write(happened: Happening, place: Place, session: Session | None) -> Write:
+    asked = Shutter().shown(happened.prompt) if happened.prompt else session.title if session else ""
+    words = {
+        "title": " ".join(asked.split())[:160],
+        "output": Shutter().shown(happened.last_words)[:MAX_OUTPUT],
+        "session_id": happened.session_id,
+    }
+    return Write(
+        TASK,
+        {
+            "task_id": happened.task_id,
+            "action": "failed",
+            "what_went_wrong": Shutter().shown(happened.failure or "")[:MAX_WHY].strip() or "it did not say what",
+            **{name: value for name, value in words.items() if value},
+            **place.belongings(),
+        },
+    )
+
+
+def file_writes(happened: Happening, place: Place, settings: HookSettings) -> list[Write]:
+    """Files elsewhere are none of our business, and most are elsewhere."""
+    found: list[Write] = []
+    for file in happened.files:
+        named = _memory_file(file.resolve(), place, settings)
+        content = None if named is None else _read_text(file)
+        if named is not None and content:
+            body: dict[str, Any] = {**named, "content": content, "session_id": happened.session_id}
+            found.append(Write(FILE, {name: value for name, value in {**body, **place.belongings()}.items() if value}))
+    return found
+
+
+def _memory_file(file: Path, place: Place, settings: HookSettings) -> dict[str, str] | None:
+    """By which name the service knows it; worktrees and homes of one user are told by the same one."""
+    for folder in place.memory_folders:
+        if file.is_relative_to(folder):
+            inside = file.relative_to(place.root.resolve()).as_posix()
+            return {"path": f"{place.repo or place.root.name}/{inside}"}
+    if file.is_relative_to(Path(settings.shared_memory_folder).resolve()):
+        return {"path": str(file)}
+    if file.is_relative_to(Path(settings.personal_memory_folder).resolve()):
+        return {"path": str(file), "visibility": _PRIVATE}
+    projects = (settings.home / ".claude/projects").resolve()
+    if file.is_relative_to(projects) and file.relative_to(projects).parts[1:2] == ("memory",):
+        # What the agent notes for itself and its user; sharing it is their decision.
+        return {"path": f"~/.claude/projects/{file.relative_to(projects).as_posix()}", "visibility": _PRIVATE}
+    return None
+
+
+def _read_text(file: Path) -> str | None:
+    try:
+        if file.stat().st_size > MAX_FILE_BYTES:
+            return None
+        return without_private(file.read_text("utf-8").replace("\0", "")).strip() or None
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,135 @@
+"""`mycel hook AGENT EVENT`: JSON in, JSON or nothing out, and never an error for the agent to stumble over."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+from mycel.surfaces.hooks.answers import answer_of
+from mycel.surfaces.hooks.clock import Deadline, TimeUp
+from mycel.surfaces.hooks.environment import DEBUG, HookSettings, read_environment
+from mycel.surfaces.hooks.log import Log
+from mycel.surfaces.hooks.payloads import kind_of, read_payload
+from mycel.surfaces.hooks.sender import Unreachable
+from mycel.surfaces.hooks.stdin import read_stdin
+
+USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR], with the JSON of the event on standard input"
+USAGE_ERROR = 2
+_OPTIONS = ("--as", "--data")
+# A disk or a name server may not answer either, and knows no deadline of ours.
+_GRACE_SECONDS = 0.08
+
+
+class Asked(NamedTuple):
+    agent: str
+    event: str
+    member: str | None = None
+    data: str | None = None
+
+
+def run(words: Sequence[str]) -> int:
+    """The exit code: 0 whatever happens, but for a person who types it wrongly."""
+    asked = _read_words(words)
+    if asked is None and sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write(USAGE + "\n")
+        return USAGE_ERROR
+    hook(asked or Asked("", ""), ends_process=True)
+    return 0
+
+
+def hook(asked: Asked, *, ends_process: bool = False) -> None:
+    """With `ends_process`, whatever still waits after all of its time is over ends with the process."""
+    settings = read_environment(asked.data)
+    if ends_process:
+        _thread.start_new_thread(_end_after, (settings.hook_seconds + _GRACE_SECONDS,))
+    deadline = Deadline(settings.hook_seconds)
+    log = Log(settings.data, name=_label(asked), debug=settings.log_level == DEBUG)
+    answered = _Answered(asked)
+    try:
+        _act(asked, settings, deadline, log, answered)
+        log.debug(f"took {deadline.spent * 1000:.0f} ms")
+    except TimeUp:
+        log.write("ran out of time")
+    except Unreachable as error:
+        log.write(f"the service cannot be reached: {error}")
+    except Exception as error:  # noqa: BLE001 - whatever it is, the agent must go on
+        log.write(f"failed: {type(error).__name__}")
+    answered.give("")
+
+
+def _end_after(seconds: float) -> None:
+    time.sleep(seconds)
+    os._exit(0)
+
+
+class _Answered:
+    """The answer is given once, as soon as it is known."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._given = False
+
+    def give(self, context: str) -> None:
+        if self._given:
+            return
+        self._given = True
+        text = answer_of(self._asked.agent, kind_of(self._asked.agent, self._asked.event), context)
+        if text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+
+def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, answered: _Answered) -> None:
+    if settings.is_nested or not (settings.injects or settings.captures):
+        return
+    if kind_of(asked.agent, asked.event) is None:
+        log.write("is not known")
+        return
+    payload = _parsed(read_stdin(deadline))
+    if payload is None:
+        log.write("standard input is no JSON object")
+        return
+    happened = read_payload(asked.agent, asked.event, payload)
+    if happened is None:
+        return
+    if settings.wrong:
+        log.write(f"cannot be read: {', '.join(settings.wrong)}")
+    from mycel.surfaces.hooks.acting import act
+
+    act(happened, settings, asked.member, deadline, log, answered.give)
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | None:
+    try:
+        found: object = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def _read_words(words: Sequence[str]) -> Asked | None:
+    plain: list[str] = []
+    options: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, mark, value = word.partition("=")
+        if name in _OPTIONS:
+            options[name] = value if mark else next(rest, "")
+        elif not word.startswith("-"):
+            plain.append(word)
+        else:
+            return None
+    if len(plain) != 2 or not all(options.values()):
+        return None
+    return Asked(plain[0].lower(), plain[1], options.get("--as"), options.get("--data"))
+
+
+def _label(asked: Asked) -> str:
+    """What was asked for, as far as it can be a name: it may be anything."""
+    shown = [one if one.replace(".", "").replace("-", "").isalnum() else "?" for one in (asked.agent, asked.event)]
+    return " ".join(one[:60] or "?" for one in shown)

@@ -1,0 +1,82 @@
+"""A short-lived process that does for a hook what an agent need not wait for: start the service, empty the queue."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.environment import HookSettings, child_environment, read_environment
+from mycel.surfaces.hooks.files import locked, make_folder
+from mycel.surfaces.hooks.log import FOLDER, OWNER_ONLY, Log
+from mycel.surfaces.hooks.service import Caller, caller_of
+
+LIFE_SECONDS = 30.0
+# One is enough: those that follow within this time are left to it.
+REST_SECONDS = 15.0
+STAMP, LOCK = "courier.stamp", "courier.lock"
+
+
+def dispatch(settings: HookSettings, caller: Caller, log: Log) -> None:
+    """In a session of its own and with nothing of the agent's: its pipes end with the hook."""
+    folder = settings.data / FOLDER
+    if not _is_due(folder):
+        return
+    import subprocess
+
+    # Without -P a module of the folder it runs in could take the place of one that it imports.
+    command = [sys.executable, "-P", "-m", "mycel.surfaces.hooks.courier", str(settings.data.resolve())]
+    try:
+        subprocess.Popen(
+            [*command, *([caller.member] if caller.member else [])],
+            cwd=settings.data,
+            env=child_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.write(f"nothing could be started: {type(error).__name__}")
+
+
+def main(words: list[str]) -> None:
+    settings = read_environment(words[0])
+    log = Log(settings.data, name="courier")
+    deadline = Deadline(LIFE_SECONDS)
+    with locked(settings.data / FOLDER / LOCK, Deadline(0)) as is_ours:
+        if not is_ours:
+            return
+        if settings.url is None:
+            from mycel.client.daemon import ensure_daemon
+            from mycel.errors import MycelError
+
+            try:
+                ensure_daemon(settings.data)
+            except MycelError as error:
+                log.write(f"the service could not be started: {error.code}")
+                return
+        from mycel.surfaces.hooks.delivery import Delivery
+
+        member = words[1] if len(words) > 1 else None
+        # It stands in the place of a hook that could not go on, and sends nobody else.
+        Delivery(settings._replace(daemon="off"), caller_of(settings, member), deadline, log).drain()
+
+
+def _is_due(folder: Path) -> bool:
+    make_folder(folder)
+    stamp = folder / STAMP
+    with suppress(OSError):
+        if abs(time.time() - stamp.stat().st_mtime) < REST_SECONDS:
+            return False
+    with suppress(OSError):
+        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT, OWNER_ONLY))
+        os.utime(stamp)
+    return True
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

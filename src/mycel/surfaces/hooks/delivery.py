@@ -1,0 +1,82 @@
+"""The way of writes to the service: into the queue first, and out of it when the service has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mycel.surfaces.hooks.clock import Deadline, TimeUp
+from mycel.surfaces.hooks.environment import AUTO, HookSettings
+from mycel.surfaces.hooks.files import locked, make_folder
+from mycel.surfaces.hooks.log import FOLDER, Log
+from mycel.surfaces.hooks.queue import Queue, Write
+from mycel.surfaces.hooks.sender import Unreachable
+from mycel.surfaces.hooks.service import Caller, Service, destination, find_service
+
+QUEUE, LOCK = "queue", "queue.lock"
+# What will never be taken, however often it is sent: wrong in itself, or with nothing in it to keep.
+_FINAL = frozenset({400, 404, 405, 409, 410, 413, 415, 422})
+# Less than this is not worth beginning with another write.
+_LEAST_SECONDS = 0.02
+
+
+class Delivery:
+    def __init__(self, settings: HookSettings, caller: Caller, deadline: Deadline, log: Log) -> None:
+        self._settings = settings
+        self._caller = caller
+        self._deadline = deadline
+        self._log = log
+        self._folder = settings.data / FOLDER
+        self._to = destination(settings, caller)
+        self._service: Service | None = None
+        self._looked = False
+        self.queue = Queue(self._folder / QUEUE)
+
+    def service(self) -> Service | None:
+        """Looked for once; where none answers and one may be started, that is begun and not waited for."""
+        if not self._looked:
+            self._looked = True
+            self._service = find_service(self._settings, self._caller, self._deadline)
+            if self._service is None:
+                self._log.debug("no service answers")
+                if self._settings.url is None and self._settings.daemon == AUTO:
+                    self.send_courier()
+        return self._service
+
+    def stage(self, writes: Sequence[Write]) -> None:
+        if writes and (dropped := self.queue.put(writes, to=self._to)):
+            self._log.write(f"the queue is full: {dropped} old writes are lost")
+
+    def drain(self) -> bool:
+        """Whether all that is ours to send was taken. What is not stays, in order, for the next one who comes by."""
+        if self.queue.is_empty():
+            return True
+        service = self.service()
+        if service is None:
+            return False
+        make_folder(self._folder)
+        with locked(self._folder / LOCK, self._deadline) as is_ours:
+            return is_ours and self._send_all(service)
+
+    def send_courier(self) -> None:
+        """Somebody who has more time: starts the service if need be, and empties the queue."""
+        from mycel.surfaces.hooks.courier import dispatch
+
+        dispatch(self._settings, self._caller, self._log)
+
+    def _send_all(self, service: Service) -> bool:
+        try:
+            for entry in self.queue.entries():
+                if entry.to != self._to:
+                    continue
+                self._deadline.seconds(least=_LEAST_SECONDS)
+                reply = service.post(entry.path, entry.body, key=entry.key)
+                if reply.status >= 300 and reply.status not in _FINAL:
+                    self._log.write(f"{entry.path} was answered {reply.status}: the queue waits")
+                    return False
+                if reply.status >= 300:
+                    self._log.debug(f"{entry.path} was answered {reply.status}: it will not be sent again")
+                entry.file.unlink(missing_ok=True)
+        except (TimeUp, Unreachable) as error:
+            self._log.debug(f"the queue waits: {type(error).__name__}")
+            return False
+        return True

@@ -1,0 +1,69 @@
+"""Small files that are there whole or not at all, and locks between the hooks of one machine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.log import OWNER_ONLY, OWNER_ONLY_FOLDER
+
+_LOOK_SECONDS = 0.005
+_UNFINISHED = ".new"
+
+
+def make_folder(folder: Path) -> None:
+    folder.mkdir(mode=OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
+
+
+def write_whole(path: Path, *parts: bytes, durable: bool) -> None:
+    new = path.with_name(f".{path.name}.{os.getpid()}{_UNFINISHED}")
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), OWNER_ONLY)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for part in parts:
+                file.write(part)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        new.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """A new name survives a power cut only after this; on Windows no folder can be opened."""
+    with suppress(PermissionError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def locked(path: Path, deadline: Deadline) -> Generator[bool]:
+    """Whether the lock was had in time. Where the system knows no such locks, everybody has it: writes are
+    idempotent, so that only work is done twice."""
+    try:
+        import fcntl
+    except ImportError:
+        yield True
+        return
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ONLY), "r") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if deadline.left <= _LOOK_SECONDS:
+                    yield False
+                    return
+                time.sleep(_LOOK_SECONDS)
+            else:
+                yield True
+                return

@@ -1,0 +1,115 @@
+"""What the team knows, as text that an agent is given: at the start of a session, and with a prompt."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
+
+from mycel.domain.envelope import ENVELOPE, PAST_KNOWLEDGE, SUMMARY_MARK, bullet_of, envelope, one_line
+from mycel.engine.transcripts.privacy import without_private
+from mycel.surfaces.hooks.place import Place
+from mycel.surfaces.hooks.service import Service
+
+CONTEXT, TEAM_MEMORY, SEARCH = "/api/context/markdown", "/api/context/team-memory", "/api/memory/search"
+# By an estimate from above, so that neither 10,000 characters nor 2,500 tokens are ever reached.
+TOKEN_BUDGET = 2000
+MOST_CHARACTERS = 9900
+MOST_MEMORIES = 5
+# Those that were shown before take places away from the others.
+MOST_ASKED = 15
+MOST_OF_PROMPT_MEMORIES = 1200
+MOST_OF_MEMORY = 320
+MOST_OF_QUERY = 2000
+LEAST_WORDS, LEAST_CHARACTERS = 3, 12
+# Commands to the agent's program, not to the agent.
+_COMMANDS = ("/", "!", "#")
+_CITED = re.compile(r"\[m:([0-9a-f-]{36})\]")
+
+
+class Injection(NamedTuple):
+    """`ids` names the memories in it, so that they are not told twice."""
+
+    text: str = ""
+    ids: tuple[str, ...] = ()
+
+
+NOTHING = Injection()
+
+
+def context_of(service: Service, place: Place) -> Injection:
+    """What holds in the project and repo; where nothing is known of it yet, the newest of the team."""
+    body = json.dumps({**place.belongings(), "token_budget": TOKEN_BUDGET}).encode()
+    for path in (CONTEXT, TEAM_MEMORY):
+        reply = service.post(path, body)
+        text = reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
+        if text:
+            return Injection(_clipped(text), tuple(_CITED.findall(text)))
+    return NOTHING
+
+
+def question_in(prompt: str) -> str | None:
+    """What to search for, if the prompt says enough."""
+    asked = without_private(prompt).replace("\0", " ").strip()
+    if asked.startswith(_COMMANDS) or len(asked) < LEAST_CHARACTERS or len(asked.split()) < LEAST_WORDS:
+        return None
+    return asked[:MOST_OF_QUERY]
+
+
+def memories_for(
+    service: Service, question: str, place: Place, *, least_relevance: float, shown: Iterable[str]
+) -> Injection:
+    asked = {"query": question, "limit": MOST_ASKED, "min_relevance": least_relevance, **place.belongings()}
+    reply = service.post(SEARCH, json.dumps(asked).encode())
+    return _chosen(_results(reply.body), shown=frozenset(shown)) if reply.status == 200 else NOTHING
+
+
+def _chosen(results: list[dict[str, Any]], *, shown: frozenset[str]) -> Injection:
+    lines: list[str] = []
+    ids: list[str] = []
+    room = MOST_OF_PROMPT_MEMORIES
+    for result in results:
+        memory = cast("dict[str, Any]", result.get("item") or {})
+        id = str(memory.get("id"))
+        if id in shown or len(lines) == MOST_MEMORIES:
+            continue
+        line = _line(memory)
+        if len(line) > room:
+            continue
+        room -= len(line)
+        lines.append(line)
+        ids.append(id)
+    return Injection(envelope([PAST_KNOWLEDGE, *lines]), tuple(ids)) if lines else NOTHING
+
+
+def _line(memory: dict[str, Any]) -> str:
+    start = bullet_of(
+        str(memory.get("id")),
+        type=one_line(str(memory.get("type"))),
+        author=one_line(str(memory.get("agent_id"))),
+        day=str(memory.get("created_at"))[:10],
+    )
+    content, summary = one_line(str(memory.get("content"))), memory.get("summary")
+    if len(content) > MOST_OF_MEMORY and isinstance(summary, str) and summary.strip():
+        content = SUMMARY_MARK + one_line(summary)
+    if len(content) > MOST_OF_MEMORY:
+        content = content[:MOST_OF_MEMORY].rpartition(" ")[0] + " …"
+    return start + content
+
+
+def _results(raw: bytes) -> list[dict[str, Any]]:
+    try:
+        found: object = json.loads(raw)
+    except ValueError:
+        return []
+    results = cast("dict[str, Any]", found).get("results") if isinstance(found, dict) else None
+    return cast("list[dict[str, Any]]", results) if isinstance(results, list) else []
+
+
+def _clipped(text: str) -> str:
+    """Cut between lines, with the end of the envelope kept."""
+    end = f"\n</{ENVELOPE}>"
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return text[: MOST_CHARACTERS - len(end)].rpartition("\n")[0] + end

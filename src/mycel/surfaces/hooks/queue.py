@@ -1,0 +1,99 @@
+"""Writes that the service has not acknowledged yet: one file each, sent in order, whoever comes first."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mycel.surfaces.hooks.files import make_folder, sync_folder, write_whole
+
+MAX_FILES = 1000
+MAX_BYTES = 256 * 1024 * 1024
+MAX_AGE_SECONDS = 30 * 86_400
+_SUFFIX = ".write"
+_DIGITS = 20
+
+
+class Write(NamedTuple):
+    """What is to be sent: the path of an operation, and its JSON body."""
+
+    path: str
+    body: dict[str, Any]
+
+
+class Entry(NamedTuple):
+    """A write as it lies in the queue. `to` says at which service and as whom it is to arrive: not everybody's writes
+    are everybody's to send."""
+
+    file: Path
+    path: str
+    key: str
+    to: str
+    body: bytes
+
+
+class Queue:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, writes: Sequence[Write], *, to: str) -> int:
+        """Durable when it returns; tells how many old ones had to go to make room."""
+        make_folder(self.folder)
+        names = self._names()
+        last = int(names[-1].name[:_DIGITS]) if names else 0
+        # Also when the clock was set back: the parts of a session must arrive in order.
+        first = max(time.time_ns(), last + 1)
+        for number, write in enumerate(writes, start=first):
+            head = {"path": write.path, "key": os.urandom(16).hex(), "to": to}
+            body = json.dumps(write.body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+            file = self.folder / f"{number:0{_DIGITS}d}{_SUFFIX}"
+            write_whole(file, json.dumps(head).encode(), b"\n", body, durable=True)
+            names.append(file)
+        sync_folder(self.folder)
+        return self._make_room(names)
+
+    def entries(self) -> Iterator[Entry]:
+        """In order. What cannot be understood is removed: nobody could send it."""
+        for file in self._names():
+            try:
+                head, _, body = file.read_bytes().partition(b"\n")
+                found = json.loads(head)
+                yield Entry(file, str(found["path"]), str(found["key"]), str(found["to"]), body)
+            except FileNotFoundError:
+                continue
+            except (ValueError, KeyError, TypeError):
+                file.unlink(missing_ok=True)
+
+    def is_empty(self) -> bool:
+        return not self._names()
+
+    def _names(self) -> list[Path]:
+        try:
+            found = sorted(self.folder.iterdir())
+        except FileNotFoundError:
+            return []
+        return [file for file in found if file.suffix == _SUFFIX and file.name[:_DIGITS].isdigit()]
+
+    def _make_room(self, names: Sequence[Path]) -> int:
+        sizes = [_size(name) for name in names]
+        total, oldest = sum(sizes), time.time_ns() - MAX_AGE_SECONDS * 10**9
+        dropped = 0
+        for name, size in zip(names, sizes, strict=True):
+            left = len(names) - dropped
+            if left <= MAX_FILES and total <= MAX_BYTES and int(name.name[:_DIGITS]) >= oldest:
+                break
+            name.unlink(missing_ok=True)
+            total -= size
+            dropped += 1
+        return dropped
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

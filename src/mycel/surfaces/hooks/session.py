@@ -1,0 +1,136 @@
+"""What the hooks remember of one session: how far it was captured, and what was injected already."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+from mycel.surfaces.hooks.clock import Deadline, TimeUp
+from mycel.surfaces.hooks.files import locked, make_folder, write_whole
+from mycel.surfaces.hooks.happening import Message
+
+MAX_SESSIONS = 500
+MAX_SHOWN = 500
+MAX_TITLE = 160
+_LOCK = "sessions.lock"
+
+
+class Session:
+    """A file of JSON. Whatever of it cannot be read counts as not remembered."""
+
+    def __init__(self, folder: Path, agent: str, id: str) -> None:
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{agent}-{id}")[:120]
+        self._path = folder / f"{name}-{zlib.crc32(id.encode('utf-8', 'replace')):08x}.json"
+        self._values = _read(self._path)
+
+    @property
+    def offset(self) -> int:
+        """How much of the transcript has been queued."""
+        return self._number("offset")
+
+    @property
+    def resumes_at(self) -> int:
+        """Where the last part of the transcript that was queued begins."""
+        return self._number("resumes_at")
+
+    @property
+    def shown(self) -> list[str]:
+        return self._texts("shown")
+
+    @property
+    def title(self) -> str:
+        """How the last prompt begins."""
+        found = self._values.get("title")
+        return found if isinstance(found, str) else ""
+
+    @property
+    def pending(self) -> list[Message]:
+        """What was said and waits for the end of the turn."""
+        return self._messages("pending")
+
+    @property
+    def last(self) -> list[Message]:
+        """What was queued last, of agents without a transcript file."""
+        return self._messages("last")
+
+    def captured(self, offset: int, *, since: int) -> None:
+        self._values |= {"offset": offset, "resumes_at": since}
+
+    def show(self, ids: Iterable[str]) -> None:
+        self._values["shown"] = list(dict.fromkeys((*self.shown, *ids)))[-MAX_SHOWN:]
+
+    def forget_shown(self) -> None:
+        self._values["shown"] = []
+
+    def entitle(self, prompt: str) -> None:
+        self._values["title"] = " ".join(prompt.split())[:MAX_TITLE]
+
+    def keep(self, messages: Iterable[Message]) -> None:
+        self._values["pending"] = [*self.pending, *messages]
+
+    def take_pending(self) -> list[Message]:
+        found = self.pending
+        if found:
+            self._values |= {"pending": [], "last": found[-1:]}
+        return found
+
+    def save(self) -> None:
+        write_whole(self._path, json.dumps(self._values, ensure_ascii=False).encode("utf-8", "replace"), durable=False)
+
+    def _number(self, name: str) -> int:
+        found = self._values.get(name)
+        return found if isinstance(found, int) and found >= 0 else 0
+
+    def _texts(self, name: str) -> list[str]:
+        found = self._values.get(name)
+        return [one for one in cast("list[object]", found) if isinstance(one, str)] if isinstance(found, list) else []
+
+    def _messages(self, name: str) -> list[Message]:
+        found = self._values.get(name)
+        listed = cast("list[object]", found) if isinstance(found, list) else []
+        return [cast("Message", one) for one in listed if isinstance(one, dict)]
+
+
+class Sessions:
+    def __init__(self, folder: Path, deadline: Deadline) -> None:
+        self._folder = folder
+        self._deadline = deadline
+
+    @contextmanager
+    def opened(self, agent: str, id: str) -> Generator[Session]:
+        """To be changed, by one hook at a time; `TimeUp` when others are at it for too long."""
+        make_folder(self._folder)
+        with locked(self._folder / _LOCK, self._deadline) as is_ours:
+            if not is_ours:
+                raise TimeUp
+            yield Session(self._folder, agent, id)
+
+    def look_at(self, agent: str, id: str) -> Session:
+        return Session(self._folder, agent, id)
+
+    def forget_old(self) -> None:
+        with suppress(OSError):
+            files = list(self._folder.glob("*.json"))
+            if len(files) > MAX_SESSIONS:
+                for old in sorted(files, key=_moment)[:-MAX_SESSIONS]:
+                    old.unlink(missing_ok=True)
+
+
+def _moment(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found: object = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
