@@ -71,7 +71,7 @@ class Settings:
     # What the hooks of coding agents do: both, one half or nothing.
     hooks: str = "on"
     hook_relevance: float = 0.6
-    hook_seconds: float = 0.2
+    hook_seconds: float = 0.25
     # None where nobody has said: a program then uses the folder it runs in, a service none.
     artifact_roots: tuple[Path, ...] | None = None
     recency_half_life_days: float = 14.0

@@ -35,6 +35,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "working": ("work", "maintain"),
     "events": ("events",),
     "models": ("model",),
+    "hooks": ("hook",),
     "serve": ("serve",),
     "mcp": ("mcp",),
 }

@@ -13,7 +13,7 @@ from mycel.surfaces.hooks.happening import Happening, Message
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.queue import Write
 from mycel.surfaces.hooks.session import Session
-from mycel.surfaces.hooks.transcript import read_again, read_new
+from mycel.surfaces.hooks.transcript import Stretch, end_of, new_stretch
 
 SESSION, FILE, TASK = "/api/capture/session", "/api/memory/index", "/api/tasks/after"
 MAX_FILE_BYTES = 1024 * 1024
@@ -25,28 +25,22 @@ _PRIVATE = "private"
 def session_writes(happened: Happening, place: Place, session: Session) -> list[Write]:
     """What is new since the last time, in order; the last of a session that ends closes it."""
     closes = happened.kind == told.SESSION_ENDED
-    about: dict[str, Any] = {"session_id": happened.session_id, **place.belongings()}
+    about: dict[str, Any] = {"session_id": happened.session_id, "closed": closes, **place.belongings()}
     if happened.transcript is not None:
-        parts: list[Any] = _of_transcript(happened.transcript, happened.agent, session, closes=closes)
-    else:
-        session.keep(without_private_messages(happened.told))
-        said = session.take_pending() or (session.last if closes else [])
-        parts = [said] if said else []
-    return [
-        Write(SESSION, {"messages": part, "closed": closes and number == len(parts), **about})
-        for number, part in enumerate(parts, start=1)
-    ]
+        stretch = _stretch(happened.transcript, happened.agent, session, closes=closes)
+        return [] if stretch is None else [Write(SESSION, about, stretch)]
+    session.keep(without_private_messages(happened.told))
+    said = session.take_pending() or (session.last if closes else [])
+    return [Write(SESSION, {"messages": said, **about})] if said else []
 
 
-def _of_transcript(path: Path, agent: str, session: Session, *, closes: bool) -> list[str]:
+def _stretch(file: Path, agent: str, session: Session, *, closes: bool) -> Stretch | None:
     known = session.offset
-    found = read_new(path, agent=agent, since=known)
-    if found.parts or found.end != known:
-        session.captured(found.end, since=found.last_start)
-    if found.parts or not closes or not known:
-        return found.parts
-    again = read_again(path, agent=agent, since=session.resumes_at, end=known)
-    return [] if again is None else [again]
+    found = new_stretch(file, agent=agent, known=known)
+    session.captured(found.until)
+    if found.until > found.since:
+        return found
+    return end_of(file, agent=agent, known=known) if closes and known else None
 
 
 def without_private_messages(messages: Iterable[Message]) -> list[Message]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 
 
 class TimeUp(Exception):
@@ -10,8 +12,10 @@ class TimeUp(Exception):
 
 
 class Deadline:
-    def __init__(self, seconds: float) -> None:
-        self._began = time.monotonic()
+    """`spent` is what went by before this was made."""
+
+    def __init__(self, seconds: float, *, spent: float = 0.0) -> None:
+        self._began = time.monotonic() - spent
         self._at = self._began + seconds
 
     @property
@@ -28,3 +32,14 @@ class Deadline:
         if left < least:
             raise TimeUp
         return left
+
+
+def age_of_process() -> float:
+    """How long the agent has waited already: on a busy machine, Python needs most of that for its own start."""
+    try:
+        fields = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        started = int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - started)
+    except (OSError, ValueError, IndexError, AttributeError):
+        # Elsewhere, at least the work that was done.
+        return time.process_time()

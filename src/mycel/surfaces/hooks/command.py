@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from mycel.surfaces.hooks.answers import answer_of
-from mycel.surfaces.hooks.clock import Deadline, TimeUp
+from mycel.surfaces.hooks.clock import Deadline, TimeUp, age_of_process
 from mycel.surfaces.hooks.environment import DEBUG, HookSettings, read_environment
 from mycel.surfaces.hooks.log import Log
 from mycel.surfaces.hooks.payloads import kind_of, read_payload
@@ -22,7 +22,7 @@ USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR], with the JSON
 USAGE_ERROR = 2
 _OPTIONS = ("--as", "--data")
 # A disk or a name server may not answer either, and knows no deadline of ours.
-_GRACE_SECONDS = 0.08
+_GRACE_SECONDS = 0.05
 
 
 class Asked(NamedTuple):
@@ -45,9 +45,9 @@ def run(words: Sequence[str]) -> int:
 def hook(asked: Asked, *, ends_process: bool = False) -> None:
     """With `ends_process`, whatever still waits after all of its time is over ends with the process."""
     settings = read_environment(asked.data)
+    deadline = Deadline(settings.hook_seconds, spent=age_of_process() if ends_process else 0.0)
     if ends_process:
-        _thread.start_new_thread(_end_after, (settings.hook_seconds + _GRACE_SECONDS,))
-    deadline = Deadline(settings.hook_seconds)
+        _thread.start_new_thread(_end_after, (max(0.0, deadline.left) + _GRACE_SECONDS,))
     log = Log(settings.data, name=_label(asked), debug=settings.log_level == DEBUG)
     answered = _Answered(asked)
     try:

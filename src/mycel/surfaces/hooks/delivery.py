@@ -8,9 +8,10 @@ from mycel.surfaces.hooks.clock import Deadline, TimeUp
 from mycel.surfaces.hooks.environment import AUTO, HookSettings
 from mycel.surfaces.hooks.files import locked, make_folder
 from mycel.surfaces.hooks.log import FOLDER, Log
-from mycel.surfaces.hooks.queue import Queue, Write
+from mycel.surfaces.hooks.queue import Entry, Queue, Write
 from mycel.surfaces.hooks.sender import Unreachable
 from mycel.surfaces.hooks.service import Caller, Service, destination, find_service
+from mycel.surfaces.hooks.transcript import read_piece
 
 QUEUE, LOCK = "queue", "queue.lock"
 # What will never be taken, however often it is sent: wrong in itself, or with nothing in it to keep.
@@ -66,17 +67,38 @@ class Delivery:
     def _send_all(self, service: Service) -> bool:
         try:
             for entry in self.queue.entries():
-                if entry.to != self._to:
-                    continue
-                self._deadline.seconds(least=_LEAST_SECONDS)
-                reply = service.post(entry.path, entry.body, key=entry.key)
-                if reply.status >= 300 and reply.status not in _FINAL:
-                    self._log.write(f"{entry.path} was answered {reply.status}: the queue waits")
-                    return False
-                if reply.status >= 300:
-                    self._log.debug(f"{entry.path} was answered {reply.status}: it will not be sent again")
-                entry.file.unlink(missing_ok=True)
+                if entry.to == self._to:
+                    send = self._send if entry.transcript is None else self._send_transcript
+                    if not send(service, entry):
+                        return False
+                    entry.file.unlink(missing_ok=True)
         except (TimeUp, Unreachable) as error:
             self._log.debug(f"the queue waits: {type(error).__name__}")
             return False
+        return True
+
+    def _send_transcript(self, service: Service, entry: Entry) -> bool:
+        stretch = entry.transcript
+        while stretch is not None and stretch.since < stretch.until:
+            try:
+                piece = read_piece(stretch)
+            except OSError:
+                self._log.write("a transcript is gone before it was captured")
+                return True
+            body = entry.with_messages(piece.text, is_last=piece.end >= stretch.until) if piece.text else b""
+            if body and not self._send(service, entry._replace(body=body)):
+                return False
+            stretch = stretch._replace(since=piece.end)
+            entry = self.queue.advance(entry, stretch)
+        return True
+
+    def _send(self, service: Service, entry: Entry) -> bool:
+        """Whether it is done with: taken, or refused for good."""
+        self._deadline.seconds(least=_LEAST_SECONDS)
+        reply = service.post(entry.path, entry.body, key=entry.key)
+        if reply.status >= 300 and reply.status not in _FINAL:
+            self._log.write(f"{entry.path} was answered {reply.status}: the queue waits")
+            return False
+        if reply.status >= 300:
+            self._log.debug(f"{entry.path} was answered {reply.status}: it will not be sent again")
         return True

@@ -34,7 +34,7 @@ class HookSettings(NamedTuple):
     shared_memory_folder: str = "/workspace/shared/memory"
     hooks: str = ON
     hook_relevance: float = 0.6
-    hook_seconds: float = 0.2
+    hook_seconds: float = 0.25
     # Names of settings that cannot be read, for the log.
     wrong: tuple[str, ...] = ()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mycel.surfaces.hooks.files import make_folder, sync_folder, write_whole
+from mycel.surfaces.hooks.transcript import Stretch
 
 MAX_FILES = 1000
 MAX_BYTES = 256 * 1024 * 1024
@@ -19,10 +20,15 @@ _DIGITS = 20
 
 
 class Write(NamedTuple):
-    """What is to be sent: the path of an operation, and its JSON body."""
+    """What is to be sent: the path of an operation, and its JSON body.
+
+    Of a transcript the queue keeps where it stands, not what it says: a long one need not be copied while an agent
+    waits. Its lines are the `messages` when it is sent.
+    """
 
     path: str
     body: dict[str, Any]
+    transcript: Stretch | None = None
 
 
 class Entry(NamedTuple):
@@ -34,6 +40,12 @@ class Entry(NamedTuple):
     key: str
     to: str
     body: bytes
+    transcript: Stretch | None = None
+
+    def with_messages(self, text: str, *, is_last: bool) -> bytes:
+        """Whatever ends a session ends it with its last piece."""
+        told: dict[str, Any] = json.loads(self.body)
+        return _json({**told, "messages": text, "closed": is_last and told.get("closed") is True})
 
 
 class Queue:
@@ -48,13 +60,17 @@ class Queue:
         # Also when the clock was set back: the parts of a session must arrive in order.
         first = max(time.time_ns(), last + 1)
         for number, write in enumerate(writes, start=first):
-            head = {"path": write.path, "key": os.urandom(16).hex(), "to": to}
-            body = json.dumps(write.body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
             file = self.folder / f"{number:0{_DIGITS}d}{_SUFFIX}"
-            write_whole(file, json.dumps(head).encode(), b"\n", body, durable=True)
+            self._keep(Entry(file, write.path, os.urandom(16).hex(), to, _json(write.body), write.transcript))
             names.append(file)
         sync_folder(self.folder)
         return self._make_room(names)
+
+    def advance(self, entry: Entry, rest: Stretch) -> Entry:
+        """So much of a transcript is left. Lost by a power cut, more is told twice, and kept once."""
+        further = entry._replace(transcript=rest)
+        self._keep(further, durable=False)
+        return further
 
     def entries(self) -> Iterator[Entry]:
         """In order. What cannot be understood is removed: nobody could send it."""
@@ -62,11 +78,14 @@ class Queue:
             try:
                 head, _, body = file.read_bytes().partition(b"\n")
                 found = json.loads(head)
-                yield Entry(file, str(found["path"]), str(found["key"]), str(found["to"]), body)
+                stretch = Stretch(*found["transcript"]) if found.get("transcript") else None
+                entry = Entry(file, str(found["path"]), str(found["key"]), str(found["to"]), body, stretch)
             except FileNotFoundError:
                 continue
             except (ValueError, KeyError, TypeError):
                 file.unlink(missing_ok=True)
+                continue
+            yield entry
 
     def is_empty(self) -> bool:
         return not self._names()
@@ -77,6 +96,10 @@ class Queue:
         except FileNotFoundError:
             return []
         return [file for file in found if file.suffix == _SUFFIX and file.name[:_DIGITS].isdigit()]
+
+    def _keep(self, entry: Entry, *, durable: bool = True) -> None:
+        head = {"path": entry.path, "key": entry.key, "to": entry.to, "transcript": entry.transcript}
+        write_whole(entry.file, _json(head), b"\n", entry.body, durable=durable)
 
     def _make_room(self, names: Sequence[Path]) -> int:
         sizes = [_size(name) for name in names]
@@ -90,6 +113,10 @@ class Queue:
             total -= size
             dropped += 1
         return dropped
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _size(path: Path) -> int:

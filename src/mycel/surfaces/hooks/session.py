@@ -34,11 +34,6 @@ class Session:
         return self._number("offset")
 
     @property
-    def resumes_at(self) -> int:
-        """Where the last part of the transcript that was queued begins."""
-        return self._number("resumes_at")
-
-    @property
     def shown(self) -> list[str]:
         return self._texts("shown")
 
@@ -58,8 +53,8 @@ class Session:
         """What was queued last, of agents without a transcript file."""
         return self._messages("last")
 
-    def captured(self, offset: int, *, since: int) -> None:
-        self._values |= {"offset": offset, "resumes_at": since}
+    def captured(self, offset: int) -> None:
+        self._values["offset"] = offset
 
     def show(self, ids: Iterable[str]) -> None:
         self._values["shown"] = list(dict.fromkeys((*self.shown, *ids)))[-MAX_SHOWN:]

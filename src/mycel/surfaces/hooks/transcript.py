@@ -1,25 +1,22 @@
-"""The new part of a transcript file, cut so that the service takes each piece in the time an agent may wait."""
+"""Stretches of a transcript file, read in pieces that the service takes in the time an agent may wait."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from mycel.engine.transcripts.privacy import PRIVATE, Shutter, without_private
 from mycel.surfaces.hooks.happening import CODEX
 
-PART_BYTES = 128 * 1024
-# The rest of a longer file follows with the next hook.
-MOST_AT_ONCE = 8 * 1024 * 1024
+PIECE_BYTES = 128 * 1024
+# A line that is longer is passed over: no service would take it.
+MOST_OF_LINE = 16 * 1024 * 1024
 # Enough to say once more how a session ended, when that is all there is to say.
-_MOST_REPEATED = 64 * 1024
+_MOST_REPEATED = 32 * 1024
 
 # A piece may be one line, and whoever reads it tells the format by more: these lines say nothing themselves.
-_SAYING_NOTHING = {
-    CODEX: '{"type":"session_meta","payload":{}}\n' * 2,
-}
+_SAYING_NOTHING = {CODEX: '{"type":"session_meta","payload":{}}\n' * 2}
 _SAYING_NOTHING_BY_DEFAULT = '{"type":"summary","summary":"","leafUuid":"mycel"}\n' * 2
 # What holds a line together is no part of what was said: hiding it would hide the rest of the session as well.
 _STRUCTURE = frozenset(
@@ -30,49 +27,70 @@ _STRUCTURE = frozenset(
 )
 
 
-class NewLines(NamedTuple):
-    """`parts` in order, as the service takes them; the last begins at `last_start`, and all end at `end`."""
+class Stretch(NamedTuple):
+    """Whole lines of a file, from one byte to another."""
 
-    parts: list[str]
-    last_start: int
+    file: str
+    agent: str
+    since: int
+    until: int
+
+
+class Piece(NamedTuple):
+    """As the service takes it, without private parts; empty when nothing of it may be told."""
+
+    text: str
     end: int
 
 
-def read_new(path: Path, *, agent: str, since: int) -> NewLines:
-    """Whole lines only: the last one may still be written. A file that has become shorter is another one."""
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        start = since if since <= size else 0
-        file.seek(start)
-        raw = file.read(MOST_AT_ONCE)
-    end = raw.rfind(b"\n") + 1
-    if not end and len(raw) == MOST_AT_ONCE:
-        # One line that nobody could send: it is passed over.
-        end, raw = len(raw), b""
-    parts: list[str] = []
-    last_start = start
-    for at, piece in _pieces(raw[:end]):
-        text = _without_private(piece)
-        if text.strip():
-            parts.append(_SAYING_NOTHING.get(agent, _SAYING_NOTHING_BY_DEFAULT) + text)
-            last_start = start + at
-    return NewLines(parts, last_start, start + end)
+def new_stretch(file: Path, *, agent: str, known: int) -> Stretch:
+    """What was written since; the last line may still be being written. A file that has shrunk is another one."""
+    with file.open("rb") as opened:
+        size = opened.seek(0, 2)
+        since = known if known <= size else 0
+        until = _last_line_end(opened, since, size)
+    return Stretch(str(file), agent, since, until)
 
 
-def read_again(path: Path, *, agent: str, since: int, end: int) -> str | None:
-    """The end of what was sent, for a session that closes without anything new."""
-    since = max(since, end - _MOST_REPEATED)
-    found = read_new(path, agent=agent, since=since)
-    return found.parts[-1] if found.parts and found.end >= end > since else None
+def end_of(file: Path, *, agent: str, known: int) -> Stretch:
+    """The last lines of what is known: told again they add nothing, but say that this was the end."""
+    with file.open("rb") as opened:
+        start = max(0, known - _MOST_REPEATED)
+        opened.seek(start)
+        raw = opened.read(known - start)
+    skipped = raw.find(b"\n") + 1 if start else 0
+    return Stretch(str(file), agent, start + skipped, known)
 
 
-def _pieces(raw: bytes) -> Iterator[tuple[int, str]]:
-    at = 0
-    while at < len(raw):
-        cut = raw.rfind(b"\n", at, at + PART_BYTES) + 1 or raw.find(b"\n", at) + 1 or len(raw)
-        # Neither can be stored; what a tool printed is not worth losing the session for.
-        yield at, raw[at:cut].decode("utf-8", "replace").replace("\0", "\ufffd")
-        at = cut
+def read_piece(stretch: Stretch) -> Piece:
+    """The first piece of a stretch. `OSError` when the file is gone."""
+    with Path(stretch.file).open("rb") as opened:
+        opened.seek(stretch.since)
+        raw = opened.read(min(PIECE_BYTES, stretch.until - stretch.since))
+        cut = raw.rfind(b"\n") + 1
+        if not cut:
+            rest = opened.readline(min(MOST_OF_LINE, stretch.until - stretch.since - len(raw)))
+            raw += rest
+            cut = len(raw)
+    end = stretch.since + cut
+    if not raw[:cut].endswith(b"\n"):
+        return Piece("", end)
+    # Neither can be stored; what a tool printed is not worth losing the session for.
+    text = _without_private(raw[:cut].decode("utf-8", "replace").replace("\0", "\ufffd"))
+    lead = _SAYING_NOTHING.get(stretch.agent, _SAYING_NOTHING_BY_DEFAULT)
+    return Piece(lead + text if text.strip() else "", end)
+
+
+def _last_line_end(opened: Any, since: int, size: int) -> int:
+    at = size
+    while at > since:
+        start = max(since, at - PIECE_BYTES)
+        opened.seek(start)
+        found = opened.read(at - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        at = start
+    return since
 
 
 def _without_private(text: str) -> str:
