@@ -11,7 +11,7 @@ from mycel.surfaces.hooks.happening import AGENTS
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(cls=Command)(hook)
+    app.command("hook", cls=Command, rich_help_panel="Run")(hook)
 
 
 def hook(
@@ -28,4 +28,4 @@ def hook(
     from mycel.surfaces.hooks.command import hook as answer
 
     shared = invocation(context)
-    answer(Asked(agent.lower(), event, shared.member, shared.data), ends_process=True)
+    answer(Asked(agent.lower(), event, shared.member, shared.data))

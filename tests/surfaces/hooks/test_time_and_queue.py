@@ -1,0 +1,286 @@
+"""An agent waits no longer than it must, and what could not be delivered in time is delivered once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mycel.client.daemon import find_daemon
+from mycel.client.workspace import RemoteWorkspace
+from mycel.surfaces.hooks import queue as queueing
+from mycel.surfaces.hooks.queue import Queue, Write
+from tests.service_process import Service, connected, eventually, is_alive, service, started_on_demand
+from tests.surfaces.hooks.hooking import COMMAND, PATIENT, environment, log_of, queued, recorded, run_hook, said
+
+# Far more than the time of a hook, far less than that of a server that never answers.
+NOT_LONG = 5.0
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    file = tmp_path / "session.jsonl"
+    file.write_text(said("user", "Keep money in cents.", id="1") + said("assistant", "I will.", id="2"))
+    return file
+
+
+def stop(data: Path, checkout: Path, transcript: Path, *, session: str = "s", **env: str) -> float:
+    payload = recorded("claude-code", "Stop", cwd=checkout, transcript=transcript, session_id=session)
+    ran = run_hook("claude-code", "Stop", payload, "--as", "claude-code", data=data, **env)
+    assert (ran.code, ran.output, ran.errors) == (0, "", "")
+    return ran.seconds
+
+
+def add_member(found: Service) -> None:
+    with connected(found) as workspace:
+        workspace.add_team("squad")
+        workspace.add_member("claude-code", team="squad")
+
+
+def texts_of(workspace: RemoteWorkspace) -> dict[str | None, list[str]]:
+    memory = workspace.as_member("claude-code")
+    found: dict[str | None, list[str]] = {}
+    for one in memory.sources.list(limit=200).items:
+        found.setdefault(one.session_id, []).append(memory.sources.get(one.id).text)
+    return found
+
+
+def test_what_was_queued_while_the_service_was_away_is_delivered_once_and_in_order(
+    tmp_path: Path, checkout: Path, transcript: Path
+) -> None:
+    data = tmp_path / "data"
+    with service(data) as found:
+        add_member(found)
+    stop(data, checkout, transcript)
+    with transcript.open("a") as file:
+        file.write(said("user", "And round half to even.", id="3"))
+    stop(data, checkout, transcript)
+    failed = recorded("claude-code", "StopFailure", cwd=checkout, transcript=transcript, session_id="s")
+    run_hook("claude-code", "StopFailure", failed, "--as", "claude-code", data=data)
+    assert len(queued(data)) == 3
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in queued(data))
+    with service(data) as found:
+        prompt = recorded("claude-code", "UserPromptSubmit", cwd=checkout, session_id="other")
+        racing = [
+            subprocess.Popen(
+                [*COMMAND, "claude-code", "UserPromptSubmit", "--as", "claude-code"],
+                stdin=subprocess.PIPE,
+                env=environment(MYCEL_DATA=str(data), MYCEL_DAEMON="off", **PATIENT),
+            )
+            for _ in range(4)
+        ]
+        for process in racing:
+            process.communicate(json.dumps(prompt).encode(), timeout=60)
+        assert queued(data) == []
+        with connected(found) as workspace:
+            expected = "user: Keep money in cents.\n\nassistant: I will.\n\nuser: And round half to even."
+            assert texts_of(workspace)["s"].count(expected) == 1
+            episodes = workspace.as_member("claude-code").episodes.list().items
+            assert [one.action for one in episodes] == ["failed"]
+
+
+def test_a_write_whose_answer_was_lost_is_stored_once(tmp_path: Path, checkout: Path, transcript: Path) -> None:
+    data = tmp_path / "data"
+    failed = recorded("claude-code", "StopFailure", cwd=checkout, transcript=transcript, session_id="s")
+    run_hook("claude-code", "StopFailure", failed, "--as", "claude-code", data=data)
+    kept = {file: file.read_bytes() for file in queued(data)}
+    assert len(kept) == 2
+    with service(data) as found:
+        add_member(found)
+        for _ in range(2):
+            for file, content in kept.items():
+                file.write_bytes(content)
+            stop(data, checkout, transcript)
+            assert queued(data) == []
+        with connected(found) as workspace:
+            assert len(workspace.as_member("claude-code").episodes.list().items) == 1
+            assert texts_of(workspace)["s"].count("user: Keep money in cents.\n\nassistant: I will.") == 1
+
+
+def test_writes_of_somebody_else_are_left_for_them(tmp_path: Path, checkout: Path, transcript: Path) -> None:
+    data = tmp_path / "data"
+    payload = recorded("codex", "Stop", cwd=checkout, transcript=transcript)
+    run_hook("codex", "Stop", payload, "--as", "codex", data=data)
+    with service(data) as found:
+        add_member(found)
+        stop(data, checkout, transcript)
+        with connected(found) as workspace:
+            assert list(texts_of(workspace)) == ["s"]
+    assert len(queued(data)) == 1
+
+
+def test_what_the_service_refuses_for_now_waits(tmp_path: Path, checkout: Path, transcript: Path) -> None:
+    data = tmp_path / "data"
+    with service(data) as found:
+        stop(data, checkout, transcript)
+        assert len(queued(data)) == 1
+        assert "the queue waits" in log_of(data)
+        add_member(found)
+        stop(data, checkout, transcript)
+        assert queued(data) == []
+
+
+def test_what_the_service_can_never_take_does_not_hold_up_the_rest(
+    tmp_path: Path, checkout: Path, transcript: Path
+) -> None:
+    data = tmp_path / "data"
+    Queue(data / "hooks/queue").put(
+        [Write("/api/capture/session", {"messages": [], "unknown": 1}), Write("/api/nothing", {})],
+        to="here as claude-code",
+    )
+    (data / "hooks/queue/00000000000000000001.write").write_bytes(b"\x00 no head")
+    with service(data) as found:
+        add_member(found)
+        stop(data, checkout, transcript)
+        assert queued(data) == []
+        with connected(found) as workspace:
+            assert list(texts_of(workspace)) == ["s"]
+
+
+def test_the_queue_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queueing, "MAX_FILES", 3)
+    queue = Queue(tmp_path)
+    for number in range(5):
+        dropped = queue.put([Write("/x", {"number": number})], to="here")
+    assert dropped == 1
+    assert [json.loads(entry.body)["number"] for entry in queue.entries()] == [2, 3, 4]
+    monkeypatch.setattr(queueing, "MAX_BYTES", 300)
+    queue.put([Write("/x", {"text": "long " * 30})], to="here")
+    assert len(list(queue.entries())) == 1
+
+
+@contextlib.contextmanager
+def silent_server() -> Iterator[str]:
+    """Takes connections, and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@contextlib.contextmanager
+def stuck_server() -> Iterator[str]:
+    """Begins to answer, and never ends."""
+    done = threading.Event()
+
+    def serve(server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while not done.is_set():
+                line, _ = server.accept()
+                line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+                threading.Thread(target=lambda line=line: (done.wait(30), line.close())).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve, args=(server,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        done.set()
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+
+
+@pytest.mark.parametrize("hanging", [silent_server, stuck_server])
+@pytest.mark.parametrize("by_setting", [True, False])
+def test_a_service_that_does_not_answer_costs_no_more_than_the_time_of_a_hook(
+    tmp_path: Path, checkout: Path, transcript: Path, hanging: type, by_setting: bool
+) -> None:
+    with hanging() as url:
+        env = {"MYCEL_HOOK_SECONDS": "0.4"}
+        if by_setting:
+            env |= {"MYCEL_URL": url, "MYCEL_TOKEN": "mycel_token"}
+        else:
+            named = {"url": url, "nonce": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00+00:00"}
+            (tmp_path / "daemon.json").write_text(json.dumps(named))
+        seconds = stop(tmp_path, checkout, transcript, **env)
+        assert seconds < NOT_LONG
+        assert len(queued(tmp_path)) == 1
+        prompt = recorded("claude-code", "UserPromptSubmit", cwd=checkout)
+        ran = run_hook("claude-code", "UserPromptSubmit", prompt, data=tmp_path, **env)
+        assert (ran.code, ran.output) == (0, "")
+        assert ran.seconds < NOT_LONG
+
+
+def test_the_operators_token_is_shown_only_to_the_service_that_the_file_names(
+    tmp_path: Path, checkout: Path, transcript: Path
+) -> None:
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    line, _ = server.accept()
+                    with line:
+                        heard.append(line.recv(65536))
+                        line.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: 18\r\n\r\n{"nonce": "other"}')
+                        heard.append(line.recv(65536))
+
+        threading.Thread(target=serve, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        named = {"url": url, "nonce": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00+00:00"}
+        (tmp_path / "daemon.json").write_text(json.dumps(named))
+        (tmp_path / "operator.token").write_text("mycel_secret\n")
+        stop(tmp_path, checkout, transcript)
+        server.shutdown(socket.SHUT_RDWR)
+    assert heard
+    assert b"mycel_secret" not in b"".join(heard)
+
+
+def test_an_agent_that_never_closes_its_pipe_does_not_keep_a_hook(tmp_path: Path, checkout: Path) -> None:
+    began = time.monotonic()
+    with subprocess.Popen(
+        [*COMMAND, "claude-code", "UserPromptSubmit"],
+        stdin=subprocess.PIPE,
+        env=environment(MYCEL_DATA=str(tmp_path), MYCEL_DAEMON="off"),
+    ) as process:
+        assert process.stdin
+        process.stdin.write(json.dumps(recorded("claude-code", "UserPromptSubmit", cwd=checkout)).encode())
+        process.stdin.flush()
+        assert process.wait(NOT_LONG) == 0
+        assert time.monotonic() - began < NOT_LONG
+        process.stdin.close()
+
+
+def test_a_session_starts_the_service_without_waiting_for_it_and_leaves_nothing_else_behind(
+    tmp_path: Path, checkout: Path, transcript: Path
+) -> None:
+    with started_on_demand(tmp_path / "data") as data:
+        began = {"MYCEL_DAEMON": "auto"}
+        stop(data, checkout, transcript, MYCEL_HOOK_SECONDS="0.25")
+        payload = recorded("claude-code", "SessionStart", cwd=checkout)
+        ran = run_hook("claude-code", "SessionStart", payload, data=data, MYCEL_HOOK_SECONDS="0.25", **began)
+        assert (ran.code, ran.output) == (0, "")
+        assert ran.seconds < NOT_LONG
+        eventually(lambda: find_daemon(data) is not None)
+        eventually(lambda: couriers(data) == [])
+        assert find_daemon(data) is not None
+
+
+def test_what_takes_longer_is_finished_by_somebody_who_has_time(
+    running: Service, workspace: RemoteWorkspace, checkout: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "long.jsonl"
+    turns = [f"Statement number {number} is about {'plenty of things ' * 60}".strip() for number in range(2000)]
+    file.write_text("".join(said("user", turn, id=str(number)) for number, turn in enumerate(turns)))
+    stop(running.data, checkout, file, session="much", MYCEL_HOOK_SECONDS="0.3")
+    eventually(lambda: queued(running.data) == [], seconds=40)
+    eventually(lambda: couriers(running.data) == [])
+    assert texts_of(workspace)["much"] == ["\n\n".join(f"user: {turn}" for turn in turns)]
+
+
+def couriers(data: Path) -> list[int]:
+    """The processes that hooks of a data directory have left."""
+    found: list[int] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (process / "cmdline").read_bytes()
+            mine = int(process.name) != os.getpid() and is_alive(int(process.name))
+            if mine and b"surfaces.hooks" in line and str(data).encode() in line:
+                found.append(int(process.name))
+    return found
