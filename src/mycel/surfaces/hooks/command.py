@@ -22,7 +22,9 @@ USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR], with the JSON
 USAGE_ERROR = 2
 _OPTIONS = ("--as", "--data")
 # A disk or a name server may not answer either, and knows no deadline of ours.
-_GRACE_SECONDS = 0.05
+_GRACE_SECONDS = 0.15
+# However long Python took to start: with less, a hook of a busy machine would never get anything done.
+_LEAST_SECONDS = 0.1
 
 
 class Asked(NamedTuple):
@@ -45,9 +47,10 @@ def run(words: Sequence[str]) -> int:
 def hook(asked: Asked, *, ends_process: bool = False) -> None:
     """With `ends_process`, whatever still waits after all of its time is over ends with the process."""
     settings = read_environment(asked.data)
-    deadline = Deadline(settings.hook_seconds, spent=age_of_process() if ends_process else 0.0)
+    spent = min(age_of_process(), max(0.0, settings.hook_seconds - _LEAST_SECONDS)) if ends_process else 0.0
+    deadline = Deadline(settings.hook_seconds, spent=spent)
     if ends_process:
-        _thread.start_new_thread(_end_after, (max(0.0, deadline.left) + _GRACE_SECONDS,))
+        _thread.start_new_thread(_end_after, (deadline.left + _GRACE_SECONDS,))
     log = Log(settings.data, name=_label(asked), debug=settings.log_level == DEBUG)
     answered = _Answered(asked)
     try:

@@ -15,8 +15,7 @@ from mycel.surfaces.hooks.transcript import read_piece
 
 QUEUE, LOCK = "queue", "queue.lock"
 # What will never be taken, however often it is sent: wrong in itself, or with nothing in it to keep.
-_FINAL = frozenset({400, 405, 409, 410, 413, 415, 422})
-_NOT_FOUND = 404
+_FINAL = frozenset({400, 404, 405, 409, 410, 413, 415, 422})
 # Less than this is not worth beginning with another write.
 _LEAST_SECONDS = 0.02
 
@@ -97,9 +96,7 @@ class Delivery:
         """Whether it is done with: taken, or refused for good."""
         self._deadline.seconds(least=_LEAST_SECONDS)
         reply = service.post(entry.path, entry.body, key=entry.key)
-        # Not found may be what it is about, or the member, who may still be added.
-        is_final = reply.status in _FINAL or (reply.status == _NOT_FOUND and service.is_admitted())
-        if reply.status >= 300 and not is_final:
+        if reply.status >= 300 and reply.status not in _FINAL:
             self._log.write(f"{entry.path} was answered {reply.status}: the queue waits")
             return False
         if reply.status >= 300:

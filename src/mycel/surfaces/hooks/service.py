@@ -55,9 +55,6 @@ class Service:
         keyed = {"idempotency-key": key} if key else {}
         return self._line.ask("POST", path, body=body, headers={**self._headers, **keyed})
 
-    def is_admitted(self) -> bool:
-        return self._line.ask("GET", "/api/me", headers=self._headers).status == 200
-
     def close(self) -> None:
         self._line.close()
 
