@@ -17,7 +17,12 @@ import pytest
 from mycel.client.daemon import find_daemon
 from mycel.client.workspace import RemoteWorkspace
 from mycel.surfaces.hooks import queue as queueing
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.delivery import deliver_all
+from mycel.surfaces.hooks.environment import read_environment
+from mycel.surfaces.hooks.log import Log
 from mycel.surfaces.hooks.queue import Queue, Write
+from mycel.surfaces.hooks.service import Caller
 from tests.service_process import Service, connected, eventually, is_alive, service, started_on_demand
 from tests.surfaces.hooks.hooking import COMMAND, PATIENT, environment, log_of, queued, recorded, run_hook, said
 
@@ -115,6 +120,23 @@ def test_writes_of_somebody_else_are_left_for_them(tmp_path: Path, checkout: Pat
         with connected(found) as workspace:
             assert list(texts_of(workspace)) == ["s"]
     assert len(queued(data)) == 1
+
+
+def test_whoever_has_time_delivers_for_all(tmp_path: Path, checkout: Path, transcript: Path) -> None:
+    data = tmp_path / "data"
+    for agent in ("codex", "claude-code"):
+        payload = recorded(agent, "Stop", cwd=checkout, transcript=transcript, session_id=agent)
+        run_hook(agent, "Stop", payload, "--as", agent, data=data)
+    elsewhere = {"MYCEL_URL": "http://127.0.0.1:9", "MYCEL_TOKEN": "mycel_token"}
+    stop(data, checkout, transcript, session="elsewhere", **elsewhere)
+    with service(data) as found:
+        add_member(found)
+        log = Log(data, name="test")
+        left = deliver_all(read_environment(data), Caller(None, None), Deadline(20), log)
+        with connected(found) as workspace:
+            assert "claude-code" in texts_of(workspace)
+            assert [one.session_id for one in workspace.as_member("codex").sources.list().items] == ["codex"]
+    assert left == len(queued(data)) == 1
 
 
 def test_what_the_service_refuses_for_now_waits(tmp_path: Path, checkout: Path, transcript: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.environment import HookSettings, child_environment, read_environment
+from mycel.surfaces.hooks.environment import OFF, HookSettings, child_environment, read_environment
 from mycel.surfaces.hooks.files import locked, make_folder
 from mycel.surfaces.hooks.log import FOLDER, OWNER_ONLY, Log
 from mycel.surfaces.hooks.service import Caller, caller_of
@@ -59,11 +59,11 @@ def main(words: list[str]) -> None:
             except MycelError as error:
                 log.write(f"the service could not be started: {error.code}")
                 return
-        from mycel.surfaces.hooks.delivery import Delivery
+        from mycel.surfaces.hooks.delivery import deliver_all
 
         member = words[1] if len(words) > 1 else None
         # It stands in the place of a hook that could not go on, and sends nobody else.
-        Delivery(settings._replace(daemon="off"), caller_of(settings, member), deadline, log).drain()
+        deliver_all(settings._replace(daemon=OFF), caller_of(settings, member), deadline, log)
 
 
 def _is_due(folder: Path) -> bool:

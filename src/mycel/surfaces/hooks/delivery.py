@@ -10,7 +10,7 @@ from mycel.surfaces.hooks.files import locked, make_folder
 from mycel.surfaces.hooks.log import FOLDER, Log
 from mycel.surfaces.hooks.queue import Entry, Queue, Write
 from mycel.surfaces.hooks.sender import Unreachable
-from mycel.surfaces.hooks.service import Caller, Service, destination, find_service
+from mycel.surfaces.hooks.service import HERE, Caller, Service, destination, find_service
 from mycel.surfaces.hooks.transcript import read_piece
 
 QUEUE, LOCK = "queue", "queue.lock"
@@ -18,6 +18,18 @@ QUEUE, LOCK = "queue", "queue.lock"
 _FINAL = frozenset({400, 404, 405, 409, 410, 413, 415, 422})
 # Less than this is not worth beginning with another write.
 _LEAST_SECONDS = 0.02
+
+
+def deliver_all(settings: HookSettings, caller: Caller, deadline: Deadline, log: Log) -> int:
+    """Also what the hooks of other members have left, where the operator may act for them; tells how much is left."""
+    queue = Queue(settings.data / FOLDER / QUEUE)
+    callers = {destination(settings, caller): caller}
+    if settings.url is None and not settings.token:
+        names = {entry.to.removeprefix(HERE) for entry in queue.entries() if entry.to.startswith(HERE)}
+        callers |= {f"{HERE}{name}": Caller(None, name) for name in sorted(names)}
+    for each in callers.values():
+        Delivery(settings, each, deadline, log).drain()
+    return sum(1 for _ in queue.entries())
 
 
 class Delivery:

@@ -13,6 +13,8 @@ from mycel.surfaces.hooks.sender import Line, Reply, Unreachable, read_address
 # As in `mycel.wire.daemon_file`.
 DAEMON_FILE, OPERATOR_TOKEN = "daemon.json", "operator.token"
 OPERATOR = "operator"
+# Before the member that a write to the service of the data directory comes from.
+HERE = "here as "
 _MOST_BYTES = 64 * 1024
 
 
@@ -36,12 +38,11 @@ def caller_of(settings: HookSettings, member: str | None) -> Caller:
 
 def destination(settings: HookSettings, caller: Caller) -> str:
     """Which service, and as whom, in a form that holds no secret: what queued writes are told apart by."""
-    who = f"as {caller.member or OPERATOR}"
-    if caller.token:
-        import hashlib
+    if not caller.token and settings.url is None:
+        return HERE + (caller.member or OPERATOR)
+    import hashlib
 
-        who = f"token {hashlib.sha256(caller.token.encode()).hexdigest()[:16]}"
-    return f"{settings.url or 'here'} {who}"
+    return f"{settings.url or 'here'} by {hashlib.sha256((caller.token or '').encode()).hexdigest()[:16]}"
 
 
 class Service:
