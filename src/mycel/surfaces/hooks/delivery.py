@@ -28,7 +28,9 @@ def deliver_all(settings: HookSettings, caller: Caller, deadline: Deadline, log:
         names = {entry.to.removeprefix(HERE) for entry in queue.entries() if entry.to.startswith(HERE)}
         callers |= {f"{HERE}{name}": Caller(None, name) for name in sorted(names)}
     for each in callers.values():
-        Delivery(settings, each, deadline, log).drain()
+        delivery = Delivery(settings, each, deadline, log)
+        delivery.drain()
+        delivery.close()
     return sum(1 for _ in queue.entries())
 
 
@@ -69,6 +71,10 @@ class Delivery:
         make_folder(self._folder)
         with locked(self._folder / LOCK, self._deadline) as is_ours:
             return is_ours and self._send_all(service)
+
+    def close(self) -> None:
+        if self._service is not None:
+            self._service.close()
 
     def send_courier(self) -> None:
         """Somebody who has more time: starts the service if need be, and empties the queue."""

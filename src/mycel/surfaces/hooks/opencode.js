@@ -1,0 +1,125 @@
+// Mycel in OpenCode: each event becomes one run of `mycel hook opencode EVENT`, and its answer part of the prompt.
+// Written by `mycel install opencode`; what stands here is replaced when that is run again.
+import { spawn } from "node:child_process";
+
+const COMMAND = ["mycel", "hook", "opencode"];
+// A hook answers in a quarter of a second; whatever takes longer than this is not waited for.
+const PATIENCE_MS = 1500;
+const MOST_CAPTURED = 200;
+
+function run(event, payload) {
+  return new Promise((resolve) => {
+    let output = "";
+    let timer;
+    const done = (text) => {
+      clearTimeout(timer);
+      resolve(text);
+    };
+    try {
+      const [program, ...words] = [...COMMAND, event];
+      const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
+      timer = setTimeout(() => {
+        child.kill();
+        done("");
+      }, PATIENCE_MS);
+      child.on("error", () => done(""));
+      child.on("close", () => done(output));
+      child.stdin.on("error", () => {});
+      child.stdout.on("data", (part) => (output += part));
+      child.stdin.end(JSON.stringify(payload));
+    } catch {
+      done("");
+    }
+  });
+}
+
+async function ask(event, payload) {
+  try {
+    const answer = JSON.parse((await run(event, payload)) || "{}");
+    return typeof answer.context === "string" ? answer.context : "";
+  } catch {
+    return "";
+  }
+}
+
+// What a person or the agent said; what a plugin or the program put in is left out.
+function textOf(parts) {
+  return (parts ?? [])
+    .filter((part) => part?.type === "text" && part.text && !part.synthetic && !part.ignored)
+    .map((part) => part.text)
+    .join("\n\n");
+}
+
+export const MycelPlugin = async ({ client, directory, worktree }) => {
+  const cwd = directory || worktree || process.cwd();
+  // Of each session: whether it was given its context, and how many of its messages were handed over.
+  const sessions = new Map();
+  const known = (id) => {
+    if (!sessions.has(id)) sessions.set(id, { started: false, source: "startup", handed: 0 });
+    return sessions.get(id);
+  };
+
+  async function newMessages(id) {
+    try {
+      const found = await client.session.messages({ path: { id } });
+      const all = (found?.data ?? [])
+        .map(({ info, parts }) => ({ role: info?.role, content: textOf(parts) }))
+        .filter(({ role, content }) => (role === "user" || role === "assistant") && content);
+      const session = known(id);
+      const fresh = all.slice(Math.min(session.handed, all.length)).slice(-MOST_CAPTURED);
+      session.handed = all.length;
+      return fresh;
+    } catch {
+      return [];
+    }
+  }
+
+  async function capture(event, id, more = {}) {
+    await run(event, { session_id: id, cwd, messages: await newMessages(id), ...more });
+  }
+
+  return {
+    "chat.message": async (input, output) => {
+      const id = input.sessionID;
+      const session = known(id);
+      const prompt = textOf(output.parts);
+      const texts = [];
+      if (!session.started) {
+        session.started = true;
+        texts.push(await ask("session.created", { session_id: id, cwd, source: session.source }));
+      }
+      texts.push(await ask("chat.message", { session_id: id, cwd, prompt }));
+      const text = texts.filter(Boolean).join("\n\n");
+      if (!text) return;
+      output.parts.push({
+        id: `prt_mycel${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`,
+        sessionID: id,
+        messageID: output.message?.id ?? input.messageID,
+        type: "text",
+        text,
+        synthetic: true,
+      });
+    },
+    "tool.execute.after": async (input, output) => {
+      if (!["write", "edit", "multiedit", "patch", "apply_patch"].includes(input.tool)) return;
+      const args = input.args ?? output?.args ?? { filePath: output?.metadata?.filepath };
+      await run("tool.execute.after", { session_id: input.sessionID, cwd, tool: input.tool, args });
+    },
+    "experimental.session.compacting": async (input) => {
+      await capture("experimental.session.compacting", input.sessionID);
+      // The context went with the rest: the next prompt brings it back.
+      Object.assign(known(input.sessionID), { started: false, source: "compact" });
+    },
+    event: async ({ event }) => {
+      const about = event.properties ?? {};
+      const id = about.sessionID ?? about.info?.id;
+      if (!id) return;
+      if (event.type === "session.idle") await capture("session.idle", id);
+      if (event.type === "session.error") await capture("session.error", id, { error: about.error });
+      if (event.type === "session.deleted") {
+        await run("session.deleted", { session_id: id, cwd, messages: [] });
+        sessions.delete(id);
+      }
+    },
+  };
+};
