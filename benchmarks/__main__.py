@@ -19,6 +19,7 @@ from benchmarks import (
     extraction,
     finding,
     gets,
+    hooks,
     judging,
     mcp_calls,
     saves,
@@ -44,6 +45,7 @@ SUITES = {
     "startup": startup.run,
     "mcp": mcp_calls.run,
     "subscribers": subscribers.run,
+    "hooks": hooks.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {

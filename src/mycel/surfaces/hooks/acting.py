@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mycel.surfaces.hooks import happening as told
 from mycel.surfaces.hooks.capture import failure_write, file_writes, session_writes, without_private_messages
 from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.delivery import Delivery
+from mycel.surfaces.hooks.delivery import LEAST_SECONDS, Delivery
 from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.happening import Happening
 from mycel.surfaces.hooks.inject import NOTHING, Injection, context_of, memories_for, question_in
@@ -44,8 +44,8 @@ def act(
         if happened.kind == told.TOOL_USED and not writes:
             return
         give("")
-    if not delivery.drain() and deadline.left <= 0.02:
-        delivery.send_courier()
+    if not delivery.drain() and deadline.left <= LEAST_SECONDS:
+        delivery.hand_over()
 
 
 class Hook:

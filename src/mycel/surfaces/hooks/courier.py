@@ -15,15 +15,18 @@ from mycel.surfaces.hooks.log import FOLDER, OWNER_ONLY, Log
 from mycel.surfaces.hooks.service import Caller, caller_of
 
 LIFE_SECONDS = 30.0
-# One is enough: those that follow within this time are left to it.
+# A service that does not start is not started again before.
 REST_SECONDS = 15.0
 STAMP, LOCK = "courier.stamp", "courier.lock"
 
 
-def dispatch(settings: HookSettings, caller: Caller, log: Log) -> None:
+def dispatch(settings: HookSettings, caller: Caller, log: Log, *, starts_service: bool) -> None:
     """In a session of its own and with nothing of the agent's: its pipes end with the hook."""
     folder = settings.data / FOLDER
-    if not _is_due(folder):
+    make_folder(folder)
+    with locked(folder / LOCK, Deadline(0)) as is_free:
+        pass
+    if not is_free or (starts_service and not _is_due(folder)):
         return
     import subprocess
 
@@ -63,11 +66,14 @@ def main(words: list[str]) -> None:
 
         member = words[1] if len(words) > 1 else None
         # It stands in the place of a hook that could not go on, and sends nobody else.
-        deliver_all(settings._replace(daemon=OFF), caller_of(settings, member), deadline, log)
+        caller = caller_of(settings, member)
+        left = None
+        while (now_left := deliver_all(settings._replace(daemon=OFF), caller, deadline, log)) and now_left != left:
+            # Others may have added to it meanwhile; what nobody takes stays.
+            left = now_left
 
 
 def _is_due(folder: Path) -> bool:
-    make_folder(folder)
     stamp = folder / STAMP
     with suppress(OSError):
         if abs(time.time() - stamp.stat().st_mtime) < REST_SECONDS:

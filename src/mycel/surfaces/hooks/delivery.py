@@ -17,7 +17,7 @@ QUEUE, LOCK = "queue", "queue.lock"
 # What will never be taken, however often it is sent: wrong in itself, or with nothing in it to keep.
 _FINAL = frozenset({400, 404, 405, 409, 410, 413, 415, 422})
 # Less than this is not worth beginning with another write.
-_LEAST_SECONDS = 0.02
+LEAST_SECONDS = 0.02
 
 
 def deliver_all(settings: HookSettings, caller: Caller, deadline: Deadline, log: Log) -> int:
@@ -31,7 +31,7 @@ def deliver_all(settings: HookSettings, caller: Caller, deadline: Deadline, log:
         delivery = Delivery(settings, each, deadline, log)
         delivery.drain()
         delivery.close()
-    return sum(1 for _ in queue.entries())
+    return queue.size()
 
 
 class Delivery:
@@ -54,7 +54,7 @@ class Delivery:
             if self._service is None:
                 self._log.debug("no service answers")
                 if self._settings.url is None and self._settings.daemon == AUTO:
-                    self.send_courier()
+                    self._send_courier(starts_service=True)
         return self._service
 
     def stage(self, writes: Sequence[Write]) -> None:
@@ -63,7 +63,7 @@ class Delivery:
 
     def drain(self) -> bool:
         """Whether all that is ours to send was taken. What is not stays, in order, for the next one who comes by."""
-        if self.queue.is_empty():
+        if not self.queue.size():
             return True
         service = self.service()
         if service is None:
@@ -76,11 +76,15 @@ class Delivery:
         if self._service is not None:
             self._service.close()
 
-    def send_courier(self) -> None:
-        """Somebody who has more time: starts the service if need be, and empties the queue."""
+    def hand_over(self) -> None:
+        """What is left goes to somebody who has more time."""
+        if self._service is not None:
+            self._send_courier(starts_service=False)
+
+    def _send_courier(self, *, starts_service: bool) -> None:
         from mycel.surfaces.hooks.courier import dispatch
 
-        dispatch(self._settings, self._caller, self._log)
+        dispatch(self._settings, self._caller, self._log, starts_service=starts_service)
 
     def _send_all(self, service: Service) -> bool:
         try:
@@ -112,7 +116,7 @@ class Delivery:
 
     def _send(self, service: Service, entry: Entry) -> bool:
         """Whether it is done with: taken, or refused for good."""
-        self._deadline.seconds(least=_LEAST_SECONDS)
+        self._deadline.seconds(least=LEAST_SECONDS)
         reply = service.post(entry.path, entry.body, key=entry.key)
         if reply.status >= 300 and reply.status not in _FINAL:
             self._log.write(f"{entry.path} was answered {reply.status}: the queue waits")

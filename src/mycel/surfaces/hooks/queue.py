@@ -87,8 +87,8 @@ class Queue:
                 continue
             yield entry
 
-    def is_empty(self) -> bool:
-        return not self._names()
+    def size(self) -> int:
+        return len(self._names())
 
     def _names(self) -> list[Path]:
         try:
