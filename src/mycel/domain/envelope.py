@@ -29,6 +29,11 @@ def one_line(text: str) -> str:
     return _ENVELOPE_SIGN.sub("\u2039", " ".join(INVISIBLE.sub("", text).split()))
 
 
+def whole_text(text: str) -> str:
+    """Stored text with its own lines, for an envelope that holds nothing else."""
+    return _ENVELOPE_SIGN.sub("\u2039", INVISIBLE.sub("", text))
+
+
 def cite(id: str) -> str:
     """The id that `get` takes, in a form that is easy to find again in a text."""
     return f"[m:{id}]"

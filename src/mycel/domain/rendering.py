@@ -14,30 +14,6 @@ TEAM_MEMORY = "## Recent Team Memory"
 # With less for each, a list of notes becomes shorter instead.
 LEAST_LINE_TOKENS = 60
 
-# Controls, and what Unicode calls default-ignorable: zero-width, bidi, fillers, variation selectors, the tag block.
-INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-# Also in the wide forms of the signs, which a reader takes for the plain ones.
-_ENVELOPE_SIGN = re.compile(r"[<\uff1c\ufe64](?=\s*[/\uff0f]?\s*stored[\s_\-\u2010-\u2015\uff0d]*notes)", re.IGNORECASE)
-
-
-def one_line(text: str) -> str:
-    """Stored text as it may stand in a line: what is invisible is gone, and so are line breaks and our own marks."""
-    return _ENVELOPE_SIGN.sub("\u2039", " ".join(INVISIBLE.sub("", text).split()))
-
-
-def whole_text(text: str) -> str:
-    """Stored text with its own lines, for an envelope that holds nothing else."""
-    return _ENVELOPE_SIGN.sub("\u2039", INVISIBLE.sub("", text))
-
-
-def cite(id: MemoryId) -> str:
-    """The id that `get` takes, in a form that is easy to find again in a text."""
-    return f"[m:{id}]"
-
 
 def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
     """What stands before a note of a section: its citation, and who wrote it when."""

@@ -1,6 +1,6 @@
 """What a model is told of a result: few words with the ids to ask for more, and the same as structured content.
 
-Stored text stands inside the envelope of `domain.rendering`: it is data, whoever wrote it.
+Stored text stands inside the envelope of `domain.envelope`: it is data, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 from mycel.domain.artifact import Artifact
 from mycel.domain.briefing import Briefing
 from mycel.domain.context import ContextBundle
+from mycel.domain.envelope import cite, envelope, one_line, whole_text
 from mycel.domain.episode import Episode, SuccessRate
 from mycel.domain.excerpt import estimate_tokens, shorten
 from mycel.domain.explanation import Explanation
@@ -20,7 +21,7 @@ from mycel.domain.inbox import InboxItem
 from mycel.domain.memory import Memory, Status
 from mycel.domain.query import Page
 from mycel.domain.recall import Hit, Recall
-from mycel.domain.rendering import bullet, cite, envelope, one_line, whole_text
+from mycel.domain.rendering import bullet
 from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord
 from mycel.wire.shapes import to_json
