@@ -14,8 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import mycel
-from mycel.client.daemon import find_daemon
-from tests.service_process import environment, eventually
+from tests.service_process import environment, eventually, services_below
 from tests.surfaces.mcp.clients import found, run, save, text_of
 
 TEAM = "builders"
@@ -39,10 +38,11 @@ def prepare(data: Path, *, members: int) -> list[str]:
 
 
 def stop_service(data: Path) -> None:
-    daemon = find_daemon(data)
-    if daemon is not None:
-        os.kill(daemon.pid, signal.SIGTERM)
-        eventually(lambda: find_daemon(data) is None, seconds=30)
+    """Whatever the machine is busy with: the process that it names, until it has gone."""
+    running = services_below(data)
+    for process_id in running:
+        os.kill(process_id, signal.SIGTERM)
+    eventually(lambda: not services_below(data), seconds=30)
 
 
 async def write(data: Path, who: str, count: int) -> list[str]:
@@ -118,6 +118,28 @@ def test_working_memory_survives_a_restart_and_is_nobody_elses(tmp_path: Path) -
         assert run(lambda: kept("swe-1")) == {"plan": None, "constraints": [], "context": {}, "scratchpad": []}
     finally:
         stop_service(data)
+
+
+def test_what_an_agent_says_is_about_the_repository_it_works_in(tmp_path: Path) -> None:
+    data, repository = tmp_path / "data", tmp_path / "web"
+    prepare(data, members=1)
+    (repository / ".git").mkdir(parents=True)
+    (repository / ".git" / "config").write_text('[remote "origin"]\n\turl = git@example.org:team/shop.git\n')
+    (repository / "src").mkdir()
+    given = parameters(data, MYCEL_AGENT="swe-0", MYCEL_DAEMON="off")
+
+    async def work() -> list[str]:
+        async with Client(given.model_copy(update={"cwd": str(repository / "src")})) as client:
+            return [
+                await save(client, "Here."),
+                await save(client, "Elsewhere.", project="pricing"),
+                await save(client, "Anywhere.", project=""),
+            ]
+
+    ids = run(work)
+    with mycel.open(data) as workspace:
+        saved = [workspace.as_member("swe-0").get(id) for id in ids]
+    assert [(one.project_id, one.repo_id) for one in saved] == [("shop", "shop"), ("pricing", None), (None, None)]
 
 
 def test_an_unknown_set_of_tools_is_refused_at_once(tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ def mcp(
         str,
         typer.Option(metavar="SET", help="Which tools the model gets: coding, team, swarm or full."),
     ] = TOOL_SETS[0],
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The project it works in; by default that of the current folder."),
+    ] = None,
     session: Annotated[
         str, typer.Option(metavar="ID", help="The session whose working memory it goes on with.")
     ] = "default",
@@ -48,7 +52,22 @@ def mcp(
 
     # Standard output is the agent's.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    run_stdio(lambda: call.memory_in(call.lasting()), tools=ToolSet(tools), working=_working(call, session))
+    run_stdio(
+        lambda: call.memory_in(call.lasting()),
+        tools=ToolSet(tools),
+        working=_working(call, session),
+        place=_place(project),
+    )
+
+
+def _place(project: str | None) -> dict[str, str]:
+    """As hooks find it: the repository of the folder in which the agent was started."""
+    from pathlib import Path
+
+    from mycel.surfaces.hooks.place import find_place
+
+    found = find_place(Path.cwd()).belongings()
+    return found if project is None else {**found, "project": project}
 
 
 def _working(call: Invocation, session: str) -> Callable[[str], WorkingMemory]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from starlette.requests import Request
@@ -42,6 +43,7 @@ class HttpGuest:
     """One caller of the service; an agent's working memory is not the service's."""
 
     working = None
+    place: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, service: Service, visit: Visit, secret: str) -> None:
         self.memory: MemoryApi = visit.memory

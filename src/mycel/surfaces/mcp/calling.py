@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +17,7 @@ from mycel.surfaces.mcp.tool import Effect, Tool
 from mycel.surfaces.mcp.working import WorkingTool
 from mycel.wire.operations import IDEMPOTENCY
 
-logger = logging.getLogger(__name__)
+PLACES = frozenset({"project", "repo"})
 
 
 async def call_tool(tool: Tool, guest: Guest, given: Mapping[str, Any]) -> CallToolResult:
@@ -41,8 +40,15 @@ def _do(tool: Tool, guest: Guest, arguments: dict[str, Any]) -> Told:
     memory = guest.memory
     part, _, name = tool.does.rpartition(".")
     method = getattr(getattr(memory, part) if part else memory, name)
-    found = _once(tool, method, {**arguments, **tool.given})
+    found = _once(tool, method, {**_placed(tool, guest.place, arguments), **tool.given})
     return tool.tell(found, TeamName(memory.team))
+
+
+def _placed(tool: Tool, place: Mapping[str, str], arguments: dict[str, Any]) -> dict[str, Any]:
+    """A model that names neither project nor repo means the one it works in; an empty name means none."""
+    if place and set(tool.takes) >= PLACES and not PLACES & arguments.keys():
+        return {**place, **arguments}
+    return {name: value for name, value in arguments.items() if value or name not in PLACES}
 
 
 def _once(tool: Tool, method: Any, arguments: dict[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from mcp.server.context import ServerRequestContext
@@ -23,6 +23,11 @@ class Guest(Protocol):
     @property
     def working(self) -> WorkingMemory | None:
         """The agent's own, where this process is the agent's."""
+        ...
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """The project and repo that the agent works in, where that is known: what it says is about them."""
         ...
 
     def caller(self) -> Caller:

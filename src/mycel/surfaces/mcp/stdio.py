@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -30,8 +30,15 @@ logger = logging.getLogger(__name__)
 class StdioGuest:
     """The one caller of this process. `connect` finds the service, which may have ended since it was last used."""
 
-    def __init__(self, connect: Callable[[], MemoryApi], *, working: Callable[[str], WorkingMemory]) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], MemoryApi],
+        *,
+        working: Callable[[str], WorkingMemory],
+        place: Mapping[str, str] | None = None,
+    ) -> None:
         self.memory = connect()
+        self.place = place or {}
         self.working = working(self.memory.member_id)
         self._connect = connect
         self._told: set[Callable[[str], None]] = set()
@@ -87,9 +94,15 @@ class StdioGuest:
             told(memory_id)
 
 
-def run_stdio(connect: Callable[[], MemoryApi], *, tools: ToolSet, working: Callable[[str], WorkingMemory]) -> None:
+def run_stdio(
+    connect: Callable[[], MemoryApi],
+    *,
+    tools: ToolSet,
+    working: Callable[[str], WorkingMemory],
+    place: Mapping[str, str] | None = None,
+) -> None:
     """Until the client closes the stream."""
-    guest = StdioGuest(connect, working=working)
+    guest = StdioGuest(connect, working=working, place=place)
 
     async def door(_ctx: Context) -> StdioGuest:
         return guest
