@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mycel.errors import (
     AccessDenied,
     Conflict,
+    Dangling,
     InvalidInput,
     LimitExceeded,
     Misconfigured,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessDenied",
     "Conflict",
+    "Dangling",
     "InvalidInput",
     "LimitExceeded",
     "Misconfigured",

@@ -4,6 +4,7 @@ MycelError
 ├── InvalidInput      change the request
 │   └── Unfitting     right in form, but not for what stands, or not together
 ├── NotFound          absent or hidden: the two look alike
+│   └── Dangling      it is there, but not what the request refers to or takes it for
 ├── AccessDenied      seen, but not allowed
 │   └── Unauthenticated  say who you are
 ├── Conflict          read again and retry
@@ -44,6 +45,12 @@ class NotFound(MycelError):
     """Also raised for what the caller may not see, so existence never leaks."""
 
     code = "not_found"
+
+
+class Dangling(NotFound):
+    """What the request is about is there; what it refers to beside, or takes it for, is absent or hidden."""
+
+    code = "dangling"
 
 
 class AccessDenied(MycelError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import difflib
+import hashlib
 import itertools
 import json
 import re
@@ -25,6 +26,7 @@ NEW = re.compile(r"(?<=plain-)\d{6}|mycel_[\w-]{43}|(?<=code=)[\w-]{43}|(?<=curs
 NUMBER = re.compile(r"-?\d+\.\d+(e-?\d+)?")
 # A stream is read for so long.
 PATIENCE = 0.2
+_OF_THE_MOMENT = frozenset({"content-length", "mycel-report", "mcp-session-id"})
 # Nobody leaves before an answer has begun.
 LONG = 30.0
 
@@ -149,11 +151,10 @@ def untold(answer: Answer, hidden: Hidden, said: set[str]) -> str | None:
 
 def plain(answer: Answer, hidden: Hidden) -> str:
     """The answer without what differs between any two: times, new ids, scores."""
-    kept = [
-        (name, value)
-        for name, value in answer.headers
-        if name not in {"content-length", "mycel-report", "mcp-session-id"}
-    ]
+    # A tag that follows from the body says no more than the body, which is compared.
+    follows = f'"{hashlib.blake2b(answer.body.encode(), digest_size=12).hexdigest()}"'
+    dropped = [("etag", follows), *(pair for pair in answer.headers if pair[0] in _OF_THE_MOMENT)]
+    kept = [pair for pair in answer.headers if pair not in dropped]
     body = answer.body
     with contextlib.suppress(ValueError):
         body = json.dumps(json.loads(body), sort_keys=True)

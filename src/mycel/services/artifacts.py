@@ -28,7 +28,7 @@ from mycel.domain.ids import MemberId, parse_id
 from mycel.domain.memory import MemoryType
 from mycel.domain.query import Filters, Page
 from mycel.domain.team import EXECUTIVE, Caller
-from mycel.errors import Conflict, InvalidInput, NotFound, Unfitting
+from mycel.errors import Conflict, Dangling, InvalidInput, NotFound, Unfitting
 from mycel.retrieval.arms import Place
 from mycel.services.artifact_files import FileBusy, FileRefused, Measured, WorkspaceFiles
 from mycel.services.idempotency import Retry
@@ -131,6 +131,8 @@ class ArtifactRegistry:
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
                 found = store.find_artifact(scope, memory_id)
+                if found is None and store.find(scope, memory_id) is not None:
+                    raise Dangling(f"no artifact {memory_id}")
             if found is not None:
                 return found, scope
         raise NotFound(f"no artifact {memory_id}")

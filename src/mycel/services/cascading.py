@@ -18,7 +18,7 @@ from mycel.domain.memory import MadeBy, Memory, Scope, SourceKind, SourceRef, St
 from mycel.domain.query import Page
 from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller
-from mycel.errors import AccessDenied, NotFound, Unfitting
+from mycel.errors import AccessDenied, Dangling, NotFound, Unfitting
 from mycel.retrieval.columns import indexed_text
 from mycel.services.digesting import Applying
 from mycel.services.organisation import descendants
@@ -50,7 +50,7 @@ class Cascading:
             _get_own(transaction, caller, memory_id)
             cascade = transaction.find_cascade(memory_id=memory_id)
             if cascade is None:
-                raise NotFound(f"memory {memory_id} was not sent to other teams")
+                raise Dangling(f"memory {memory_id} was not sent to other teams")
             transaction.put_cascade(replace(cascade, withdrawn_at=transaction.now))
             return _arm(transaction, cascade, known=True)
 

@@ -10,7 +10,7 @@ from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import PLACE_RELATIONS, PROJECT_PREFIX, REPO_PREFIX, Link, Relation
 from mycel.domain.memory import Memory
 from mycel.domain.team import Caller
-from mycel.errors import Unfitting
+from mycel.errors import Dangling, Unfitting
 from mycel.services.ownership import change_own
 
 
@@ -58,8 +58,8 @@ def _between(
     origin = transaction.get(read_scope(caller), start)
     require_edit(caller, origin)
     link = Link(start, target, relation, caller.member_id, transaction.now)
-    if not link.to_place:
-        transaction.get(read_scope(caller), MemoryId(target))
+    if not link.to_place and transaction.find(read_scope(caller), MemoryId(target)) is None:
+        raise Dangling(f"no memory {target}")
     return origin, link
 
 

@@ -23,7 +23,7 @@ from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.query import Order, Page
 from mycel.domain.team import Caller, Trust
-from mycel.errors import Conflict, InvalidInput, Unfitting
+from mycel.errors import Conflict, Dangling, InvalidInput, Unfitting
 from mycel.services.details import require_free_of_details
 from mycel.services.policies import Policies
 from mycel.services.screening import read_reason, screen
@@ -210,7 +210,9 @@ def _settle(
         raise Conflict(f"this memory is {chosen.status}: it cannot hold against another")
     opponents = _opponents(transaction, scope, winner_id)
     for id in loser_ids:
-        loser = transaction.get(scope, id)
+        loser = transaction.find(scope, id)
+        if loser is None:
+            raise Dangling(f"no memory {id}")
         _require_decider(caller, loser)
         if id not in opponents:
             raise Unfitting(f"nothing says that {id} contradicts it: link them as contradicts first", field="over")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -23,7 +23,7 @@ from mycel.domain.policy import ALL, NONE, Policy, Secrets
 from mycel.domain.query import Folder, Page, Tree
 from mycel.domain.team import IssuedToken, Token, Trust
 from mycel.wire.operations import Operation
-from mycel.wire.shapes import ARTIFACT, EPISODE, RENAMED, SUCCESS_RATE
+from mycel.wire.shapes import ARTIFACT, EPISODE, RENAMED, SUCCESS_RATE, left_out
 from mycel.wire.words import NULL, Schema, ref
 
 _ID: Schema = {"type": "string", "format": "uuid"}
@@ -101,8 +101,9 @@ class Answers:
         raise TypeError(f"{kind} has no schema")
 
     def _dataclass(self, kind: Any) -> Schema:
-        hints, renamed = get_type_hints(kind), RENAMED.get(kind, {})
-        return _object({renamed.get(field.name, field.name): self.schema(hints[field.name]) for field in fields(kind)})
+        hints, renamed, absent = get_type_hints(kind), RENAMED.get(kind, {}), left_out(kind)
+        found = {renamed.get(field.name, field.name): self.schema(hints[field.name]) for field in fields(kind)}
+        return _object({name: _ID if name in absent else one for name, one in found.items()}, absent)
 
     def properties(self, kind: Any, names: Sequence[str]) -> Schema:
         """Of what an object shows by properties."""
@@ -110,7 +111,7 @@ class Answers:
 
     def bundle(self) -> Schema:
         found = self._dataclass(ContextBundle)
-        return _object({**found["properties"], "text": MARKDOWN})
+        return _object({**found["properties"], "text": MARKDOWN}, left_out(ContextBundle))
 
     def tree(self) -> Schema:
         return _object(
@@ -125,11 +126,6 @@ class Answers:
 
     def issued(self) -> Schema:
         return _object({**self._dataclass(Token)["properties"], "token": self.schema(str)})
-
-    def report(self) -> Schema:
-        found = self._dataclass(report.Report)
-        needed = [name for name in found["required"] if name != "id"]
-        return {**found, "properties": {**found["properties"], "id": self.schema(ReportId)}, "required": needed}
 
     def policy(self) -> Schema:
         span: Schema = {"type": "string", "examples": ["7d", "never"]}
@@ -147,8 +143,9 @@ class Answers:
         )
 
 
-def _object(properties: Mapping[str, Schema]) -> Schema:
-    return {"type": "object", "properties": dict(properties), "required": list(properties)}
+def _object(properties: Mapping[str, Schema], absent: Container[str] = ()) -> Schema:
+    needed = [name for name in properties if name not in absent]
+    return {"type": "object", "properties": dict(properties), "required": needed}
 
 
 def _hint(kind: Any, name: str) -> Any:
@@ -161,7 +158,6 @@ _OWN: Mapping[Any, Callable[[Answers], Schema]] = {
     Tree: Answers.tree,
     IssuedToken: Answers.issued,
     Policy: Answers.policy,
-    report.Report: Answers.report,
     Episode: lambda answers: answers.properties(Episode, EPISODE),
     Artifact: lambda answers: answers.properties(Artifact, ARTIFACT),
     SuccessRate: lambda answers: answers.properties(SuccessRate, SUCCESS_RATE),

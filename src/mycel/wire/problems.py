@@ -11,6 +11,7 @@ from typing import Any
 from mycel.errors import (
     AccessDenied,
     Conflict,
+    Dangling,
     InvalidInput,
     LimitExceeded,
     Misconfigured,
@@ -31,6 +32,7 @@ STATUSES: Mapping[type[MycelError], HTTPStatus] = MappingProxyType(
         InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
         Unfitting: HTTPStatus.CONFLICT,
         NotFound: HTTPStatus.NOT_FOUND,
+        Dangling: HTTPStatus.CONFLICT,
         AccessDenied: HTTPStatus.FORBIDDEN,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         Conflict: HTTPStatus.CONFLICT,
@@ -49,6 +51,8 @@ _FAMILIES: Mapping[int, type[MycelError]] = {
     HTTPStatus.GATEWAY_TIMEOUT: Unavailable,
     **{status: family for family, status in STATUSES.items() if status != HTTPStatus.INTERNAL_SERVER_ERROR},
 }
+# Errors that share their status with others.
+_BY_CODE: Mapping[str, type[MycelError]] = {error.code: error for error in (Dangling, Unfitting)}
 
 
 def status_of(error: MycelError) -> HTTPStatus:
@@ -72,8 +76,7 @@ def error_of(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -
     """The error that the answer stands for."""
     family = _FAMILIES.get(status, Unavailable if status >= HTTPStatus.INTERNAL_SERVER_ERROR else MycelError)
     detail = str(body.get("detail") or f"the service answered with status {status}")
-    if body.get("code") == Unfitting.code:
-        family = Unfitting
+    family = _BY_CODE.get(str(body.get("code")), family)
     if issubclass(family, InvalidInput):
         field = str(body.get("field") or "request")
         return family(detail.removeprefix(f"{field}: "), field=field)

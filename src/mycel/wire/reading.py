@@ -16,10 +16,9 @@ from mycel.domain.episode import Episode, EpisodeDetail, SuccessRate, Tally
 from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy, changed_policy
 from mycel.domain.query import Folder, Page, Tree
-from mycel.domain.report import Report
 from mycel.domain.team import IssuedToken, Token
 from mycel.errors import Unavailable
-from mycel.wire.shapes import RENAMED
+from mycel.wire.shapes import RENAMED, left_out
 
 Reader = Callable[[Any], Any]
 
@@ -89,10 +88,12 @@ def _of_dataclass(kind: Any) -> Reader:
         for field in fields(kind)
         if field.init
     ]
+    absent = dict.fromkeys(left_out(kind))
 
-    def build(value: Mapping[str, Any]) -> Any:
-        if not isinstance(value, dict):
+    def build(given: Mapping[str, Any]) -> Any:
+        if not isinstance(given, dict):
             raise TypeError(f"not a {kind.__name__}")
+        value = {**absent, **given} if absent else given
         return kind(**{name: take(value[key]) for name, key, take, required in known if required or key in value})
 
     return build
@@ -148,7 +149,6 @@ _OWN: Mapping[Any, Reader] = {
     Artifact: _artifact,
     Tree: _tree,
     IssuedToken: lambda value: IssuedToken(_reader(Token)(value), value["token"]),
-    Report: lambda value: _of_dataclass(Report)({"id": None, **value}),
     Policy: lambda value: changed_policy(Policy(), value),
     SuccessRate: lambda value: SuccessRate(value["name"], _reader(Tally)(value["tally"])),
 }

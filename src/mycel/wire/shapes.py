@@ -13,18 +13,19 @@ from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
 from pathlib import PurePath
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
 from mycel.domain.artifact import Artifact
 from mycel.domain.context import ContextBundle
 from mycel.domain.episode import Episode, SuccessRate, Tally
+from mycel.domain.ids import EventId, MemoryId, RecallId, ReportId, SourceId
 from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy, policy_values
 from mycel.domain.query import Page, Tree
 from mycel.domain.recall import Hit, Recall
-from mycel.domain.report import Report
 from mycel.domain.team import IssuedToken, Token
 
+Dump = Callable[[Any], dict[str, object]]
 MEMORY = "memory"
 EPISODE = (
     *("id", "task_id", "agent_id", "action", "approach", "outcome", "duration_ms", "tokens_in", "tokens_out"),
@@ -35,6 +36,7 @@ ARTIFACT = (
     *("project_id", "created_at", MEMORY),
 )
 SUCCESS_RATE = ("name", "rate", "completed", "failed", "episodes", "tally")
+_IDS = (EventId, MemoryId, RecallId, ReportId, SourceId)
 # The domain's word → the word on the wire.
 RENAMED: Mapping[type, Mapping[str, str]] = {
     Recall: {"hits": "results"},
@@ -57,11 +59,26 @@ def _dumper(kind: type) -> Callable[[Any], Any]:
     if own is not None:
         return own
     if is_dataclass(kind):
-        return _named([field.name for field in fields(kind)], RENAMED.get(kind, {}))
+        return _without(left_out(kind), _named([field.name for field in fields(kind)], RENAMED.get(kind, {})))
     raise TypeError(f"{kind} has no shape on the wire")
 
 
-def _named(names: list[str] | tuple[str, ...], renamed: Mapping[str, str]) -> Callable[[object], dict[str, object]]:
+def left_out(kind: type) -> frozenset[str]:
+    """Ids of what may not be there: then there is no id either, and not one that is null."""
+    hints = get_type_hints(kind)
+    names = [field.name for field in fields(kind)]
+    return frozenset(name for name in names if any(hints[name] == id | None for id in _IDS))
+
+
+def _without(
+    names: frozenset[str], dump: Callable[[object], dict[str, object]]
+) -> Callable[[object], dict[str, object]]:
+    if not names:
+        return dump
+    return lambda value: {name: one for name, one in dump(value).items() if one is not None or name not in names}
+
+
+def _named(names: list[str] | tuple[str, ...], renamed: Mapping[str, str]) -> Dump:
     keys = [renamed.get(name, name) for name in names]
     if len(keys) == 1:
         only = attrgetter(names[0])
@@ -81,17 +98,11 @@ def _tree(value: Tree) -> dict[str, object]:
 
 
 def _bundle(value: ContextBundle) -> dict[str, object]:
-    found = _named([field.name for field in fields(ContextBundle)], {})(value)
+    found = _BUNDLE(value)
     return {**found, "text": value.to_markdown()}
 
 
-def _report(value: Report) -> dict[str, object]:
-    """A dry run has no id."""
-    found = _REPORT(value)
-    return found if value.id is not None else {name: one for name, one in found.items() if name != "id"}
-
-
-_REPORT = _named([field.name for field in fields(Report)], {})
+_BUNDLE = _without(left_out(ContextBundle), _named([field.name for field in fields(ContextBundle)], {}))
 _TOKEN = _named([field.name for field in fields(Token)], {})
 _OWN: Mapping[type, Callable[[Any], Any]] = {
     # Its fields are its dictionary, and every answer is full of them.
@@ -107,7 +118,6 @@ _OWN: Mapping[type, Callable[[Any], Any]] = {
     Tally: _named([field.name for field in fields(Tally)], {}),
     IssuedToken: lambda value: {**_TOKEN(value.token), "token": value.secret},
     Policy: policy_values,
-    Report: _report,
     PurePath: str,
     # Last, since it is the widest: the read-only mappings of the domain.
     Mapping: dict,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from mycel.errors import (
     AccessDenied,
     Conflict,
+    Dangling,
     InvalidInput,
     LimitExceeded,
     Misconfigured,
@@ -27,6 +28,7 @@ EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
         MycelError: FAILED,
         InvalidInput: 2,
         NotFound: 3,
+        Dangling: 3,
         AccessDenied: 4,
         Conflict: 5,
         LimitExceeded: 6,

@@ -67,7 +67,7 @@ def require_json(scope: Scope) -> None:
 
 def read_object(raw: bytes) -> dict[str, Any]:
     """The one JSON object of a body; an empty body is an empty object."""
-    if not raw.strip():
+    if not raw:
         return {}
     try:
         found = json.loads(raw.decode(), parse_constant=float, parse_float=_number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -27,7 +28,7 @@ from mycel.wire.spelling import respelled, snake_case
 _ETAG = re.compile(r'"(\d{1,18})"')
 _BASE64 = "base64"
 # Where what was made, or begun, can be looked at.
-_PLACES: Mapping[type, str] = {
+PLACES: Mapping[type, str] = {
     Memory: "/api/memory",
     Episode: "/api/memory/episodes",
     Artifact: "/api/memory/artifacts",
@@ -87,17 +88,16 @@ class Call(NamedTuple):
                 return Answer(operation.status, result.encode(), (("content-type", MARKDOWN),))
         if result is None:
             return Answer(204, b"")
-        headers: list[tuple[str, str]] = []
-        if isinstance(result, Memory):
-            tag = f'"{result.version}"'
-            headers.append(("etag", tag))
-            if operation.method == "GET" and _matches(self.headers.get("if-none-match"), tag):
-                return Answer(304, b"", tuple(headers))
+        body = to_json(cast(object, result))
+        tag = _tag(operation, cast(object, result), body)
+        headers = [] if tag is None else [("etag", tag)]
+        if operation.method == "GET" and _matches(self.headers.get("if-none-match"), tag):
+            return Answer(304, b"", tuple(headers))
         if isinstance(result, Page):
             headers += _next_page(operation, self.query, cast("Page[object]", result).next_cursor)
         if operation.status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
             headers += _place(cast(object, result))
-        return Answer(operation.status, to_json(cast(object, result)), tuple(headers))
+        return Answer(operation.status, body, tuple(headers))
 
 
 def _function(visit: Visit, operation: Operation) -> Any:
@@ -176,13 +176,20 @@ def _decoded(given: Mapping[str, object], field: str) -> bytes:
         raise InvalidInput("is not valid base64", field=f"{field}.{_BASE64}") from None
 
 
-def _matches(given: str | None, tag: str) -> bool:
+def _tag(operation: Operation, result: object, body: bytes) -> str | None:
+    """Of a memory its version, which a change may name; of whatever else is read, what the answer holds."""
+    if isinstance(result, Memory):
+        return f'"{result.version}"'
+    return f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"' if operation.method == "GET" else None
+
+
+def _matches(given: str | None, tag: str | None) -> bool:
     return given is not None and not {"*", tag}.isdisjoint(one.strip().removeprefix("W/") for one in given.split(","))
 
 
 def _place(made: object) -> list[tuple[str, str]]:
     if isinstance(made, Memory | Episode | Artifact | IngestionEvent):
-        return [("location", f"{_PLACES[type(made)]}/{made.id}")]
+        return [("location", f"{PLACES[type(made)]}/{made.id}")]
     return []
 
 

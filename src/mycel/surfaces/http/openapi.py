@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 from mycel import __version__
@@ -11,6 +12,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.surfaces.http import openapi_parts as parts
 from mycel.surfaces.http.bodies import JSON
+from mycel.surfaces.http.calls import PLACES
 from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.wire.answers import Answers
 from mycel.wire.arguments import arguments, in_path, without
@@ -73,7 +75,7 @@ def _operation(operation: Operation, answers: Answers, *, id: str) -> Document:
     media_type = JSON if operation.shows in {None, "to_agent_context"} else _TEXT
     found["responses"] = {
         str(operation.status): parts.answer(answers.of(operation), media_type, _headers(operation)),
-        **({"304": parts.NOT_MODIFIED} if _tagged(operation) and operation.method == "GET" else {}),
+        **({"304": parts.NOT_MODIFIED} if operation.method == "GET" else {}),
         **parts.problems(_statuses(operation)),
     }
     return {name: value for name, value in found.items() if value}
@@ -85,7 +87,7 @@ def _parameters(operation: Operation) -> list[Schema]:
         found += _in_query(arguments(operation))
     if IDEMPOTENCY in operation.fields:
         found.append(parts.IDEMPOTENCY_KEY)
-    if _tagged(operation) and operation.method == "GET":
+    if operation.method == "GET":
         found.append(parts.IF_NONE_MATCH)
     return found
 
@@ -104,16 +106,12 @@ def _in_query(taken: Schema) -> list[Schema]:
 
 
 def _headers(operation: Operation) -> list[str]:
-    found = ["ETag"] if _tagged(operation) else []
-    if _tagged(operation) and operation.status == 201:
+    found = ["ETag"] if operation.answers is Memory or operation.method == "GET" else []
+    if operation.status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED} and operation.answers in PLACES:
         found.append("Location")
     if operation.pages and getattr(operation.answers, "__origin__", None) is Page:
         found.append("Link")
     return found
-
-
-def _tagged(operation: Operation) -> bool:
-    return operation.answers is Memory
 
 
 def _statuses(operation: Operation) -> Iterable[int]:

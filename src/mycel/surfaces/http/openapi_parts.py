@@ -52,13 +52,16 @@ PROBLEM: Schema = {
     "required": ["type", "title", "status", "detail", "code"],
 }
 NOT_MODIFIED: Schema = {
-    "description": "The version that If-None-Match names is the present one.",
+    "description": "Nothing has changed since the answer whose ETag If-None-Match names.",
     "headers": {"ETag": {"$ref": "#/components/headers/ETag"}},
 }
 _HEADERS: Mapping[str, Schema] = {
-    "ETag": {"description": "The version of the memory.", "schema": {"type": "string", "pattern": '^"[0-9]+"$'}},
+    "ETag": {
+        "description": "Of a memory its version, of other answers what they hold.",
+        "schema": {"type": "string", "pattern": '^"[0-9a-f]+"$'},
+    },
     "Link": {"description": 'The next page, as `rel="next"`; none after the last.', "schema": {"type": "string"}},
-    "Location": {"description": "The path of the new memory.", "schema": {"type": "string"}},
+    "Location": {"description": "The path of what was made or begun.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
     "WWW-Authenticate": {"schema": {"const": "Bearer"}},
 }
