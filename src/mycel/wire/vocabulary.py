@@ -105,7 +105,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "expected_version": whole(1, MAX_COUNT, description="A conflict unless the memory is at this version."),
         "expires_at": MOMENT,
         "extract": FLAG,
-        "follow": {**FLAG, "description": "As Server-Sent Events that go on."},
         "folder": filled(MAX_NOTED_BYTES),
         "from_id": ID,
         "id": ID,

@@ -15,11 +15,13 @@ from mycel.domain.archive import ExportReport, MoveReport
 from mycel.embedded.workspace import Visit
 from mycel.surfaces.http.arguments import query_arguments
 from mycel.surfaces.http.bodies import check_announced, chunk_of, too_large
-from mycel.surfaces.http.routes import NotedRoute
+from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.wire.archives import EXPORT, IMPORT, REPORT, name_of
 from mycel.wire.shapes import to_json
+from mycel.wire.words import FLAG, Schema
 
+PACKED, LINES = "application/gzip", "application/x-ndjson"
 MAX_ARCHIVE_BYTES = 16 * 1024**3
 _EXPORT_TYPES = {"whole": bool, "packed": bool}
 _IMPORT_TYPES = {"whole": bool, "packed": bool, "dry_run": bool}
@@ -39,7 +41,7 @@ async def export(request: Request) -> Response:
         raise
     return FileResponse(
         file,
-        media_type="application/gzip" if given["packed"] else "application/x-ndjson",
+        media_type=PACKED if given["packed"] else LINES,
         headers={REPORT: to_json(report).decode(), "cache-control": "no-store"},
         background=BackgroundTask(folder.cleanup),
     )
@@ -84,4 +86,31 @@ async def _counted(request: Request) -> AsyncGenerator[bytes]:
             yield part
 
 
-ROUTES = [NotedRoute(EXPORT, export, methods=["GET"]), NotedRoute(IMPORT, import_, methods=["POST"])]
+_QUERY: dict[str, Schema] = {
+    "whole": {**FLAG, "description": "All of the team, private memories included; for the operator."},
+    "packed": {**FLAG, "description": "As gzip, which is the default, or as plain lines of JSON."},
+    "dry_run": {**FLAG, "description": "Say what would be taken, and take nothing."},
+}
+EXPORTED = About(
+    tag="moving",
+    summary="An archive of what the caller sees of its team",
+    shape={},
+    media_type=PACKED,
+    others=(LINES,),
+    headers=("Mycel-Report",),
+    query={name: _QUERY[name] for name in _EXPORT_TYPES},
+)
+IMPORTED = About(
+    tag="moving",
+    summary="Take in an archive: all of it or, when anything in it is wrong, nothing",
+    description=f"At most {MAX_ARCHIVE_BYTES:,} bytes.",
+    answers=MoveReport,
+    query={name: _QUERY[name] for name in _IMPORT_TYPES},
+    body={"type": "string", "format": "binary", "minLength": 1},
+    body_types=("application/octet-stream",),
+    refuses=frozenset({507}),
+)
+ROUTES = [
+    DescribedRoute(EXPORT, export, {"GET": EXPORTED}),
+    DescribedRoute(IMPORT, import_, {"POST": IMPORTED}),
+]

@@ -20,8 +20,10 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class About:
     """What the description of the API says of one method of a route.
 
-    `answers` is a type of the API, or `shape` a schema; without either nothing is answered. `query` names the
-    parameters and what they mean, all of them optional but the `required`. A `public` one asks for no token.
+    `answers` is a type of the API, or `shape` a schema; without either nothing is answered. It comes as `media_type`,
+    or as one of `others`, which no schema can say more of. `query` names the parameters and what they mean, all of
+    them optional but the `required`. A `public` one asks for no token; `refuses` are the statuses it has for what it
+    is sent.
     """
 
     tag: str
@@ -30,13 +32,15 @@ class About:
     answers: Any = None
     shape: Schema | None = None
     media_type: str = JSON
+    others: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
     status: int = 200
     query: Mapping[str, Schema] = field(default_factory=dict[str, Schema])
     required: frozenset[str] = frozenset()
     body: Schema | None = None
-    body_type: str = JSON
-    paged: bool = False
+    body_types: tuple[str, ...] = (JSON,)
     public: bool = False
+    refuses: frozenset[int] = frozenset()
 
 
 class DescribedRoute(NotedRoute):

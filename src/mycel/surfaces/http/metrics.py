@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mycel.access.rules import require_operator
-from mycel.surfaces.http.routes import NotedRoute
+from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.service import service_of
 
 
@@ -19,4 +19,11 @@ async def metrics(request: Request) -> Response:
     return Response(service.metrics.text(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-ROUTES = [NotedRoute("/metrics", metrics, methods=["GET"])]
+ABOUT = About(
+    tag="health",
+    summary="Figures of the service, for Prometheus",
+    description="For the operator alone.",
+    shape={"type": "string"},
+    media_type="text/plain",
+)
+ROUTES = [DescribedRoute("/metrics", metrics, {"GET": ABOUT})]

@@ -131,7 +131,7 @@ def _route(route: DescribedRoute, method: str, about: About, answers: Answers) -
         for name, schema in about.query.items()
     ]
     steps = [parts.parameter(name, {"type": "string"}, place="path") for name in _PARAMETER.findall(route.path)]
-    taken = () if about.body is None else (413, 415)
+    taken = about.refuses if about.body is None else {413, *([415] if JSON in about.body_types else []), *about.refuses}
     schema = about.shape if about.answers is None else answers.schema(about.answers)
     found: Document = {
         "operationId": f"{names}_{method.lower()}",
@@ -140,12 +140,12 @@ def _route(route: DescribedRoute, method: str, about: About, answers: Answers) -
         "description": about.description,
         "parameters": steps + in_query,
         "responses": {
-            str(about.status): parts.answer(schema, about.media_type, ["Link"] if about.paged else []),
+            str(about.status): parts.answer(schema, about.media_type, about.headers, others=about.others),
             **parts.problems({*(parts.FOR_ANYBODY if about.public else parts.ALWAYS), *taken}),
         },
     }
     if about.body is not None:
-        found["requestBody"] = parts.body(about.body, media_type=about.body_type)
+        found["requestBody"] = parts.body(about.body, media_types=about.body_types)
     shown = {name: value for name, value in found.items() if value}
     return {**shown, "security": []} if about.public else shown
 

@@ -62,7 +62,9 @@ _HEADERS: Mapping[str, Schema] = {
     },
     "Link": {"description": 'The next page, as `rel="next"`; none after the last.', "schema": {"type": "string"}},
     "Location": {"description": "The path of what was made or begun.", "schema": {"type": "string"}},
+    "Mycel-Report": {"description": "What the archive holds, in ASCII JSON.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+    "Set-Cookie": {"schema": {"type": "string"}},
     "WWW-Authenticate": {"schema": {"const": "Bearer"}},
 }
 _REQUEST_HEADERS: Mapping[str, tuple[str, Schema, str]] = {
@@ -135,18 +137,18 @@ def parameter(name: str, schema: Schema, *, place: str, required: bool = False) 
     return {"name": name, "in": place, **needed, **about, "schema": inner}
 
 
-def body(schema: Schema, *, media_type: str = JSON) -> Schema:
+def body(schema: Schema, *, media_types: Iterable[str] = (JSON,)) -> Schema:
     needed = {} if _allows_nothing(schema) else {"required": True}
-    return {**needed, "content": {media_type: {"schema": schema}}}
+    return {**needed, "content": {media_type: {"schema": schema} for media_type in media_types}}
 
 
-def answer(schema: Schema | None, media_type: str, headers: Iterable[str]) -> Schema:
+def answer(schema: Schema | None, media_type: str, headers: Iterable[str], *, others: Iterable[str] = ()) -> Schema:
     named = {name: _to("headers", name) for name in headers}
     found: Schema = {"description": "Done." if schema is None else "The answer."}
     if named:
         found["headers"] = named
     if schema is not None:
-        found["content"] = {media_type: {"schema": schema}}
+        found["content"] = {media_type: {"schema": schema}, **{other: {"schema": {}} for other in others}}
     return found
 
 

@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from mycel.domain import fields
-from mycel.domain.team import IssuedToken
+from mycel.domain.team import Caller, IssuedToken
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
 from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
+from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.one_time_codes import LINK_SECONDS
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.surfaces.http.routes import NotedRoute
@@ -23,6 +24,7 @@ from mycel.surfaces.http.service import Service, service_of
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.shapes import to_json
 from mycel.wire.spelling import respelled
+from mycel.wire.words import MEMBER, Schema, closed, filled
 
 LINKS = "/api/sign-in-links"
 SIGN_IN_JSON = "/api/sign-in"
@@ -185,9 +187,32 @@ def _is_https(request: Request) -> bool:
     return request.url.scheme == "https" or request.headers.get("origin", "").lower().startswith("https://")
 
 
+_SECRET: Schema = filled(MAX_BYTES // 8)
+OFFERED = About(
+    tag="signing in",
+    summary="A link that signs a browser in, once",
+    description="For the caller; the operator may name another member.",
+    shape={
+        "type": "object",
+        "properties": {"url": {"type": "string"}, "expires_at": {"type": "string", "format": "date-time"}},
+        "required": ["url", "expires_at"],
+    },
+    status=HTTPStatus.CREATED,
+    body=closed({"member_id": MEMBER}),
+)
+SIGNED_IN = About(
+    tag="signing in",
+    summary="A cookie for a browser, by the code of a link or by a token",
+    answers=Caller,
+    headers=("Set-Cookie",),
+    body={"anyOf": [closed({name: _SECRET}, required=[name]) for name in ("code", "token")]},
+    public=True,
+    refuses=frozenset({401, 422, 429, 507}),
+)
+# The others are pages for people, and no part of the API.
 ROUTES = [
-    NotedRoute(LINKS, offer, methods=["POST"]),
-    NotedRoute(SIGN_IN_JSON, sign_in_json, methods=["POST"]),
+    DescribedRoute(LINKS, offer, {"POST": OFFERED}),
+    DescribedRoute(SIGN_IN_JSON, sign_in_json, {"POST": SIGNED_IN}),
     NotedRoute(SIGN_IN, show, methods=["GET"]),
     NotedRoute(SIGN_IN, sign_in, methods=["POST"]),
     NotedRoute(SIGN_OUT, sign_out, methods=["POST"]),

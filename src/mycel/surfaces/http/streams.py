@@ -130,9 +130,12 @@ ABOUT = About(
     tag="memory",
     summary="What has happened in a team, in order",
     description=f"At most {MOST_CHANGES:,} at once. Gaps in the sequence are changes that the caller may not see. With "
-    "`Accept: text/event-stream` as Server-Sent Events that go on.",
+    "`Accept: text/event-stream`, or `follow=true`, as Server-Sent Events that never end; `Last-Event-ID` then wins "
+    "over `after`, and without either it begins with what comes from now on. The same over a WebSocket.",
     answers=list[Change],
-    query={name: meaning_of(name, operation="changes") for name in TYPES},
-    paged=True,
+    others=(MEDIA_TYPE,),
+    headers=("Link",),
+    # Whoever makes calls from this description expects an answer that ends.
+    query={name: meaning_of(name, operation="changes") for name in TYPES if name != "follow"},
 )
 ROUTES = [DescribedRoute(CHANGES, changes, {"GET": ABOUT})]
