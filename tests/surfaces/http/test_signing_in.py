@@ -66,6 +66,7 @@ def test_a_link_signs_a_browser_in_once(squad: Workspace, client: TestClient) ->
     assert url.startswith(f"{ADDRESS}/sign-in?code=")
     first = exchanged(client, code=code_of(url))
     assert (first.status_code, first.headers["location"]) == (303, "/")
+    assert client.get(first.headers["location"]).status_code == 200
     me = client.get("/api/me", headers=by_cookie(cookie_in(first)))
     assert (me.status_code, me.json()["member_id"]) == (200, "swe-1")
     again = exchanged(client, code=code_of(url))

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, mcp, metrics, signing_in, sockets, streams
+from mycel.surfaces.http import archives, front_page, mcp, metrics, signing_in, sockets, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.descriptions import Descriptions
@@ -76,6 +76,7 @@ def create_app(
         *archives.ROUTES,
         *metrics.ROUTES,
         *signing_in.ROUTES,
+        *front_page.ROUTES,
         mcp.route(),
     ]
     routes += Descriptions(routes).routes()

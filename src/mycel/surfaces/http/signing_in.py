@@ -24,7 +24,7 @@ from mycel.surfaces.http.service import Service, service_of
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.shapes import to_json
 from mycel.wire.spelling import respelled
-from mycel.wire.words import MEMBER, Schema, closed, filled
+from mycel.wire.words import MEMBER, Schema, closed, filled, nullable
 
 LINKS = "/api/sign-in-links"
 SIGN_IN_JSON = "/api/sign-in"
@@ -198,7 +198,7 @@ OFFERED = About(
         "required": ["url", "expires_at"],
     },
     status=HTTPStatus.CREATED,
-    body=closed({"member_id": MEMBER}),
+    body=closed({"member_id": nullable(MEMBER)}),
 )
 SIGNED_IN = About(
     tag="signing in",
