@@ -9,6 +9,16 @@ from mycel.wire.operations import Operation
 
 _SUMMARIES: Mapping[str, str] = {
     "get": "One memory",
+    "list": "Memories in pages, newest first unless ordered otherwise",
+    "save_many": "Stores up to 1000 memories; all of them, or none",
+    "search": "Finds memories by words and by meaning, the best first",
+    "history": "The versions of a memory, oldest first",
+    "index_file": "Takes in a file, split on its headings; a later content makes new versions",
+    "capture_conversation": "Keeps a conversation that was saved on purpose, and draws candidates from it when asked",
+    "context_for": "What an agent should know before it starts a task",
+    "before_task": "What an orchestrator should know before it hands out a task",
+    "approve_many": "Makes candidates active; all of them, or none",
+    "explain": "Why a search found what it found, or what is known about a memory",
     "update": "The next version of a memory",
     "restore": "Brings a deleted memory back",
     "links": "What a memory is linked to, and what is linked to it",
@@ -23,27 +33,62 @@ _SUMMARIES: Mapping[str, str] = {
     "reject_many": "Archives candidates; all of them, or none",
     "reports": "Runs of consolidation, newest first",
     "policy": "The policy of the team",
+    "upsert_profile_fact": "Keeps a fact about a person, by default the caller",
+    "inject_learning": "A lead's lesson for the team or for one worker alone",
+    "undo": "Everything as it was before a run, but what somebody has changed since",
+    "escalate": "Sends a memory to the parent team; later versions and its withdrawal follow",
+    "knowledge.list": "The values that stand, newest first",
+    "knowledge.get": "The value that stands under a key",
+    "knowledge.upsert": "Keeps a value; it replaces the standing one if it is surer, and otherwise waits",
+    "knowledge.arbitrate": "This value holds, and what else waits for its place is rejected",
+    "knowledge.import_markdown": "Takes in a shared markdown file, each line or section as one value with its evidence",
     "knowledge.search": "Finds values by words and by meaning",
     "knowledge.delete": "Deletes a value",
     "knowledge.history": "The versions of a value, oldest first",
     "episodes.get": "One episode",
+    "episodes.list": "What was tried, newest first",
+    "episodes.log": "Notes one thing that was tried, how, and what came of it",
+    "episodes.log_many": "Notes up to 1000 episodes; all of them, or none",
+    "episodes.similar": "What was done on tasks like this one",
+    "episodes.success_rates": "How often it went well, by approach, agent, day, week or month",
+    "artifacts.list": "What agents have produced, newest first",
+    "artifacts.delete": "Forgets an artifact; the file is not touched",
+    "artifacts.verify": "Whether a file is as it was when it was registered, by its SHA-256",
     "artifacts.get": "One artifact",
+    "sources.list": "What was captured, newest first, without its text",
     "sources.get": "One source, with its text",
     "sources.events": "The engine's work, newest first",
     "sources.event": "One piece of the engine's work",
+    "sources.retry": "Has work that failed or was given up done again",
     "projects.list": "The projects of the team",
     "projects.register": "Makes a project known, or says more about it",
     "repos.list": "The repos of the team",
     "repos.register": "Makes a repo known, with its folder and remote",
     "views.save": "Keeps a question and its filters under a name",
+    "views.run": "What a saved view finds now",
     "views.list": "The caller's saved views",
     "views.delete": "Forgets a saved view",
     "workspace.who_am_i": "Who the caller is, and in which team",
     "workspace.teams": "The teams that the caller sees",
     "workspace.members": "The members that the caller sees",
     "workspace.update_member": "Changes the team, role or trust of a member",
+    "workspace.add_team": "Makes a team; the same again changes nothing",
+    "workspace.arrange": "Makes teams and members true, all together",
+    "workspace.add_member": "Makes a member; the same again changes nothing, and a removed one comes back",
+    "workspace.remove_member": "Removes a member and its tokens; what it wrote stays",
+    "workspace.resolve_team": "The team of a member",
+    "workspace.new_token": "Issues a token; its secret is shown this once",
+    "workspace.revoke_token": "Ends a token, by its id or its secret, within a second",
+    "workspace.re_embed": "Makes missing vectors of every team beside; how far each has come",
     "workspace.tokens": "Tokens, without their secrets",
     "workspace.embedding_progress": "How far the vectors of a team have come",
+}
+# What a rendering is, beside the same without one.
+_RENDERED: Mapping[str, str] = {
+    "to_markdown": "as markdown",
+    "to_team_memory": "as a block of recent team memory",
+    "to_past_knowledge": "as a block of relevant past knowledge",
+    "to_agent_context": "as lists of memories",
 }
 _TAGS: Mapping[str, str] = {
     "ingest": "memory",
@@ -57,7 +102,8 @@ _TAGS: Mapping[str, str] = {
 
 
 def summary_of(operation: Operation) -> str:
-    return (_SUMMARIES.get(operation.name) or operation.summary).rstrip(".")
+    found = (_SUMMARIES.get(operation.name) or operation.summary).rstrip(".")
+    return found if operation.shows is None else f"{found}, {_RENDERED[operation.shows]}"
 
 
 def description_of(operation: Operation) -> str:

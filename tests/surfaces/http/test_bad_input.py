@@ -125,6 +125,14 @@ def test_unknown_names_are_refused(client: TestClient, operation: Operation) -> 
 
 
 @pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/api/memory/changes"), ("GET", "/api/export"), ("POST", "/api/import")]
+)
+def test_routes_that_are_no_operations_refuse_the_same(client: TestClient, method: str, path: str) -> None:
+    for query, field in (("colour=red", "colour"), ("=red", ""), ("=", ""), ("%00=1", "query"), ("%FF=1", "query")):
+        refused(client.request(method, f"{path}?{query}"), field)
+
+
+@pytest.mark.parametrize(
     "operation", [one for one in OPERATIONS if not one.in_query], ids=lambda one: f"{one.method} {one.path}"
 )
 def test_a_body_is_one_json_object_sent_as_json(client: TestClient, operation: Operation) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -41,10 +41,15 @@ def query_texts(query: bytes) -> dict[str, list[str]]:
     return texts
 
 
+def require_known(given: Iterable[str], known: Container[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise InvalidInput("is not a field of this request", field=name[:200])
+
+
 def query_arguments(request: HTTPConnection, types: Mapping[str, Any]) -> dict[str, Any]:
     texts = query_texts(request.scope["query_string"])
-    if unknown := next((name for name in texts if name not in types), None):
-        raise InvalidInput("is not a field of this request", field=unknown[:200])
+    require_known(texts, types)
     found = {name: read_argument(types[name], given, field=name) for name, given in texts.items()}
     for name, value in found.items():
         if types[name] is bool:

@@ -17,7 +17,7 @@ from mycel.domain.query import Page
 from mycel.domain.source import IngestionEvent
 from mycel.embedded.workspace import Visit
 from mycel.errors import Conflict, InvalidInput, Unfitting
-from mycel.surfaces.http.arguments import query_texts
+from mycel.surfaces.http.arguments import query_texts, require_known
 from mycel.surfaces.http.bodies import read_object
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation, accepts_none
@@ -108,9 +108,8 @@ def _function(visit: Visit, operation: Operation) -> Any:
 
 
 def _check_names(operation: Operation, given: Mapping[str, Any]) -> None:
+    require_known(given, operation.fields)
     for name, value in given.items():
-        if name not in operation.fields:
-            raise InvalidInput("is not a field of this request", field=name[:200])
         if value is None and not accepts_none(operation.fields[name]):
             raise InvalidInput("must not be null", field=name)
     if missing := sorted(operation.required - given.keys()):
