@@ -217,11 +217,16 @@ def test_the_service_does_as_described_for_a_member(
 
 @pytest.mark.proof
 @pytest.mark.parametrize("who", ["operator", *MEMBERS])
-@pytest.mark.parametrize("phases", ["examples,coverage", "fuzzing", "stateful"])
+@pytest.mark.parametrize(
+    ("phases", "bounds"),
+    # The first ends by itself.
+    [("examples,coverage", []), ("fuzzing", ["--max-time=420"]), ("stateful", ["--max-time=300"])],
+    ids=["examples and coverage", "fuzzing", "stateful"],
+)
 def test_an_outsider_finds_nothing_that_is_not_as_described(
-    tmp_path_factory: pytest.TempPathFactory, who: str, phases: str
+    tmp_path_factory: pytest.TempPathFactory, who: str, phases: str, bounds: list[str]
 ) -> None:
     with throw_away_service(tmp_path_factory.mktemp("data")) as service:
         folder = tmp_path_factory.mktemp("schemathesis")
-        run = run_schemathesis(service, f"--phases={phases}", token=service.tokens[who], folder=folder)
+        run = run_schemathesis(service, f"--phases={phases}", *bounds, token=service.tokens[who], folder=folder)
     assert run.returncode == 0, run.stdout[-10_000:]
