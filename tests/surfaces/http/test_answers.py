@@ -47,6 +47,35 @@ def test_what_is_made_has_a_status_and_a_place(client: TestClient) -> None:
     assert "location" not in client.get(answer.headers["location"]).headers
 
 
+@pytest.mark.parametrize("path", ["/api/memory", "/api/stats", "/api/memory/tree", "/api/memory/recent"])
+def test_an_answer_that_has_not_changed_is_not_sent_again(client: TestClient, path: str) -> None:
+    saved(client)
+    tag = client.get(path).headers["etag"]
+    same = client.get(path, headers={"if-none-match": tag})
+    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    saved(client, "herons fly")
+    changed = client.get(path, headers={"if-none-match": tag})
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != tag
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/memory/artifacts/{id}", None),
+        ("POST", "/api/memory/artifacts/{id}/verify", None),
+        ("GET", "/api/memory/knowledge/{id}/history", None),
+        ("POST", "/api/memory/{id}/links", {"to_id": ABSENT[:-1] + "1", "relation": "supports"}),
+    ],
+)
+def test_what_is_not_there_beside_what_is_differs_from_what_is_not_there(
+    client: TestClient, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    id = saved(client)["id"]
+    answers = [client.request(method, path.replace("{id}", one), json=body) for one in (id, ABSENT)]
+    assert [(one.status_code, one.json()["code"]) for one in answers] == [(409, "dangling"), (404, "not_found")]
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [
