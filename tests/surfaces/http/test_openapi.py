@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, cast
 
 import pytest
+import schemathesis
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -38,7 +39,7 @@ OTHERS = [
 ]
 OPERATION_ROUTES = [(operation.method, path_of(operation)) for operation in OPERATIONS]
 ROUTES = [*OPERATION_ROUTES, *OTHERS]
-FEW, FEWER = 3, 1
+FEW, FEWER = 2, 1
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,11 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """As the app serves it, without a workspace of its own."""
     app = create_app(cast(Workspace, None))
     return openapi(described(app.routes))
+
+
+@pytest.fixture(scope="module")
+def schema(document: dict[str, Any]) -> Any:
+    return schemathesis.openapi.from_dict(closed_answers(document))
 
 
 def references(value: object) -> Iterator[str]:
@@ -202,17 +208,14 @@ def test_a_route_brings_its_own_description() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=" ".join)
-def test_the_service_does_as_described_for_the_operator(
-    document: dict[str, Any], service: Service, route: tuple[str, str]
-) -> None:
-    prove(closed_answers(document), service, route, token=service.tokens["operator"], examples=FEW)
+def test_the_service_does_as_described_for_the_operator(schema: Any, service: Service, route: tuple[str, str]) -> None:
+    prove(schema, service, route, token=service.tokens["operator"], examples=FEW)
 
 
 @pytest.mark.parametrize("route", OPERATION_ROUTES, ids=" ".join)
-def test_the_service_does_as_described_for_a_member(
-    document: dict[str, Any], service: Service, route: tuple[str, str]
-) -> None:
-    prove(closed_answers(document), service, route, token=service.tokens["swe-1"], examples=FEWER)
+def test_the_service_does_as_described_for_a_member(schema: Any, service: Service, route: tuple[str, str]) -> None:
+    """What is wrong is so for everybody; who may do what differs."""
+    prove(schema, service, route, token=service.tokens["swe-1"], examples=FEWER, forbidden=False)
 
 
 @pytest.mark.proof
