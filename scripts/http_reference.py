@@ -16,6 +16,7 @@ from mycel.wire.summaries import summary_of, tag_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "http.md"
 BEGIN, END = "<!-- routes: made by `python -m scripts.http_reference` -->", "<!-- end of routes -->"
+TITLES = {"mcp": "MCP"}
 WEBSOCKET = "WEBSOCKET"
 # What brings no description along: pages for people, and what is no request.
 UNDESCRIBED: Mapping[tuple[str, str], tuple[str, str]] = {
@@ -23,6 +24,9 @@ UNDESCRIBED: Mapping[tuple[str, str], tuple[str, str]] = {
     ("GET", "/sign-in"): ("pages", "Asks for a token, or shows the button of a link"),
     ("POST", "/sign-in"): ("pages", "The form of that page; 303 to `/` with a cookie"),
     ("POST", "/sign-out"): ("pages", "Ends the token of this browser"),
+    ("POST", "/mcp"): ("mcp", "One message of MCP: see [its reference](mcp.md)"),
+    ("GET", "/mcp"): ("mcp", "What the server tells by itself, for a session of the older protocol"),
+    ("DELETE", "/mcp"): ("mcp", "Ends such a session"),
     (WEBSOCKET, "/api/memory/changes"): ("memory", "The same as they happen, one text frame each"),
 }
 
@@ -65,7 +69,7 @@ def _others() -> Iterable[Listed]:
                 yield Listed(about.tag, method, route.path, str(about.status), "", about.summary)
         elif isinstance(route, Route | WebSocketRoute):
             methods = {WEBSOCKET} if isinstance(route, WebSocketRoute) else (route.methods or set()) - {"HEAD"}
-            for method in methods:
+            for method in sorted(methods, reverse=True):
                 tag, summary = UNDESCRIBED[method, route.path]
                 yield Listed(tag, method, route.path, "", "", summary)
 
@@ -73,7 +77,7 @@ def _others() -> Iterable[Listed]:
 def _table(tag: str, listed: Iterable[Listed]) -> str:
     rows = [f"| `{one.method} {one.path}` | {one.status} | {one.name} | {one.summary} |" for one in listed]
     return "\n".join(
-        [f"### {tag.capitalize()}", "", "| route | status | in Python | |", "|---|---|---|---|", *rows, ""]
+        [f"### {TITLES.get(tag, tag.capitalize())}", "", "| route | status | in Python | |", "|---|---|---|---|", *rows, ""]
     )
 
 
