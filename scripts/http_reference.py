@@ -76,9 +76,13 @@ def _others() -> Iterable[Listed]:
 
 def _table(tag: str, listed: Iterable[Listed]) -> str:
     rows = [f"| `{one.method} {one.path}` | {one.status} | {one.name} | {one.summary} |" for one in listed]
-    return "\n".join(
-        [f"### {TITLES.get(tag, tag.capitalize())}", "", "| route | status | in Python | |", "|---|---|---|---|", *rows, ""]
-    )
+    heading = [
+        f"### {TITLES.get(tag) or tag.capitalize()}",
+        "",
+        "| route | status | in Python | |",
+        "|---|---|---|---|",
+    ]
+    return "\n".join([*heading, *rows, ""])
 
 
 if __name__ == "__main__":
