@@ -46,7 +46,7 @@ def run(folder: Path, *, quick: bool) -> None:
 
 class Hooks:
     def __init__(self, data: Path, checkout: Path, notes: Notes) -> None:
-        self._environment = {**os.environ, "MYCEL_DATA": str(data), "MYCEL_AGENT": MEMBER, "MYCEL_DAEMON": "off"}
+        self._environment = {**_installed(), "MYCEL_DATA": str(data), "MYCEL_AGENT": MEMBER, "MYCEL_DAEMON": "off"}
         self._checkout = checkout
         self._notes = notes
         self._number = 0
@@ -147,6 +147,7 @@ def _wait(name: str, seconds: list[float], bare: float) -> Figure:
 
 
 def _imports(*, rounds: int) -> Figure:
+    _python(IMPORTS)
     bare, ours = interleaved(_bare, lambda: _python(IMPORTS), rounds=rounds)
     added = p50(ours) - p50(bare)
     return Figure(
@@ -164,4 +165,9 @@ def _bare() -> None:
 
 
 def _python(text: str) -> None:
-    subprocess.run([sys.executable, "-c", text], check=True)
+    subprocess.run([sys.executable, "-c", text], check=True, env=_installed())
+
+
+def _installed() -> dict[str, str]:
+    """An installed package is compiled, and so is this one after its first run, unless that is forbidden."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

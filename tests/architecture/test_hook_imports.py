@@ -39,6 +39,7 @@ def test_a_hook_imports_nothing_but_the_standard_library(tmp_path: Path, event: 
     notes = tmp_path / "notes/a.md"
     notes.parent.mkdir()
     notes.write_text("Words.")
+    (tmp_path / ".mycel.toml").write_text('memory_folders = ["notes"]\n')
     payload = {
         "session_id": "s",
         "cwd": str(tmp_path),

@@ -119,7 +119,7 @@ def test_a_long_transcript_arrives_whole_and_in_order(
     running: Service, memory: MemoryApi, checkout: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "long.jsonl"
-    turns = [f"Statement number {number} is about {'plenty of things ' * 40}" for number in range(600)]
+    turns = [f"Statement number {number} is about {'plenty of things ' * 40}" for number in range(900)]
     file.write_text("".join(said("user", turn.strip(), id=str(number)) for number, turn in enumerate(turns)))
     assert file.stat().st_size > 3 * 128 * 1024
     Agent("claude-code", running, session="long", cwd=checkout, transcript=file).hook("SessionEnd")

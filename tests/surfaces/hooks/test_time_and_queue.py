@@ -296,7 +296,7 @@ def test_what_takes_longer_is_finished_by_somebody_who_has_time(
     file = tmp_path / "long.jsonl"
     turns = [f"Statement number {number} is about {'plenty of things ' * 60}".strip() for number in range(2000)]
     file.write_text("".join(said("user", turn, id=str(number)) for number, turn in enumerate(turns)))
-    stop(running.data, checkout, file, session="much", MYCEL_HOOK_SECONDS="0.3")
+    stop(running.data, checkout, file, session="much")
     eventually(lambda: queued(running.data) == [], seconds=40)
     eventually(lambda: couriers(running.data) == [])
     assert texts_of(workspace)["much"] == ["\n\n".join(f"user: {turn}" for turn in turns)]

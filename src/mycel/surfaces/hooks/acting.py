@@ -12,7 +12,7 @@ from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.happening import Happening
 from mycel.surfaces.hooks.inject import NOTHING, Injection, context_of, memories_for, question_in
 from mycel.surfaces.hooks.log import FOLDER, Log
-from mycel.surfaces.hooks.place import Place, find_place
+from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.queue import Write
 from mycel.surfaces.hooks.service import caller_of
 from mycel.surfaces.hooks.session import Sessions
@@ -20,6 +20,8 @@ from mycel.surfaces.hooks.session import Sessions
 SESSIONS = "sessions"
 # Their prompts and answers come one by one; those of the others stand in a file or come together.
 _PIECEMEAL = frozenset({told.CURSOR})
+# The service writes a session anew with each report: from here on that takes longer than an agent should wait.
+LONG_SESSION_BYTES = 1024 * 1024
 # After these the agent no longer has what it was given before.
 _FORGETTING = frozenset({"compact", "clear"})
 
@@ -27,11 +29,14 @@ Give = Callable[[str], None]
 
 
 def act(
-    happened: Happening, settings: HookSettings, member: str | None, deadline: Deadline, log: Log, give: Give
+    happened: Happening,
+    place: Place,
+    settings: HookSettings,
+    member: str | None,
+    deadline: Deadline,
+    log: Log,
+    give: Give,
 ) -> None:
-    place = find_place(happened.cwd)
-    if not place.hooks:
-        return
     delivery = Delivery(settings, caller_of(settings, member), deadline, log)
     hook = Hook(happened, place, settings, Sessions(settings.data / FOLDER / SESSIONS, deadline), delivery)
     if happened.kind in {told.SESSION_STARTED, told.PROMPTED}:
@@ -44,7 +49,7 @@ def act(
         if happened.kind == told.TOOL_USED and not writes:
             return
         give("")
-    if not delivery.drain() and deadline.left <= LEAST_SECONDS:
+    if hook.is_long or (not delivery.drain() and deadline.left <= LEAST_SECONDS):
         delivery.hand_over()
 
 
@@ -57,6 +62,7 @@ class Hook:
         self._settings = settings
         self._sessions = sessions
         self._delivery = delivery
+        self.is_long = False
 
     def inject(self) -> Injection:
         happened = self._happened
@@ -108,6 +114,7 @@ class Hook:
             self._delivery.stage(writes)
             # Only now: what is not in the queue has not been captured.
             session.save()
+            self.is_long = bool(writes) and session.offset > LONG_SESSION_BYTES
         return writes
 
     def _remember(self, found: Injection, *, afresh: bool) -> None:

@@ -10,6 +10,7 @@ from mycel.engine.transcripts.privacy import Shutter, without_private
 from mycel.surfaces.hooks import happening as told
 from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.happening import Happening, Message
+from mycel.surfaces.hooks.memory_files import memory_files
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.queue import Write
 from mycel.surfaces.hooks.session import Session
@@ -19,7 +20,6 @@ SESSION, FILE, TASK = "/api/capture/session", "/api/memory/index", "/api/tasks/a
 MAX_FILE_BYTES = 1024 * 1024
 MAX_OUTPUT = 4000
 MAX_WHY = 1000
-_PRIVATE = "private"
 
 
 def session_writes(happened: Happening, place: Place, session: Session) -> list[Write]:
@@ -68,32 +68,13 @@ def failure_write(happened: Happening, place: Place, session: Session | None) ->
 
 
 def file_writes(happened: Happening, place: Place, settings: HookSettings) -> list[Write]:
-    """Files elsewhere are none of our business, and most are elsewhere."""
+    about = {"session_id": happened.session_id, **place.belongings()}
     found: list[Write] = []
-    for file in happened.files:
-        named = _memory_file(file.resolve(), place, settings)
-        content = None if named is None else _read_text(file)
-        if named is not None and content:
-            body: dict[str, Any] = {**named, "content": content, "session_id": happened.session_id}
-            found.append(Write(FILE, {name: value for name, value in {**body, **place.belongings()}.items() if value}))
+    for file, named in memory_files(happened, place, settings):
+        if content := _read_text(file):
+            body: dict[str, Any] = {**named, "content": content, **about}
+            found.append(Write(FILE, {name: value for name, value in body.items() if value}))
     return found
-
-
-def _memory_file(file: Path, place: Place, settings: HookSettings) -> dict[str, str] | None:
-    """By which name the service knows it; worktrees and homes of one user are told by the same one."""
-    for folder in place.memory_folders:
-        if file.is_relative_to(folder):
-            inside = file.relative_to(place.root.resolve()).as_posix()
-            return {"path": f"{place.repo or place.root.name}/{inside}"}
-    if file.is_relative_to(Path(settings.shared_memory_folder).resolve()):
-        return {"path": str(file)}
-    if file.is_relative_to(Path(settings.personal_memory_folder).resolve()):
-        return {"path": str(file), "visibility": _PRIVATE}
-    projects = (settings.home / ".claude/projects").resolve()
-    if file.is_relative_to(projects) and file.relative_to(projects).parts[1:2] == ("memory",):
-        # What the agent notes for itself and its user; sharing it is their decision.
-        return {"path": f"~/.claude/projects/{file.relative_to(projects).as_posix()}", "visibility": _PRIVATE}
-    return None
 
 
 def _read_text(file: Path) -> str | None:

@@ -6,9 +6,7 @@ import os
 import time
 from pathlib import Path
 
-
-class TimeUp(Exception):
-    """The agent has waited long enough."""
+from mycel.surfaces.hooks.faults import TimeUp
 
 
 class Deadline:

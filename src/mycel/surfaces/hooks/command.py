@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from mycel.surfaces.hooks.answers import answer_of
-from mycel.surfaces.hooks.clock import Deadline, TimeUp, age_of_process
+from mycel.surfaces.hooks.clock import Deadline, age_of_process
 from mycel.surfaces.hooks.environment import DEBUG, HookSettings, read_environment
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 from mycel.surfaces.hooks.log import Log
+from mycel.surfaces.hooks.memory_files import memory_files
 from mycel.surfaces.hooks.payloads import kind_of, read_payload
-from mycel.surfaces.hooks.sender import Unreachable
+from mycel.surfaces.hooks.place import find_place
 from mycel.surfaces.hooks.stdin import read_stdin
 
 USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR], with the JSON of the event on standard input"
@@ -102,9 +104,13 @@ def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, ans
         return
     if settings.wrong:
         log.write(f"cannot be read: {', '.join(settings.wrong)}")
+    place = find_place(happened.cwd)
+    if not place.hooks or (happened.files and not memory_files(happened, place, settings)):
+        return
+    # Only now: most hooks end before, and all that follows takes as long to load as all before.
     from mycel.surfaces.hooks.acting import act
 
-    act(happened, settings, asked.member, deadline, log, answered.give)
+    act(happened, place, settings, asked.member, deadline, log, answered.give)
 
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:

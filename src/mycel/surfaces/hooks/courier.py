@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.environment import OFF, HookSettings, child_environment, read_environment
+from mycel.surfaces.hooks.environment import AUTO, OFF, HookSettings, child_environment, read_environment
 from mycel.surfaces.hooks.files import locked, make_folder
 from mycel.surfaces.hooks.log import FOLDER, OWNER_ONLY, Log
 from mycel.surfaces.hooks.service import Caller, caller_of
@@ -53,7 +53,7 @@ def main(words: list[str]) -> None:
     with locked(settings.data / FOLDER / LOCK, Deadline(0)) as is_ours:
         if not is_ours:
             return
-        if settings.url is None:
+        if settings.url is None and settings.daemon == AUTO:
             from mycel.client.daemon import ensure_daemon
             from mycel.errors import MycelError
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mycel.surfaces.hooks.clock import Deadline, TimeUp
+from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import AUTO, HookSettings
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 from mycel.surfaces.hooks.files import locked, make_folder
 from mycel.surfaces.hooks.log import FOLDER, Log
 from mycel.surfaces.hooks.queue import Entry, Queue, Write
-from mycel.surfaces.hooks.sender import Unreachable
 from mycel.surfaces.hooks.service import HERE, Caller, Service, destination, find_service
 from mycel.surfaces.hooks.transcript import read_piece
 
@@ -78,7 +78,7 @@ class Delivery:
 
     def hand_over(self) -> None:
         """What is left goes to somebody who has more time."""
-        if self._service is not None:
+        if self.service() is not None:
             self._send_courier(starts_service=False)
 
     def _send_courier(self, *, starts_service: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -61,12 +60,9 @@ _WRITING = frozenset(
 )
 # Tools that are an agent of their own: when they fail, a task has failed.
 _SUBAGENTS = frozenset({"task", "agent"})
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
-# Failures of the account or the vendor say nothing about the task.
-_NOT_OF_THE_TASK = re.compile(
-    r"\w*(?:rate_?limit|overload|authenti|billing|credit|quota|abort|interrupt|cancel)\w*(?::.*)?",
-    re.IGNORECASE | re.DOTALL,
-)
+_PATCHED = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
+# Failures of the account or the vendor, and of a person who has stopped it, say nothing about the task.
+_NOT_OF_THE_TASK = ["ratelimit", "overload", "authenti", "billing", "credit", "quota", "abort", "interrupt", "cancel"]
 _MOST_OF_ID = 180
 
 
@@ -140,7 +136,8 @@ def _failure(found: Happening, payload: Payload) -> Happening | None:
 
 def _failing(found: Happening, payload: Payload, why: str) -> Happening:
     """A turn is named by its session and, where the agent tells it, its own id."""
-    if _NOT_OF_THE_TASK.fullmatch(why):
+    code = why.partition(":")[0]
+    if " " not in code and any(word in _squeezed(code) for word in _NOT_OF_THE_TASK):
         return found._replace(kind=told.TURN_ENDED)
     turn = next((text for name in ("prompt_id", "turn_id", "generation_id") if (text := _text(payload, name))), "")
     task = "/".join(part for part in (found.session_id or "", turn) if part)
@@ -197,7 +194,8 @@ def _written_files(payload: Payload) -> tuple[Path, ...]:
     names = [text for name in ("file_path", "filePath", "path", "notebook_path") if (text := _text(given, name))]
     if not names:
         patch = next((text for name in ("command", "input", "patch", "patchText") if (text := _lines(given, name))), "")
-        names = [first or second for first, second in _PATCHED.findall(patch)]
+        lines = patch.splitlines()
+        names = [line.removeprefix(mark).strip() for line in lines for mark in _PATCHED if line.startswith(mark)]
     return tuple(_folder(payload) / name for name in names if "\0" not in name)
 
 

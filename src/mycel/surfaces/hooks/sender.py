@@ -6,15 +6,12 @@ import socket
 from contextlib import suppress
 from typing import NamedTuple
 
-from mycel.surfaces.hooks.clock import Deadline, TimeUp
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 
 _MOST_OF_HEAD = 64 * 1024
 _MOST_OF_BODY = 4 * 1024 * 1024
 _CHUNK = 64 * 1024
-
-
-class Unreachable(Exception):
-    """Nobody answers there, or nobody who speaks HTTP."""
 
 
 class Reply(NamedTuple):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, cast
 
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import HookSettings
-from mycel.surfaces.hooks.sender import Line, Reply, Unreachable, read_address
+from mycel.surfaces.hooks.faults import Unreachable
+from mycel.surfaces.hooks.sender import Line, Reply, read_address
 
 # As in `mycel.wire.daemon_file`.
 DAEMON_FILE, OPERATOR_TOKEN = "daemon.json", "operator.token"

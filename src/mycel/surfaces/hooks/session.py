@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
-from mycel.surfaces.hooks.clock import Deadline, TimeUp
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.faults import TimeUp
 from mycel.surfaces.hooks.files import locked, make_folder, write_whole
 from mycel.surfaces.hooks.happening import Message
 
@@ -24,7 +24,7 @@ class Session:
     """A file of JSON. Whatever of it cannot be read counts as not remembered."""
 
     def __init__(self, folder: Path, agent: str, id: str) -> None:
-        name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{agent}-{id}")[:120]
+        name = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in f"{agent}-{id}")[:120]
         self._path = folder / f"{name}-{zlib.crc32(id.encode('utf-8', 'replace')):08x}.json"
         self._values = _read(self._path)
 
