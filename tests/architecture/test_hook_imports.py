@@ -15,11 +15,9 @@ from tests.service_process import environment
 PROBE = """
 import sys
 before = set(sys.modules)
-from mycel.surfaces.entry import main
-try:
-    main()
-except SystemExit:
-    pass
+import mycel.surfaces.entry
+from mycel.surfaces.hooks.command import run
+run(sys.argv[2:])
 import json
 sys.stderr.write(json.dumps(sorted(set(sys.modules) - before)))
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -10,7 +11,9 @@ def main() -> None:
     if words[:1] == ["hook"] and not {"--help", "-h"} & set(words):
         from mycel.surfaces.hooks.command import run
 
-        sys.exit(run(words[1:]))
+        code = run(words[1:])
+        # All is written: taking the interpreter apart would keep the agent waiting for nothing.
+        os._exit(code)
     from mycel.surfaces.cli.main import main as command_line
 
     command_line()

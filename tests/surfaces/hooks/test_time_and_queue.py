@@ -260,19 +260,23 @@ def test_the_operators_token_is_shown_only_to_the_service_that_the_file_names(
     assert b"mycel_secret" not in b"".join(heard)
 
 
-def test_an_agent_that_never_closes_its_pipe_does_not_keep_a_hook(tmp_path: Path, checkout: Path) -> None:
+def test_an_agent_that_never_closes_its_pipe_does_not_keep_a_hook(
+    tmp_path: Path, checkout: Path, transcript: Path
+) -> None:
     began = time.monotonic()
     with subprocess.Popen(
-        [*COMMAND, "claude-code", "UserPromptSubmit"],
+        [*COMMAND, "claude-code", "Stop"],
         stdin=subprocess.PIPE,
-        env=environment(MYCEL_DATA=str(tmp_path), MYCEL_DAEMON="off"),
+        env=environment(MYCEL_DATA=str(tmp_path), MYCEL_DAEMON="off", MYCEL_HOOK_SECONDS="2"),
     ) as process:
         assert process.stdin
-        process.stdin.write(json.dumps(recorded("claude-code", "UserPromptSubmit", cwd=checkout)).encode())
+        payload = recorded("claude-code", "Stop", cwd=checkout, transcript=transcript)
+        process.stdin.write(json.dumps(payload).encode())
         process.stdin.flush()
         assert process.wait(NOT_LONG) == 0
         assert time.monotonic() - began < NOT_LONG
         process.stdin.close()
+    assert len(queued(tmp_path)) == 1
 
 
 def test_a_session_starts_the_service_without_waiting_for_it_and_leaves_nothing_else_behind(
