@@ -292,6 +292,8 @@ def test_a_session_starts_the_service_without_waiting_for_it_and_leaves_nothing_
         eventually(lambda: find_daemon(data) is not None)
         eventually(lambda: couriers(data) == [])
         assert find_daemon(data) is not None
+        assert queued(data) == []
+        assert "/api/memory/search" in (data / "service.log").read_text(), "the model is not loaded yet"
 
 
 def test_what_takes_longer_is_finished_by_somebody_who_has_time(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import AUTO, OFF, HookSettings, child_environment, read_environment
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 from mycel.surfaces.hooks.files import locked, make_folder
 from mycel.surfaces.hooks.log import FOLDER, OWNER_ONLY, Log
 from mycel.surfaces.hooks.service import Caller, caller_of
@@ -17,6 +18,7 @@ from mycel.surfaces.hooks.service import Caller, caller_of
 LIFE_SECONDS = 30.0
 # A service that does not start is not started again before.
 REST_SECONDS = 15.0
+START, SEND = "start", "send"
 STAMP, LOCK = "courier.stamp", "courier.lock"
 
 
@@ -32,6 +34,7 @@ def dispatch(settings: HookSettings, caller: Caller, log: Log, *, starts_service
 
     # Without -P a module of the folder it runs in could take the place of one that it imports.
     command = [sys.executable, "-P", "-m", "mycel.surfaces.hooks.courier", str(settings.data.resolve())]
+    command += [START if starts_service else SEND]
     try:
         subprocess.Popen(
             [*command, *([caller.member] if caller.member else [])],
@@ -47,30 +50,42 @@ def dispatch(settings: HookSettings, caller: Caller, log: Log, *, starts_service
 
 
 def main(words: list[str]) -> None:
-    settings = read_environment(words[0])
+    data, errand, *member = words
+    settings = read_environment(data)
+    caller = caller_of(settings, member[0] if member else None)
     log = Log(settings.data, name="courier")
     deadline = Deadline(LIFE_SECONDS)
     with locked(settings.data / FOLDER / LOCK, Deadline(0)) as is_ours:
-        if not is_ours:
-            return
-        if settings.url is None and settings.daemon == AUTO:
-            from mycel.client.daemon import ensure_daemon
-            from mycel.errors import MycelError
+        if is_ours and (settings.url is not None or settings.daemon != AUTO or _start_service(settings.data, log)):
+            # It stands in the place of a hook that could not go on, and sends nobody else.
+            _work(settings._replace(daemon=OFF), caller, deadline, log, is_new=errand == START)
 
-            try:
-                ensure_daemon(settings.data)
-            except MycelError as error:
-                log.write(f"the service could not be started: {error.code}")
-                return
-        from mycel.surfaces.hooks.delivery import deliver_all
 
-        member = words[1] if len(words) > 1 else None
-        # It stands in the place of a hook that could not go on, and sends nobody else.
-        caller = caller_of(settings, member)
-        left = None
-        while (now_left := deliver_all(settings._replace(daemon=OFF), caller, deadline, log)) and now_left != left:
-            # Others may have added to it meanwhile; what nobody takes stays.
-            left = now_left
+def _start_service(data: Path, log: Log) -> bool:
+    from mycel.client.daemon import ensure_daemon
+    from mycel.errors import MycelError
+
+    try:
+        ensure_daemon(data)
+    except MycelError as error:
+        log.write(f"the service could not be started: {error.code}")
+        return False
+    return True
+
+
+def _work(settings: HookSettings, caller: Caller, deadline: Deadline, log: Log, *, is_new: bool) -> None:
+    from mycel.surfaces.hooks.delivery import deliver_all
+    from mycel.surfaces.hooks.inject import make_ready
+
+    try:
+        if is_new:
+            make_ready(settings, caller, deadline)
+    except (TimeUp, Unreachable) as error:
+        log.write(f"the service does not answer: {type(error).__name__}")
+    left = None
+    while (now_left := deliver_all(settings, caller, deadline, log)) and now_left != left:
+        # Others may have added to it meanwhile; what nobody takes stays.
+        left = now_left
 
 
 def _is_due(folder: Path) -> bool:

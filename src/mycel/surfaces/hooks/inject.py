@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, cast
 
 from mycel.domain.envelope import ENVELOPE, PAST_KNOWLEDGE, SUMMARY_MARK, bullet_of, envelope, one_line
 from mycel.engine.transcripts.privacy import without_private
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.place import Place
-from mycel.surfaces.hooks.service import Service
+from mycel.surfaces.hooks.service import Caller, Service, find_service
 
 CONTEXT, TEAM_MEMORY, SEARCH = "/api/context/markdown", "/api/context/team-memory", "/api/memory/search"
 # By an estimate from above, so that neither 10,000 characters nor 2,500 tokens are ever reached.
@@ -63,6 +65,14 @@ def memories_for(
     asked = {"query": question, "limit": MOST_ASKED, "min_relevance": least_relevance, **place.belongings()}
     reply = service.post(SEARCH, json.dumps(asked).encode())
     return _chosen(_results(reply.body), shown=frozenset(shown)) if reply.status == 200 else NOTHING
+
+
+def make_ready(settings: HookSettings, caller: Caller, deadline: Deadline) -> None:
+    """The first search of a service loads its model, and takes longer than a prompt may wait: nobody waits for this."""
+    service = find_service(settings, caller, deadline)
+    if service is not None:
+        service.post(SEARCH, json.dumps({"query": "what is known here", "limit": 1, "min_relevance": 1}).encode())
+        service.close()
 
 
 def _chosen(results: list[dict[str, Any]], *, shown: frozenset[str]) -> Injection:
