@@ -183,6 +183,19 @@ def test_the_queue_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(list(queue.entries())) == 1
 
 
+def test_a_prompt_that_cannot_be_answered_in_time_is_captured_all_the_same(tmp_path: Path, checkout: Path) -> None:
+    with silent_server() as url:
+        env = {"MYCEL_HOOK_SECONDS": "2", "MYCEL_URL": url, "MYCEL_TOKEN": "mycel_token"}
+        prompt = recorded("cursor", "beforeSubmitPrompt", cwd=checkout)
+        ran = run_hook("cursor", "beforeSubmitPrompt", prompt, data=tmp_path, **env)
+        assert ran.output == '{"continue": true}\n'
+        assert "ran out of time" in log_of(tmp_path)
+        run_hook("cursor", "stop", recorded("cursor", "stop", cwd=checkout, status="completed"), data=tmp_path, **env)
+    (kept,) = queued(tmp_path)
+    assert b"How do we keep money" in kept.read_bytes()
+    assert b"mycel_token" not in kept.read_bytes()
+
+
 @contextlib.contextmanager
 def silent_server() -> Iterator[str]:
     """Takes connections, and says nothing."""

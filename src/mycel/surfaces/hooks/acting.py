@@ -30,6 +30,7 @@ Give = Callable[[str], None]
 
 def act(
     happened: Happening,
+    *,
     place: Place,
     settings: HookSettings,
     member: str | None,
@@ -40,10 +41,10 @@ def act(
     delivery = Delivery(settings, caller_of(settings, member), deadline, log)
     hook = Hook(happened, place, settings, Sessions(settings.data / FOLDER / SESSIONS, deadline), delivery)
     if happened.kind in {told.SESSION_STARTED, told.PROMPTED}:
-        if settings.injects:
-            give(hook.inject().text)
         if settings.captures:
             hook.note_prompt()
+        if settings.injects:
+            give(hook.inject().text)
     elif settings.captures:
         writes = hook.writes()
         if happened.kind == told.TOOL_USED and not writes:

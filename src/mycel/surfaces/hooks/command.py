@@ -110,7 +110,15 @@ def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, ans
     # Only now: most hooks end before, and all that follows takes as long to load as all before.
     from mycel.surfaces.hooks.acting import act
 
-    act(happened, place, settings, asked.member, deadline, log, answered.give)
+    act(
+        happened,
+        place=place,
+        settings=settings,
+        member=asked.member,
+        deadline=deadline,
+        log=log,
+        give=answered.give,
+    )
 
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:

@@ -51,9 +51,11 @@ class Delivery:
         if not self._looked:
             self._looked = True
             self._service = find_service(self._settings, self._caller, self._deadline)
-            if self._service is None:
+            if self._service is None and self._settings.url is not None:
+                self._log.write("MYCEL_URL names a service: MYCEL_TOKEN must be a token of it")
+            elif self._service is None:
                 self._log.debug("no service answers")
-                if self._settings.url is None and self._settings.daemon == AUTO:
+                if self._settings.daemon == AUTO:
                     self._send_courier(starts_service=True)
         return self._service
 
