@@ -48,13 +48,18 @@ def run(words: Sequence[str]) -> int:
 
 def hook(asked: Asked, *, ends_process: bool = False) -> None:
     """With `ends_process`, whatever still waits after all of its time is over ends with the process."""
-    settings = read_environment(asked.data)
+    answered = _Answered(asked)
+    try:
+        settings = read_environment(asked.data)
+    except (OSError, RuntimeError):
+        # A user without a home: there is no place for a log either.
+        answered.give("")
+        return
     spent = min(age_of_process(), max(0.0, settings.hook_seconds - _LEAST_SECONDS)) if ends_process else 0.0
     deadline = Deadline(settings.hook_seconds, spent=spent)
     if ends_process:
         _thread.start_new_thread(_end_after, (deadline.left + _GRACE_SECONDS,))
     log = Log(settings.data, name=_label(asked), debug=settings.log_level == DEBUG)
-    answered = _Answered(asked)
     try:
         _act(asked, settings, deadline, log, answered)
         log.debug(f"took {deadline.spent * 1000:.0f} ms")
