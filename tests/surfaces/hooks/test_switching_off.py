@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import pty
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.service_process import Service
-from tests.surfaces.hooks.hooking import COMMAND, log_of, queued, recorded, run_hook, said
+from tests.surfaces.hooks.hooking import COMMAND, PATIENT, environment, log_of, queued, recorded, run_hook, said
 
 
 @pytest.fixture
@@ -106,12 +109,25 @@ def test_events_are_known_in_any_spelling(running: Service, checkout: Path) -> N
 
 
 def test_only_a_person_at_a_terminal_is_told_about_wrong_usage(tmp_path: Path) -> None:
-    import pty
-    import subprocess
-
     silent = run_hook("claude-code", "Stop", b"{}", "--unknown", data=tmp_path)
     assert (silent.code, silent.output, silent.errors) == (0, "", "")
     _, terminal = pty.openpty()
     told = subprocess.run([*COMMAND, "claude-code"], stdin=terminal, capture_output=True, text=True, timeout=60)
     assert told.returncode == 2
     assert "usage: mycel hook AGENT EVENT" in told.stderr
+
+
+@pytest.mark.parametrize("words", [("--as", "codex", "--json"), ("--as=codex",)])
+def test_options_are_understood_without_the_command_line(
+    running: Service, checkout: Path, words: tuple[str, ...]
+) -> None:
+    payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id=f"options {words}")
+    assert "integer cents" in run_hook("codex", "UserPromptSubmit", payload, *words, data=running.data).output
+
+
+def test_a_hook_works_with_options_before_it_as_well(running: Service, checkout: Path) -> None:
+    payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="before")
+    line = [*COMMAND[:-1], "--data", str(running.data), "--as", "codex", "hook", "codex", "UserPromptSubmit"]
+    ran = subprocess.run(line, input=json.dumps(payload), env=environment(**PATIENT), capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "integer cents" in ran.stdout

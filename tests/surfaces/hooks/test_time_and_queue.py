@@ -110,6 +110,16 @@ def test_a_write_whose_answer_was_lost_is_stored_once(tmp_path: Path, checkout: 
             assert texts_of(workspace)["s"].count("user: Keep money in cents.\n\nassistant: I will.") == 1
 
 
+def test_a_data_directory_that_a_hook_makes_is_for_its_owner_alone(
+    tmp_path: Path, checkout: Path, transcript: Path
+) -> None:
+    data = tmp_path / "new/data"
+    stop(data, checkout, transcript)
+    made = [data.parent, data, *(one for one in data.rglob("*"))]
+    assert len(made) > 5
+    assert {one.stat().st_mode & 0o077 for one in made} == {0}
+
+
 def test_writes_of_somebody_else_are_left_for_them(tmp_path: Path, checkout: Path, transcript: Path) -> None:
     data = tmp_path / "data"
     payload = recorded("codex", "Stop", cwd=checkout, transcript=transcript)

@@ -23,6 +23,8 @@ from mycel.surfaces.hooks.stdin import read_stdin
 USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR], with the JSON of the event on standard input"
 USAGE_ERROR = 2
 _OPTIONS = ("--as", "--data")
+# A hook answers in JSON, asked to or not.
+_JSON = "--json"
 # A disk or a name server may not answer either, and knows no deadline of ours.
 _GRACE_SECONDS = 0.15
 # However long Python took to start: with less, a hook of a busy machine would never get anything done.
@@ -144,7 +146,7 @@ def _read_words(words: Sequence[str]) -> Asked | None:
             options[name] = value if mark else next(rest, "")
         elif not word.startswith("-"):
             plain.append(word)
-        else:
+        elif word != _JSON:
             return None
     if len(plain) != 2 or not all(options.values()):
         return None

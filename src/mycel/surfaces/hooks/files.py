@@ -9,14 +9,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.log import OWNER_ONLY, OWNER_ONLY_FOLDER
 
+OWNER_ONLY, OWNER_ONLY_FOLDER = 0o600, 0o700
 _LOOK_SECONDS = 0.005
 _UNFINISHED = ".new"
 
 
 def make_folder(folder: Path) -> None:
-    folder.mkdir(mode=OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
+    """With all above it that is missing, for its owner alone: a hook may be the first to use a data directory."""
+    if not folder.is_dir():
+        for each in (*reversed(folder.parents), folder):
+            if not each.is_dir():
+                each.mkdir(mode=OWNER_ONLY_FOLDER, exist_ok=True)
 
 
 def write_whole(path: Path, *parts: bytes, durable: bool) -> None:

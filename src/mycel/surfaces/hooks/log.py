@@ -6,10 +6,11 @@ import os
 import time
 from pathlib import Path
 
+from mycel.surfaces.hooks.files import OWNER_ONLY, make_folder
+
 MAX_BYTES = 256 * 1024
 FOLDER = "hooks"
 FILE_NAME = "hooks.log"
-OWNER_ONLY, OWNER_ONLY_FOLDER = 0o600, 0o700
 
 
 class Log:
@@ -28,7 +29,7 @@ class Log:
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         line = f"{moment} {self._name}: {' '.join(message.split())[:500]}\n"
         try:
-            self._path.parent.mkdir(mode=OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
+            make_folder(self._path.parent)
             if self._path.exists() and self._path.stat().st_size > MAX_BYTES:
                 self._path.replace(self._path.with_suffix(".log.1"))
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
