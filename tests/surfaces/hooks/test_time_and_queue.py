@@ -331,6 +331,34 @@ def test_what_takes_longer_is_finished_by_somebody_who_has_time(
     assert texts_of(workspace)["much"] == ["\n\n".join(f"user: {turn}" for turn in turns)]
 
 
+def test_hooks_of_one_session_at_once_and_killed_on_their_way_lose_and_double_nothing(
+    running: Service, workspace: RemoteWorkspace, checkout: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "busy.jsonl"
+    payload = recorded("claude-code", "Stop", cwd=checkout, transcript=file, session_id="busy")
+    hooks: list[subprocess.Popen[bytes]] = []
+    for number in range(12):
+        with file.open("a") as opened:
+            opened.write(said("user", f"Statement {number}.", id=str(number)))
+        hook = subprocess.Popen(
+            [*COMMAND, "claude-code", "Stop", "--as", "claude-code"],
+            stdin=subprocess.PIPE,
+            env=environment(MYCEL_DATA=str(running.data), MYCEL_DAEMON="off", **PATIENT),
+        )
+        assert hook.stdin
+        hook.stdin.write(json.dumps(payload).encode())
+        hook.stdin.close()
+        hooks.append(hook)
+        if number % 3 == 2:
+            time.sleep(0.03 * number)
+            hook.kill()
+    for hook in hooks:
+        hook.wait(60)
+    stop(running.data, checkout, file, session="busy")
+    assert queued(running.data) == []
+    assert texts_of(workspace)["busy"] == ["\n\n".join(f"user: Statement {number}." for number in range(12))]
+
+
 def couriers(data: Path) -> list[int]:
     """The processes that hooks of a data directory have left."""
     found: list[int] = []
