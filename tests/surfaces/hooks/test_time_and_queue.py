@@ -120,6 +120,43 @@ def test_a_data_directory_that_a_hook_makes_is_for_its_owner_alone(
     assert {one.stat().st_mode & 0o077 for one in made} == {0}
 
 
+@pytest.mark.parametrize("was_queued", [True, False])
+@pytest.mark.parametrize("was_sent", [True, False])
+def test_a_hook_that_ended_while_it_was_queueing_is_made_up_for(
+    tmp_path: Path, checkout: Path, transcript: Path, was_queued: bool, was_sent: bool
+) -> None:
+    data = tmp_path / "data"
+    whole = [f"Statement {number}." for number in range(4)]
+    transcript.write_text("")
+    with service(data) as found:
+        add_member(found)
+        for number, text in enumerate(whole[:2]):
+            with transcript.open("a") as file:
+                file.write(said("user", text, id=str(number)))
+            stop(data, checkout, transcript)
+        if not was_sent:
+            size = transcript.stat().st_size
+            with transcript.open("a") as file:
+                file.write(said("user", whole[2], id="2"))
+            (data / "daemon.json").rename(data / "hidden.json")
+            stop(data, checkout, transcript)
+            (data / "hidden.json").rename(data / "daemon.json")
+            for file in queued(data) if not was_queued else []:
+                file.unlink()
+        else:
+            size = len(said("user", whole[0], id="0").encode())
+        (state,) = (data / "hooks/sessions").glob("*.json")
+        values = json.loads(state.read_text())
+        state.write_text(json.dumps({**values, "queueing": [size, values["offset"]]}))
+        with transcript.open("a") as file:
+            file.write(said("user", whole[3], id="3"))
+        stop(data, checkout, transcript)
+        with connected(found) as workspace:
+            expected = [*whole[:2], *([] if was_sent else [whole[2]]), whole[3]]
+            assert texts_of(workspace)["s"] == ["\n\n".join(f"user: {text}" for text in expected)]
+        assert "queueing" not in json.loads(state.read_text())
+
+
 def test_writes_of_somebody_else_are_left_for_them(tmp_path: Path, checkout: Path, transcript: Path) -> None:
     data = tmp_path / "data"
     payload = recorded("codex", "Stop", cwd=checkout, transcript=transcript)

@@ -112,8 +112,11 @@ class Hook:
                 writes = session_writes(happened, self._place, session)
             if happened.failure is not None:
                 writes.append(failure_write(happened, self._place, session))
+            if session.unfinished:
+                # Whoever finds that this was begun and not finished does it again.
+                session.save(durable=True)
             self._delivery.stage(writes)
-            # Only now: what is not in the queue has not been captured.
+            session.finish()
             session.save()
             self.is_long = bool(writes) and session.offset > LONG_SESSION_BYTES
         return writes

@@ -27,20 +27,22 @@ def session_writes(happened: Happening, place: Place, session: Session) -> list[
     closes = happened.kind == told.SESSION_ENDED
     about: dict[str, Any] = {"session_id": happened.session_id, "closed": closes, **place.belongings()}
     if happened.transcript is not None:
-        stretch = _stretch(happened.transcript, happened.agent, session, closes=closes)
-        return [] if stretch is None else [Write(SESSION, about, stretch)]
+        stretches = _stretches(happened.transcript, happened.agent, session, closes=closes)
+        return [Write(SESSION, about, one) for one in stretches]
     session.keep(without_private_messages(happened.told))
     said = session.take_pending() or (session.last if closes else [])
     return [Write(SESSION, {"messages": said, **about})] if said else []
 
 
-def _stretch(file: Path, agent: str, session: Session, *, closes: bool) -> Stretch | None:
+def _stretches(file: Path, agent: str, session: Session, *, closes: bool) -> list[Stretch]:
+    """What a hook was queueing when it ended comes first, exactly as it was: told twice like that, it is kept once."""
+    again = [Stretch(str(file), agent, *session.unfinished)] if session.unfinished else []
     known = session.offset
     found = new_stretch(file, agent=agent, known=known)
-    session.captured(found.until)
     if found.until > found.since:
-        return found
-    return end_of(file, agent=agent, known=known) if closes and known else None
+        session.begin(found.since, found.until)
+        return [*again, found]
+    return again or ([end_of(file, agent=agent, known=known)] if closes and known else [])
 
 
 def without_private_messages(messages: Iterable[Message]) -> list[Message]:

@@ -53,8 +53,20 @@ class Session:
         """What was queued last, of agents without a transcript file."""
         return self._messages("last")
 
-    def captured(self, offset: int) -> None:
-        self._values["offset"] = offset
+    @property
+    def unfinished(self) -> tuple[int, int] | None:
+        """What was to be queued last, if nobody knows whether it was."""
+        found = self._values.get("queueing")
+        listed = cast("list[object]", found) if isinstance(found, list) else []
+        numbers = [one for one in listed if isinstance(one, int)]
+        return (numbers[0], numbers[1]) if len(numbers) == 2 else None
+
+    def begin(self, since: int, until: int) -> None:
+        """From here to there is captured, once it is queued."""
+        self._values |= {"offset": until, "queueing": [since, until]}
+
+    def finish(self) -> None:
+        self._values.pop("queueing", None)
 
     def show(self, ids: Iterable[str]) -> None:
         self._values["shown"] = list(dict.fromkeys((*self.shown, *ids)))[-MAX_SHOWN:]
@@ -74,8 +86,9 @@ class Session:
             self._values |= {"pending": [], "last": found[-1:]}
         return found
 
-    def save(self) -> None:
-        write_whole(self._path, json.dumps(self._values, ensure_ascii=False).encode("utf-8", "replace"), durable=False)
+    def save(self, *, durable: bool = False) -> None:
+        text = json.dumps(self._values, ensure_ascii=False).encode("utf-8", "replace")
+        write_whole(self._path, text, durable=durable)
 
     def _number(self, name: str) -> int:
         found = self._values.get(name)
