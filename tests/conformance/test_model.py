@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from mycel.app import open_workspace
-from mycel.errors import AccessDenied, Conflict, MycelError, NotFound
+from mycel.errors import AccessDenied, Conflict, Dangling, MycelError, NotFound
 from mycel.stores.sqlite.database import Disk
 from mycel.testing.clock import ManualClock
 
@@ -370,8 +370,11 @@ class TwoTeams(RuleBasedStateMachine):
             # A link stays within one team, also for a lead who reads two.
             target = self.model.states.get(end)
             if target is None or target.team != origin.team:
-                raise NotFound(end)
-            self.model.found(member, end)
+                raise Dangling(end)
+            try:
+                self.model.found(member, end)
+            except NotFound:
+                raise Dangling(end) from None
             self._link(member, origin, end, relation)
 
         self._agree(lambda: self.api[member].link(start, end, relation), model)

@@ -58,7 +58,7 @@ def make(data: Path, *, count: int, embedder: WordEmbedder | None, seed: int) ->
     world.put(*workspace.as_member("child-lead").save_many([a_draft(draw) for _ in range(50)]))
     change_some(world, draw)
     if embedder is not None:
-        workspace.run_pending()
+        workspace.embed_pending()
     world.squad.pass_time(hours=2)
     return world
 
@@ -268,7 +268,7 @@ def test_filters_that_leave_twelve_records_return_exactly_those_in_order(world: 
         )
         needles.append(author.save(text, tags=["needle"], path=f"/needles/{number}"))
     world.squad.pass_time(minutes=1)
-    world.squad.workspace.run_pending()
+    world.squad.workspace.embed_pending()
     world.put(*needles)
     recall = world.squad.teammate.search("needle", tags="needle", min_relevance=0, limit=100)
     assert set(ids(recall)) == {memory.id for memory in needles}
@@ -312,7 +312,7 @@ def test_a_hundred_thousand_records_leave_exactly_what_the_rules_say(tmp_path: P
     world = make(tmp_path, count=100_000, embedder=embedder, seed=3)
     with world.squad.workspace:
         needles = [world.squad.author.save(f"needle {number}", tags=["needle"]) for number in range(12)]
-        world.squad.workspace.run_pending()
+        world.squad.workspace.embed_pending()
         world.squad.pass_time(minutes=1)
         started = time.monotonic()
         recall = world.squad.teammate.search("baran", tags="needle", min_relevance=0, limit=100)
