@@ -584,15 +584,19 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
 @pytest.mark.parametrize(
     ("rule", "broken"),
     [
-        ("mycel.services.standing.replaces", lambda *_, now: True),
+        pytest.param("mycel.services.standing.replaces", lambda *_, now: True, marks=pytest.mark.proof),
         ("mycel.services.write.require_delete", lambda *_: None),
-        ("mycel.services.write.require_transition", lambda *_: None),
+        pytest.param("mycel.services.write.require_transition", lambda *_: None, marks=pytest.mark.proof),
         # Both: what one lets through, the other still holds back.
         (
             "mycel.stores.sqlite.words.visible mycel.stores.sqlite.candidates.visible",
             lambda scope, table="m": ("1", {}),
         ),
-        ("mycel.domain.change.ChangeFilter.takes", lambda wanted, seen: seen.path != "/ab"),
+        pytest.param(
+            "mycel.domain.change.ChangeFilter.takes",
+            lambda wanted, seen: seen.path != "/ab",
+            marks=pytest.mark.proof,
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
