@@ -6,13 +6,7 @@ import json
 from typing import Any
 
 from mycel.surfaces.hooks import happening as told
-
-# As the agents spell the events whose answer names them.
-_NAMES = {
-    told.SESSION_STARTED: {told.GEMINI: "SessionStart"},
-    told.PROMPTED: {told.GEMINI: "BeforeAgent"},
-}
-_LIKE_CLAUDE = {told.SESSION_STARTED: "SessionStart", told.PROMPTED: "UserPromptSubmit"}
+from mycel.surfaces.hooks.events import name_of
 
 
 def answer_of(agent: str, kind: str | None, context: str) -> str:
@@ -24,8 +18,7 @@ def answer_of(agent: str, kind: str | None, context: str) -> str:
         return _json({"context": context}) if context else ""
     if agent not in told.AGENTS or not context or kind is None:
         return "{}\n" if agent == told.GEMINI else ""
-    name = _NAMES[kind].get(agent, _LIKE_CLAUDE[kind])
-    return _json({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}})
+    return _json({"hookSpecificOutput": {"hookEventName": name_of(agent, kind), "additionalContext": context}})
 
 
 def _json(value: dict[str, Any]) -> str:

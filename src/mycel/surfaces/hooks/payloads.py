@@ -7,53 +7,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks.events import kind_of, squeezed
 from mycel.surfaces.hooks.happening import Happening
 
 Payload = Mapping[str, Any]
 
-_LIKE_CLAUDE = {
-    "sessionstart": told.SESSION_STARTED,
-    "userpromptsubmit": told.PROMPTED,
-    "posttooluse": told.TOOL_USED,
-    "posttoolusefailure": told.TASK_FAILED,
-    "stop": told.TURN_ENDED,
-    "stopfailure": told.TASK_FAILED,
-    "subagentstop": told.SUBAGENT_ENDED,
-    "precompact": told.COMPACTING,
-    "sessionend": told.SESSION_ENDED,
-}
-_EVENTS: dict[str, dict[str, str]] = {
-    told.CLAUDE_CODE: _LIKE_CLAUDE,
-    told.CODEX: _LIKE_CLAUDE,
-    told.CURSOR: {
-        "sessionstart": told.SESSION_STARTED,
-        "beforesubmitprompt": told.PROMPTED,
-        "afterfileedit": told.TOOL_USED,
-        "posttooluse": told.TOOL_USED,
-        "afteragentresponse": told.ANSWERED,
-        "precompact": told.COMPACTING,
-        "stop": told.TURN_ENDED,
-        "subagentstop": told.SUBAGENT_ENDED,
-        "sessionend": told.SESSION_ENDED,
-    },
-    told.GEMINI: {
-        "sessionstart": told.SESSION_STARTED,
-        "beforeagent": told.PROMPTED,
-        "afteragent": told.TURN_ENDED,
-        "aftertool": told.TOOL_USED,
-        "precompress": told.COMPACTING,
-        "sessionend": told.SESSION_ENDED,
-    },
-    told.OPENCODE: {
-        "sessioncreated": told.SESSION_STARTED,
-        "chatmessage": told.PROMPTED,
-        "toolexecuteafter": told.TOOL_USED,
-        "experimentalsessioncompacting": told.COMPACTING,
-        "sessionidle": told.TURN_ENDED,
-        "sessionerror": told.TASK_FAILED,
-        "sessiondeleted": told.SESSION_ENDED,
-    },
-}
 # Tools that write files, by what the agents call them.
 _WRITING = frozenset(
     {"write", "edit", "multiedit", "notebookedit", "applypatch", "writefile", "replace", "patch", "strreplace"}
@@ -64,10 +22,6 @@ _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
 # Failures of the account or the vendor, and of a person who has stopped it, say nothing about the task.
 _NOT_OF_THE_TASK = ["ratelimit", "overload", "authenti", "billing", "credit", "quota", "abort", "interrupt", "cancel"]
 _MOST_OF_ID = 180
-
-
-def kind_of(agent: str, event: str) -> str | None:
-    return _EVENTS.get(agent, {}).get(_squeezed(event))
 
 
 def read_payload(agent: str, event: str, payload: Payload) -> Happening | None:
@@ -122,7 +76,7 @@ def _subagent(found: Happening, payload: Payload) -> Happening | None:
 
 def _failure(found: Happening, payload: Payload) -> Happening | None:
     if _text(payload, "tool_name"):
-        if _squeezed(_text(payload, "tool_name")) not in _SUBAGENTS or payload.get("is_interrupt") is True:
+        if squeezed(_text(payload, "tool_name")) not in _SUBAGENTS or payload.get("is_interrupt") is True:
             return None
         given = _mapping(payload.get("tool_input"))
         asked = _text(given, "description") or _text(given, "prompt")
@@ -137,7 +91,7 @@ def _failure(found: Happening, payload: Payload) -> Happening | None:
 def _failing(found: Happening, payload: Payload, why: str) -> Happening:
     """A turn is named by its session and, where the agent tells it, its own id."""
     code = why.partition(":")[0]
-    if " " not in code and any(word in _squeezed(code) for word in _NOT_OF_THE_TASK):
+    if " " not in code and any(word in squeezed(code) for word in _NOT_OF_THE_TASK):
         return found._replace(kind=told.TURN_ENDED)
     turn = next((text for name in ("prompt_id", "turn_id", "generation_id") if (text := _text(payload, name))), "")
     task = "/".join(part for part in (found.session_id or "", turn) if part)
@@ -150,10 +104,6 @@ _COMPLETED: dict[str, Callable[[Happening, Payload], Happening | None]] = {
     told.SUBAGENT_ENDED: _subagent,
     told.TASK_FAILED: _failure,
 }
-
-
-def _squeezed(name: str) -> str:
-    return "".join(sign for sign in name.lower() if sign.isalnum())
 
 
 def _session(payload: Payload) -> str | None:
@@ -189,7 +139,7 @@ def _messages(payload: Payload) -> tuple[told.Message, ...]:
 def _written_files(payload: Payload) -> tuple[Path, ...]:
     tool = _text(payload, "tool_name") or _text(payload, "tool")
     given = payload if not tool else _mapping(payload.get("tool_input") or payload.get("args"))
-    if tool and _squeezed(tool) not in _WRITING:
+    if tool and squeezed(tool) not in _WRITING:
         return ()
     names = [text for name in ("file_path", "filePath", "path", "notebook_path") if (text := _text(given, name))]
     if not names:
