@@ -109,6 +109,12 @@ def service_environment(data: Path) -> dict[str, str]:
     return found
 
 
+def folder_by(variable: str) -> Path | None:
+    """The folder that a variable of another program names."""
+    found = _variable(variable)
+    return Path(found).expanduser() if found else None
+
+
 def origin_of(name: str, *, data: Path) -> str:
     """Who says what a setting is: its variable, `mycel.toml`, or nobody."""
     if _variable(variable_of(name)):

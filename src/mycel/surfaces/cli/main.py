@@ -35,9 +35,10 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "working": ("work", "maintain"),
     "events": ("events",),
     "models": ("model",),
+    "installing": ("install", "uninstall"),
+    "mcp": ("mcp",),
     "hooks": ("hook",),
     "serve": ("serve",),
-    "mcp": ("mcp",),
 }
 _FLAGS = frozenset({"--json"})
 
