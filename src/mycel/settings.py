@@ -109,6 +109,11 @@ def service_environment(data: Path) -> dict[str, str]:
     return found
 
 
+def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
+    """That of this process and more, for a program that is started as somebody else would start it."""
+    return {**os.environ, **variables}
+
+
 def folder_by(variable: str) -> Path | None:
     """The folder that a variable of another program names."""
     found = _variable(variable)

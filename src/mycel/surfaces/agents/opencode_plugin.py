@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 
 from mycel.surfaces.agents.json_text import NotEditable
-from mycel.surfaces.agents.shapes import SERVER, Connection, Entry
+from mycel.surfaces.agents.shapes import Connection, Entry
 from mycel.surfaces.hooks import happening as told
 from mycel.surfaces.hooks.events import name_of
 
@@ -130,8 +131,13 @@ class PluginFile:
         return "" if text.startswith(MARK) else text
 
     def present(self, text: str) -> tuple[Entry | None, list[str]]:
-        """The line that the plugin runs, but for the event."""
+        """The line that the plugin runs when a session starts."""
         if not text.startswith(MARK):
             return None, []
-        found = [line.partition(" = ")[2] for line in text.splitlines() if line.startswith("const COMMAND = ")]
-        return None, [f"{json.loads(found[0])} hook {SERVER}"] if found else []
+        lines = text.splitlines()
+        command, words = (
+            next((json.loads(line.removeprefix(start)) for line in lines if line.startswith(start)), None)
+            for start in ("const COMMAND = ", "const WORDS = ")
+        )
+        event = name_of(told.OPENCODE, told.SESSION_STARTED)
+        return None, [shlex.join([command, "hook", told.OPENCODE, event, *words])] if command and words else []

@@ -36,6 +36,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "events": ("events",),
     "models": ("model",),
     "installing": ("install", "uninstall"),
+    "doctor": ("doctor",),
     "mcp": ("mcp",),
     "hooks": ("hook",),
     "serve": ("serve",),

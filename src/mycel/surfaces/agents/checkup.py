@@ -1,0 +1,120 @@
+"""What has to be well before any agent can use Mycel: the data directory, the service, who acts, the queue of hooks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mycel.errors import AccessDenied, MycelError
+from mycel.settings import Settings
+from mycel.surfaces.agents.findings import Finding, ok, problem, warning
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.delivery import QUEUE, deliver_all
+from mycel.surfaces.hooks.environment import OFF, ON, read_environment
+from mycel.surfaces.hooks.log import FOLDER, Log
+from mycel.surfaces.hooks.queue import Queue
+from mycel.surfaces.hooks.service import caller_of
+
+if TYPE_CHECKING:
+    from mycel.contracts.memory_api import MemoryApi
+    from mycel.contracts.workspace_api import WorkspaceApi
+
+_MIB = 1024 * 1024
+SCARCE_BYTES, TOO_LITTLE_BYTES = 1024 * _MIB, 64 * _MIB
+SLOW_SECONDS = 0.5
+DELIVERY_SECONDS = 1.0
+
+
+def check_data(data: Path) -> Finding:
+    known = next(folder for folder in (data.absolute(), *data.absolute().parents) if folder.exists())
+    if not known.is_dir() or not os.access(known, os.W_OK | os.X_OK):
+        return problem("data", f"{data} cannot be written", "give it to this user, or name another one by MYCEL_DATA")
+    free = shutil.disk_usage(known).free
+    text = f"{data}, {free // _MIB:,} MB free"
+    if free < SCARCE_BYTES:
+        make = problem if free < TOO_LITTLE_BYTES else warning
+        return make("data", text, "make room on this disk")
+    return ok("data", text)
+
+
+def check_sqlite() -> Finding:
+    import apsw
+
+    from mycel.stores.sqlite.connection import check_sqlite_version
+
+    try:
+        check_sqlite_version()
+    except MycelError as error:
+        return problem("sqlite", str(error), "install a newer apsw")
+    return ok("sqlite", apsw.sqlite_lib_version())
+
+
+def check_service(settings: Settings) -> Finding:
+    """Started where none runs, as by any other command."""
+    if settings.url is not None:
+        return ok("service", f"at {settings.url}")
+    if settings.daemon == OFF:
+        return warning("service", "MYCEL_DAEMON is off", "hooks cannot reach anybody: unset it, or run `mycel serve`")
+    from mycel.client.daemon import ensure_daemon, find_daemon
+
+    try:
+        runs = find_daemon(settings.data) is not None
+        daemon = ensure_daemon(settings.data)
+    except MycelError as error:
+        return problem("service", str(error), f"see {settings.data / 'service.log'}")
+    began = time.perf_counter()
+    answers = find_daemon(settings.data) is not None
+    took = time.perf_counter() - began
+    text = f"{'runs' if runs else 'was started'} at {daemon.url}, version {daemon.version}"
+    if not answers:
+        return problem("service", f"{text}, but does not answer", f"end process {daemon.pid}; it is started again")
+    if daemon.note is not None:
+        return warning("service", daemon.note, f"end process {daemon.pid}; it is started again")
+    text = f"{text}, answers in {took * 1000:.0f} ms"
+    return ok("service", text) if took < SLOW_SECONDS else warning("service", text, "see what keeps the machine busy")
+
+
+def check_caller(memory: MemoryApi) -> Finding:
+    try:
+        caller = memory.who_am_i()
+    except MycelError as error:
+        return problem("member", str(error), "set MYCEL_TOKEN to a valid token, or unset it")
+    return ok("member", f"acts as {caller.member_id} of team {caller.team}, role {caller.role}")
+
+
+def check_index(workspace: WorkspaceApi, memory: MemoryApi) -> Finding:
+    try:
+        team = memory.who_am_i().team
+        count = memory.stats().memories
+    except MycelError as error:
+        return problem("index", str(error), "see what is said about the member and the service")
+    words = f"{count:,} memories of {team} can be found by their words"
+    try:
+        made = workspace.embedding_progress(team)
+    except AccessDenied:
+        return ok("index", words)
+    if made.model is None:
+        return ok("index", f"{words}; the embedder is `none`")
+    text = f"{words}, {made.embedded:,} also by their meaning ({made.model})"
+    if made.pending:
+        return warning(
+            "index", f"{text}, {made.pending:,} wait", "the service goes on with it; `mycel embed` does it now"
+        )
+    return ok("index", text)
+
+
+def check_queue(settings: Settings, member: str | None) -> Finding:
+    """Also sends what waits."""
+    found = read_environment(settings.data)
+    waiting = sum(1 for _ in Queue(found.data / FOLDER / QUEUE).entries())
+    log = Log(found.data, name="doctor")
+    left = deliver_all(found, caller_of(found, member), Deadline(DELIVERY_SECONDS), log) if waiting else 0
+    if left:
+        text = f"{left} of {waiting} writes wait for the service"
+        return warning("hooks", text, f"the next hook goes on with it; see {found.data / FOLDER / 'hooks.log'}")
+    if found.hooks != ON:
+        return warning("hooks", f"MYCEL_HOOKS is {found.hooks}", "unset it to have hooks inject and capture")
+    return ok("hooks", f"{waiting} writes that waited were delivered" if waiting else "nothing waits to be delivered")

@@ -1,0 +1,170 @@
+"""`mycel install`, `mycel uninstall` and `mycel doctor` as a person meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("on_files", "words_only", "home")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of somebody who has nothing yet, in a project of theirs."""
+    found = tmp_path / "home"
+    (found / "project/.git").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(found))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "MYCEL_URL", "MYCEL_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MYCEL_DAEMON", "off")
+    monkeypatch.chdir(found / "project")
+    return found
+
+
+def server(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())["mcpServers"]["mycel"]
+
+
+def members(mycel) -> list[tuple[str, str, str]]:
+    found = mycel.json("member", "list")["items"]
+    return [(one["id"], one["team"], one["role"]) for one in found if one["id"] != "operator"]
+
+
+def test_installing_shows_the_change_and_adds_the_member(mycel, home: Path) -> None:
+    told = mycel.run("install", "claude-code")
+    assert told.exit_code == 0
+    assert '+    "mycel": {' in told.stdout
+    assert "Claude Code acts as claude-code" in told.stderr
+    assert members(mycel) == [("claude-code", "executive", "agent")]
+    found = server(home / ".claude.json")
+    assert Path(found["command"]).is_absolute()
+    # The data directory is not the one that a command finds by itself.
+    assert found["args"] == ["mcp", "--data", str(mycel.data)]
+    again = mycel.run("install", "claude-code")
+    assert (again.stdout, again.stderr) == ("", "Nothing changes: it is set up.\n")
+
+
+def test_a_member_and_a_team_can_be_named(mycel, home: Path) -> None:
+    mycel.ok("team", "add", "squad")
+    mycel.ok("install", "cursor", "--as", "swe-1", "--team", "squad")
+    assert members(mycel) == [("swe-1", "squad", "agent")]
+    assert server(home / ".cursor/mcp.json")["env"] == {"MYCEL_AGENT": "swe-1"}
+    assert "--as swe-1" in (home / ".cursor/hooks.json").read_text()
+    elsewhere = mycel.run("install", "codex", "--as", "swe-1", "--team", "executive")
+    assert elsewhere.exit_code == 5
+    assert "squad" in elsewhere.stderr
+    assert not (home / ".codex").exists()
+
+
+def test_a_project_has_nothing_of_one_machine_in_its_files(mycel, home: Path) -> None:
+    (home / "project/deep/down").mkdir(parents=True)
+    mycel.ok("install", "claude-code", "--project")
+    found = server(home / "project/.mcp.json")
+    assert (found["command"], found["args"]) == ("mycel", ["mcp"])
+    text = (home / "project/.claude/settings.json").read_text()
+    assert '"mycel hook claude-code SessionStart --as claude-code"' in text
+    assert str(home) not in text
+    assert not (home / ".claude.json").exists()
+
+
+def test_a_dry_run_writes_nothing(mycel, home: Path) -> None:
+    shown = mycel.json("install", "gemini", "--dry-run")
+    assert shown["written"] is False
+    assert [Path(file["path"]).name for file in shown["files"]] == ["settings.json"]
+    assert not (home / ".gemini").exists()
+    assert members(mycel) == []
+
+
+def test_uninstalling_says_what_it_could_not_restore(mycel, home: Path) -> None:
+    path = home / ".claude.json"
+    path.write_text('{"userID": "x"}\n')
+    mycel.ok("install", "claude-code")
+    path.write_text(path.read_text().replace('"x"', '"y"'))
+    told = mycel.run("uninstall", "claude-code")
+    assert f"{path} has changed since" in told.stderr
+    assert path.read_text() == '{"userID": "y"}\n'
+    assert not (home / ".claude").exists()
+    assert "not set up" in mycel.run("uninstall", "claude-code").stderr
+
+
+def test_a_token_of_the_environment_stays_there(mycel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mycel.ok("member", "add", "swe-1", "--team", "executive")
+    secret = mycel.ok("token", "issue", "swe-1").strip()
+    monkeypatch.setenv("MYCEL_TOKEN", secret)
+    monkeypatch.setenv("MYCEL_URL", "https://memory.example.org")
+    for agent in ("claude-code", "codex", "cursor", "gemini", "opencode"):
+        mycel.ok("install", agent)
+    written = [path for path in home.rglob("*") if path.is_file()]
+    assert len(written) == 9
+    assert not [path for path in [*written, *(mycel.data / "installs").rglob("*.json")] if secret in path.read_text()]
+    assert server(home / ".claude.json")["url"] == "https://memory.example.org/mcp"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["install", "emacs"], "must be one of claude-code, codex"),
+        (["install", "codex", "--user", "--project"], "--user"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(mycel, line: list[str], said: str) -> None:
+    told = mycel.run(*line)
+    assert told.exit_code == 2
+    assert said in told.stderr
+
+
+def test_settings_that_are_no_json_are_named_and_left(mycel, home: Path) -> None:
+    path = home / ".claude.json"
+    path.write_text("{ not json")
+    told = mycel.run("install", "claude-code")
+    assert told.exit_code == 9
+    assert f"{path} is left as it is" in told.stderr
+    assert path.read_text() == "{ not json"
+    assert members(mycel) == []
+
+
+def checks(mycel, *, code: int = 0) -> dict[str, tuple[str, str]]:
+    told = mycel.run("doctor", "--json")
+    assert told.exit_code == code, told.output
+    return {one["name"]: (one["state"], one["text"]) for one in json.loads(told.stdout)["checks"]}
+
+
+def test_the_doctor_finds_all_well(mycel) -> None:
+    found = checks(mycel)
+    assert [name for name, (state, _) in found.items() if state == "ok"] == [
+        *("settings", "data", "sqlite", "member", "index", "hooks"),
+    ]
+    assert found["agents"] == ("warning", "no coding agent is set up")
+    assert "acts as operator" in found["member"][1]
+
+
+def test_the_doctor_tries_what_is_installed(mycel, home: Path) -> None:
+    mycel.ok("install", "claude-code")
+    state, text = checks(mycel)["claude-code"]
+    assert state == "ok", text
+    assert "acts as claude-code, a hook takes" in text
+    assert text.endswith("6 tools")
+    path = home / ".claude/settings.json"
+    whole = path.read_text()
+    path.write_text(whole.replace("PreCompact", "PreCompaction"))
+    assert checks(mycel)["claude-code"][0] == "warning"
+    path.write_text(whole.replace('"command": "', '"command": "/nowhere/'))
+    assert "cannot be run" in checks(mycel, code=1)["claude-code"][1]
+    path.write_text("{}")
+    assert checks(mycel, code=1)["claude-code"] == ("problem", "there is nothing of Mycel among its hooks")
+
+
+def test_the_doctor_names_settings_that_cannot_be_read(mycel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYCEL_HOOK_SECONDS", "soon")
+    state, text = checks(mycel, code=1)["settings"]
+    assert state == "problem"
+    assert "MYCEL_HOOK_SECONDS" in text
+
+
+def test_the_doctor_minds_a_full_disk(mycel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mycel.surfaces.agents.checkup.TOO_LITTLE_BYTES", 2**60)
+    monkeypatch.setattr("mycel.surfaces.agents.checkup.SCARCE_BYTES", 2**60)
+    assert checks(mycel, code=1)["data"][0] == "problem"
