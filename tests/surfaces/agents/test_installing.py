@@ -26,7 +26,9 @@ CONNECTION = Connection("/opt/my tools/mycel", "swe-1")
 NAMES = st.text(st.characters(codec="ascii", categories=("L", "N")), min_size=1, max_size=6)
 SCALARS = st.booleans() | st.integers(-(2**31), 2**31) | st.text(max_size=8) | st.floats(-10, 10)
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
-SETTINGS = st.dictionaries(NAMES, VALUES, max_size=4)
+# Some have begun what our entries go into.
+BEGUN = st.sampled_from([{}, {"mcpServers": {}, "hooks": {}, "mcp": {}}, {"hooks": {"Stop": [], "stop": []}}])
+SETTINGS = st.builds(lambda begun, others: {**others, **begun}, BEGUN, st.dictionaries(NAMES, VALUES, max_size=4))
 
 
 def site(agent: str, root: Path, *, scope: str = USER) -> Site:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -141,7 +142,9 @@ def test_the_doctor_finds_all_well(mycel) -> None:
     assert "acts as operator" in found["member"][1]
 
 
-def test_the_doctor_tries_what_is_installed(mycel, home: Path) -> None:
+def test_the_doctor_tries_what_is_installed(mycel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # However busy the machine is.
+    monkeypatch.setattr("mycel.surfaces.agents.agent_checks.SLOW_SECONDS", 60)
     mycel.ok("install", "claude-code")
     state, text = checks(mycel)["claude-code"]
     assert state == "ok", text
@@ -168,3 +171,19 @@ def test_the_doctor_minds_a_full_disk(mycel, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("mycel.surfaces.agents.checkup.TOO_LITTLE_BYTES", 2**60)
     monkeypatch.setattr("mycel.surfaces.agents.checkup.SCARCE_BYTES", 2**60)
     assert checks(mycel, code=1)["data"][0] == "problem"
+
+
+def test_on_a_terminal_a_person_is_asked(mycel, home: Path, terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal()
+    monkeypatch.setattr("mycel.surfaces.cli.installing.is_terminal", lambda: True)
+    monkeypatch.setattr(
+        "mycel.surfaces.cli.installing.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    )
+    refused = mycel.run("install", "cursor", input="n\n")
+    assert refused.exit_code == 1
+    assert "Write this?" in refused.output
+    assert not (home / ".cursor").exists()
+    assert members(mycel) == []
+    mycel.ok("install", "cursor", input="y\n")
+    assert (home / ".cursor/mcp.json").exists()
+    assert "Write this?" not in mycel.ok("uninstall", "cursor", "--yes")

@@ -35,6 +35,8 @@ class JsonSettings:
         found = JsonText(text, comments=self.comments)
         earlier = _earlier(before, comments=self.comments)
         for path in ([self.servers_key, SERVER], *_own_hooks(found)):
+            if found.find(path) is None:
+                continue
             found.remove(path)
             for depth in range(len(path) - 1, 0, -1):
                 parent = path[:depth]
