@@ -30,8 +30,8 @@ const [plugin, given] = [process.argv[2], JSON.parse(process.argv[3])]
 const message = (id, role, text) => ({ info: { id, role, time: { completed: 1 } }, parts: [{ type: "text", text }] })
 const data = [message("m1", "user", given.asked), message("m2", "assistant", "In cents.")]
 const client = { session: { messages: async () => ({ data }) } }
-const { Mycel } = await import(plugin)
-const hooks = await Mycel({ client, directory: given.cwd })
+const { MycelPlugin } = await import(plugin)
+const hooks = await MycelPlugin({ client, directory: given.cwd })
 const sessionID = given.session
 async function prompt(text) {
   const output = { message: { id: "m1" }, parts: [{ type: "text", text }] }

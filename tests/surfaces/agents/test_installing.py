@@ -215,3 +215,10 @@ def test_a_variable_of_the_agent_moves_its_files(tmp_path: Path) -> None:
     for agent, moved in (("claude-code", "m/.claude.json m/settings.json"), ("codex", "m/config.toml m/hooks.json")):
         where = Site(AGENTS[agent], USER, tmp_path, moved_to=Path("m"))
         assert " ".join(map(str, where.forms(CONNECTION))) == moved
+
+
+def test_the_plugin_of_opencode_knows_the_events_of_the_table(tmp_path: Path) -> None:
+    install(site("opencode", tmp_path), CONNECTION, records(tmp_path))
+    program = (tmp_path / ".config/opencode/plugins/mycel.js").read_text()
+    assert 'const COMMAND = ["/opt/my tools/mycel", "hook", "opencode", "--as", "swe-1"];' in program
+    assert [event.name for event in installed_events("opencode") if f'"{event.name}"' not in program] == []
