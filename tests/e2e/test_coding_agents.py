@@ -287,3 +287,16 @@ def test_a_project_is_set_up_for_everybody_who_works_in_it(agent: str, world: Wo
     assert found["text"].endswith(" tools")
     world.run(MYCEL, "uninstall", agent, "--project")
     assert world.files() == before
+
+
+def test_the_doctor_starts_the_service_and_delivers_what_hooks_have_left(world: World, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    payload = recorded("claude-code", "Stop", cwd=world.main, transcript=transcript_of("claude-code", tmp_path))
+    with started_on_demand(data):
+        away = f"MYCEL_DAEMON=off {MYCEL} hook claude-code Stop --as swe-1 --data {data}"
+        world.run(away, shell=True, input=json.dumps(payload))
+        assert len(list((data / "hooks/queue").iterdir())) == 1
+        told = world.run(MYCEL, "doctor", "--data", str(data))
+        assert "was started at" in told
+        assert "what waited was delivered: 1" in told
+        assert list((data / "hooks/queue").iterdir()) == []

@@ -176,6 +176,16 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
     assert real.read_text() == "{}\n"
 
 
+def test_a_link_that_leads_nowhere_does_so_again(tmp_path: Path) -> None:
+    link = tmp_path / ".claude.json"
+    link.symlink_to(tmp_path / "later.json")
+    install(site("claude-code", tmp_path), CONNECTION, records(tmp_path))
+    assert "mycel" in (tmp_path / "later.json").read_text()
+    uninstall(site("claude-code", tmp_path), CONNECTION, records(tmp_path))
+    assert link.is_symlink()
+    assert not link.exists()
+
+
 def test_records_and_backups_are_for_their_owner_alone(tmp_path: Path) -> None:
     (tmp_path / ".claude.json").write_text('{"secret": 1}')
     install(site("claude-code", tmp_path), CONNECTION, records(tmp_path))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -158,6 +160,17 @@ def test_the_doctor_tries_what_is_installed(mycel, home: Path, monkeypatch: pyte
     assert "cannot be run" in checks(mycel, code=1)["claude-code"][1]
     path.write_text("{}")
     assert checks(mycel, code=1)["claude-code"] == ("problem", "there is nothing of Mycel among its hooks")
+
+
+def test_the_doctor_minds_hooks_that_run_twice(mycel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    mycel.ok("install", "cursor")
+    mycel.ok("install", "cursor", "--project")
+    state, text = checks(mycel)[f"cursor in {home / 'project'}"]
+    assert state == "warning"
+    assert "run twice" in text
+    mycel.ok("uninstall", "cursor")
+    assert "run twice" not in checks(mycel)[f"cursor in {home / 'project'}"][1]
 
 
 def test_the_doctor_names_settings_that_cannot_be_read(mycel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,4 +117,4 @@ def check_queue(settings: Settings, member: str | None) -> Finding:
         return warning("hooks", text, f"the next hook goes on with it; see {found.data / FOLDER / 'hooks.log'}")
     if found.hooks != ON:
         return warning("hooks", f"MYCEL_HOOKS is {found.hooks}", "unset it to have hooks inject and capture")
-    return ok("hooks", f"{waiting} writes that waited were delivered" if waiting else "nothing waits to be delivered")
+    return ok("hooks", f"what waited was delivered: {waiting}" if waiting else "nothing waits to be delivered")

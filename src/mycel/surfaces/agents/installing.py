@@ -133,7 +133,8 @@ def uninstall(site: Site, connection: Connection, records: Records) -> list[Chan
         else:
             if change.merely_own and change.old is not None:
                 records.keep_bytes(change.old)
-            change.path.unlink(missing_ok=True)
+            # A link that led nowhere before leads nowhere again.
+            change.path.resolve().unlink(missing_ok=True)
     if known is not None:
         for folder in sorted({one for file in known.files for one in file.folders}, key=len, reverse=True):
             _remove_if_empty(Path(folder))

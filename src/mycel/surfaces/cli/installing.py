@@ -58,7 +58,6 @@ def install(
     scope = _scope(project=project, user=user)
     site = site_of(found, scope)
     settings = call.settings()
-    # One who signs in by a token is who the token says, whatever the settings of the agent.
     member = call.member or found.name
     connection = connection_of(settings, scope=scope, member=member)
     changes = [change for change in plan_install(site, connection) if not change.is_none]
@@ -68,12 +67,14 @@ def install(
         _tell(call, site, changes, written=False, words="Nothing was written.")
         return
     _ask(changes, yes=yes or call.as_json)
+    # One who signs in by a token is who the token says, and need not be able to add members.
     if settings.token is None:
         _add_member(call, member)
     records = Records(settings.data)
     if changes or records.find(found.name, scope, site.root) is None:
         put_in(site, connection, records)
-    done = f"{found.title} acts as {member} in its next session." if changes else "Nothing changes: it is set up."
+    who = member if settings.token is None else "whoever MYCEL_TOKEN belongs to"
+    done = f"{found.title} acts as {who} in its next session." if changes else "Nothing changes: it is set up."
     _tell(call, site, changes, written=bool(changes), words=done)
 
 
