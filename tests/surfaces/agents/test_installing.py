@@ -139,6 +139,27 @@ def test_an_event_has_one_entry_of_ours_beside_those_of_others(tmp_path: Path) -
     assert hooks["Stop"][1]["hooks"][0]["command"] == "'/opt/my tools/mycel' hook claude-code Stop --as swe-1"
 
 
+def test_the_same_entry_twice_becomes_one(tmp_path: Path) -> None:
+    where = site("cursor", tmp_path)
+    install(where, CONNECTION, records(tmp_path))
+    path = tmp_path / ".cursor/hooks.json"
+    once = json.loads(path.read_text())
+    path.write_text(json.dumps({**once, "hooks": {**once["hooks"], "stop": once["hooks"]["stop"] * 2}}))
+    install(where, CONNECTION, records(tmp_path))
+    assert json.loads(path.read_text()) == once
+
+
+def test_an_empty_table_that_was_there_before_stays(tmp_path: Path) -> None:
+    path = tmp_path / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_text("[mcp_servers]\n")
+    install(site("codex", tmp_path), CONNECTION, records(tmp_path))
+    path.write_text(path.read_text() + "# mine\n")
+    uninstall(site("codex", tmp_path), CONNECTION, records(tmp_path))
+    assert tomllib.loads(path.read_text())["mcp_servers"] == {}
+    assert "# mine" in path.read_text()
+
+
 @pytest.mark.parametrize(
     ("agent", "name", "text"),
     [
