@@ -147,10 +147,10 @@ def test_the_doctor_finds_all_well(mycel) -> None:
 def test_the_doctor_tries_what_is_installed(mycel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # However busy the machine is.
     monkeypatch.setattr("mycel.surfaces.agents.agent_checks.SLOW_SECONDS", 60)
-    mycel.ok("install", "claude-code")
+    mycel.ok("install", "claude-code", "--as", "swe-1")
     state, text = checks(mycel)["claude-code"]
     assert state == "ok", text
-    assert "acts as claude-code, a hook takes" in text
+    assert "acts as swe-1, a hook takes" in text
     assert text.endswith("6 tools")
     path = home / ".claude/settings.json"
     whole = path.read_text()

@@ -15,7 +15,7 @@ from mycel.surfaces.agents.connecting import connection_of, site_of
 from mycel.surfaces.agents.findings import Finding, ok, problem, warning
 from mycel.surfaces.agents.installing import Site, plan_install
 from mycel.surfaces.agents.json_text import NotEditable
-from mycel.surfaces.agents.probing import ask_hook, list_tools, program_of, server_of
+from mycel.surfaces.agents.probing import ask_hook, list_tools, option_of, program_of, server_of
 from mycel.surfaces.agents.records import Installed, Records
 from mycel.surfaces.agents.shapes import Entry
 from mycel.surfaces.agents.table import AGENTS, PROJECT, USER
@@ -41,6 +41,11 @@ class Setup:
     def name(self) -> str:
         where = "" if self.site.scope == USER else f" in {self.site.root}"
         return f"{self.site.agent.name}{where}"
+
+    @property
+    def member(self) -> str:
+        """As whom its hooks act."""
+        return option_of(self.hooks[0], "--as") or self.site.agent.name
 
     @property
     def install_command(self) -> str:
@@ -147,10 +152,10 @@ def _unknown_program(setup: Setup) -> str | None:
 
 
 def _told(setup: Setup, took: float | None, listed: list[str] | None) -> str:
-    member = setup.record.member if setup.record else setup.site.agent.name
     hook = "" if took is None else f", a hook takes {took * 1000:.0f} ms"
-    tools = f", {len(listed)} tools" if listed is not None else f", tools at {(setup.server or {}).get('url', 'a URL')}"
-    return f"acts as {member}{hook}{tools}"
+    server = setup.server or {}
+    tools = f"{len(listed)} tools" if listed is not None else f"tools at {server.get('url') or server.get('httpUrl')}"
+    return f"acts as {setup.member}{hook}, {tools}"
 
 
 def _why(error: Exception) -> str:
@@ -161,8 +166,7 @@ def _why(error: Exception) -> str:
 
 def _differs(setup: Setup, settings: Settings) -> bool:
     """Another program than the one that asks may have been installed on purpose, but not older entries."""
-    member = setup.record.member if setup.record else setup.site.agent.name
-    connection = connection_of(settings, scope=setup.site.scope, member=member)
+    connection = connection_of(settings, scope=setup.site.scope, member=setup.member)
     used = replace(connection, command=program_of(setup.hooks[0]))
     try:
         return any(not change.is_none for change in plan_install(setup.site, used))

@@ -43,7 +43,7 @@ def ask_hook(line: str, *, folder: Path) -> float:
     """How many seconds the hook of a session's start took; OSError or ValueError where it does not run."""
     began = time.perf_counter()
     ran = subprocess.run(
-        shlex.split(line, posix=os.name != "nt"),
+        _words(line),
         input=json.dumps({"cwd": str(folder), "source": "startup"}).encode(),
         capture_output=True,
         cwd=folder,
@@ -99,4 +99,13 @@ def _send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
 
 
 def program_of(line: str | Sequence[str]) -> str:
-    return shlex.split(line, posix=os.name != "nt")[0] if isinstance(line, str) else line[0]
+    return _words(line)[0] if isinstance(line, str) else line[0]
+
+
+def option_of(line: str, name: str) -> str | None:
+    words = _words(line)
+    return words[words.index(name) + 1] if name in words[:-1] else None
+
+
+def _words(line: str) -> list[str]:
+    return shlex.split(line, posix=os.name != "nt")
