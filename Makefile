@@ -23,14 +23,14 @@ serve: $(INSTALLED) ## Start the service (ARGS="--port 7077")
 	$(BIN)/mycel serve $(ARGS)
 
 test: $(INSTALLED) ## Run the tests but the slow proofs (ARGS="-k name")
-	$(BIN)/pytest -n 2 $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 check: $(INSTALLED) ## Everything a change must pass: lint, format, types, layers, tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --warnings
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 bench: $(INSTALLED) ## Measure quality and speed (ARGS go to the benchmarks)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -41,13 +41,13 @@ ENOUGH = 10_000
 # Who asks, what is hidden from it, and every how manyeth pair is asked.
 STRANGERS = [("anonymous", "zephyr"), ("revoked", "zephyr"), ("zephyr-gone", "zephyr")]
 OUTSIDERS = [
-    *(("swe-9", "zephyr", 1), ("lead-9", "zephyr", 4), ("admin-9", "zephyr", 4), ("exec-9", "zephyr", 4)),
-    *(("swe-9", "hushed", 4), ("admin-9", "veiled", 4)),
+    *(("swe-9", "zephyr", 1), ("lead-9", "zephyr", 8), ("admin-9", "zephyr", 8), ("exec-9", "zephyr", 8)),
+    *(("swe-9", "hushed", 8), ("admin-9", "veiled", 8)),
 ]
 INSIDERS = [
-    *(("zephyr-mate", "hushed", 1), ("zephyr-mate", "veiled", 3), ("zephyr-person", "hushed", 3)),
-    *(("zephyr-orchestrator", "veiled", 3), ("zephyr-lead", "hushed", 3), ("zephyr-admin", "hushed", 3)),
-    *(("zephyr-below", "hushed", 4), ("zephyr-below", "veiled", 4)),
+    *(("zephyr-mate", "hushed", 1), ("zephyr-mate", "veiled", 6), ("zephyr-person", "hushed", 6)),
+    *(("zephyr-orchestrator", "veiled", 6), ("zephyr-lead", "hushed", 6), ("zephyr-admin", "hushed", 6)),
+    *(("zephyr-below", "hushed", 8), ("zephyr-below", "veiled", 8)),
 ]
 # What may be told apart, and why.
 KNOWN = {

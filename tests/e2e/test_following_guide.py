@@ -20,7 +20,7 @@ BLOCK = re.compile(r"```(console|python)\n(.*?)```(?:\n\n```text\n(.*?)```)?", r
 ADDRESS = "127.0.0.1:7077"
 # These go on for ever; they have told what there is long before.
 ENDLESS = re.compile(r"^(curl -N|mycel .*watch)")
-ENDLESS_SECONDS = 6
+ENDLESS_SECONDS = 3
 VARIES = [
     (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "ID"),
     (re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+\+00:00"), "TIME"),

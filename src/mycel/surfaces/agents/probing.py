@@ -17,6 +17,8 @@ from mycel import __version__
 from mycel.settings import environment_with
 
 PATIENCE_SECONDS = 3.0
+# It has a library to import, which takes longer where there is little to run it.
+SERVER_SECONDS = 15.0
 _PROTOCOL = "2025-11-25"
 
 
@@ -64,7 +66,7 @@ def list_tools(server: Server) -> list[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
-    timer = threading.Timer(PATIENCE_SECONDS, process.kill)
+    timer = threading.Timer(SERVER_SECONDS, process.kill)
     timer.start()
     try:
         client = {"name": "mycel doctor", "version": __version__}

@@ -119,8 +119,16 @@ def task(found: TaskRecord, _home: TeamName) -> Told:
     return Told(f"Kept as episode {cite(episode.id)}.{waiting}", structured)
 
 
+def episode(found: Episode, home: TeamName) -> Told:
+    return Told(envelope([_attempt(found, home)]), _entry(found))
+
+
+def artifact(found: Artifact, home: TeamName) -> Told:
+    return Told(envelope([_product(found, home)]), _entry(found))
+
+
 def episodes(found: Page[Episode], home: TeamName) -> Told:
-    return Told(_lines(_attempt(one, home) for one in found), {"results": _plain(list(found))})
+    return Told(_lines(_attempt(one, home) for one in found), {"results": [_entry(one) for one in found]})
 
 
 def rates(found: Iterable[SuccessRate], _home: TeamName) -> Told:
@@ -134,12 +142,7 @@ def rates(found: Iterable[SuccessRate], _home: TeamName) -> Told:
 
 
 def artifacts(found: Page[Artifact], home: TeamName) -> Told:
-    lines = (
-        f"{bullet(one.memory, home=home)}{one_line(one.path)}"
-        + (f", {one_line(one.description)}" if one.description else "")
-        for one in found
-    )
-    return Told(_lines(lines), {"results": _plain(list(found))})
+    return Told(_lines(_product(one, home) for one in found), {"results": [_entry(one) for one in found]})
 
 
 def inbox(found: Page[InboxItem], home: TeamName) -> Told:
@@ -154,7 +157,7 @@ def inbox(found: Page[InboxItem], home: TeamName) -> Told:
 def plain(found: object, _home: TeamName) -> Told:
     """All of a small result, as it is over HTTP."""
     shape = _plain(found)
-    return Told(envelope([whole_text(json.dumps(shape, ensure_ascii=False, indent=1))]), shape)
+    return Told(envelope([whole_text(json.dumps(shape, ensure_ascii=False, sort_keys=True))]), shape)
 
 
 def done(text: str) -> Tell:
@@ -200,6 +203,19 @@ def _attempt(one: Episode, home: TeamName) -> str:
     outcome = f" → {one_line(one.outcome)}" if one.outcome else ""
     text = f"{one.action}: {one_line(one.approach)}{outcome}"
     return bullet(one.memory, home=home) + (shorten(text, EXCERPT_TOKENS) or text)
+
+
+def _product(one: Artifact, home: TeamName) -> str:
+    size = "" if one.size_bytes is None else f", {one.size_bytes:,} bytes"
+    about = f": {one_line(one.description)}" if one.description else ""
+    return f"{bullet(one.memory, home=home)}{one_line(one.path)}{size}{about}"
+
+
+def _entry(one: Episode | Artifact) -> dict[str, Any]:
+    """Without its memory, which says the same once more, and without a file's content."""
+    return {
+        name: value for name, value in _plain(one).items() if name not in {"memory", "content"} and value is not None
+    }
 
 
 def _lines(lines: Iterable[str]) -> str:

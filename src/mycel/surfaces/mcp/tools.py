@@ -259,7 +259,7 @@ LAYERS: tuple[Tool, ...] = (
         takes=("action", "approach", "outcome", "task_id", "duration_ms", "project", "tags", "idempotency_key"),
         needs=("action", "approach"),
         effect=Effect.ADDS,
-        tell=telling.plain,
+        tell=telling.episode,
     ),
     Tool(
         name="list_episodes",
@@ -282,7 +282,7 @@ LAYERS: tuple[Tool, ...] = (
         takes=("path", "type", "task_id", "description", "content", "project", "idempotency_key"),
         needs=("path",),
         effect=Effect.ADDS,
-        tell=telling.plain,
+        tell=telling.artifact,
     ),
     Tool(
         name="list_artifacts",
