@@ -45,7 +45,7 @@ OUTSIDERS = [
     *(("swe-9", "hushed", 8), ("admin-9", "veiled", 8)),
 ]
 INSIDERS = [
-    *(("zephyr-mate", "hushed", 1), ("zephyr-mate", "veiled", 6), ("zephyr-person", "hushed", 6)),
+    *(("zephyr-mate", "hushed", 2), ("zephyr-mate", "veiled", 6), ("zephyr-person", "hushed", 6)),
     *(("zephyr-orchestrator", "veiled", 6), ("zephyr-lead", "hushed", 6), ("zephyr-admin", "hushed", 6)),
     *(("zephyr-below", "hushed", 8), ("zephyr-below", "veiled", 8)),
 ]

@@ -279,7 +279,7 @@ def test_a_service_that_does_not_answer_costs_no_more_than_the_time_of_a_hook(
     tmp_path: Path, checkout: Path, transcript: Path, hanging: type, by_setting: bool
 ) -> None:
     with hanging() as url:
-        env = {"MYCEL_HOOK_SECONDS": "2"}
+        env = {"MYCEL_HOOK_SECONDS": "1"}
         if by_setting:
             env |= {"MYCEL_URL": url, "MYCEL_TOKEN": "mycel_token"}
         else:
