@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -20,6 +21,7 @@ from mycel.surfaces.mcp.tools import TOOLS
 from mycel.surfaces.mcp.working import WORKING
 from tests.service_process import environment
 from tests.surfaces.mcp.clients import Served
+from tests.surfaces.mcp.test_tools import calls
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[3]
@@ -86,42 +88,67 @@ def test_the_conformance_suite_passes(
     assert failed == {}
 
 
-def inspect(packages: Path, target: list[str], *arguments: str, env: dict[str, str] | None = None) -> Any:
-    commands = json.loads((packages / "inspector/package.json").read_text())["bin"]
-    program = packages / "inspector" / commands["mcp-inspector"]
-    run = subprocess.run(
-        [node(), str(program), "--cli", *target, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=env or environment(),
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
-    return json.loads(run.stdout)
+class Inspector:
+    """Its command line, against one server."""
+
+    def __init__(self, packages: Path, target: list[str], env: dict[str, str]) -> None:
+        commands = json.loads((packages / "inspector/package.json").read_text())["bin"]
+        self._line = [node(), str(packages / "inspector" / commands["mcp-inspector"]), "--cli", *target]
+        self._env = env
+
+    def ask(self, method: str, *arguments: str) -> Any:
+        line = [*self._line, "--method", method, *arguments]
+        run = subprocess.run(line, capture_output=True, text=True, timeout=120, env=self._env, check=False)
+        assert run.returncode == 0, (arguments, run.stderr[-3000:], run.stdout[-1000:])
+        return json.loads(run.stdout)
+
+    def call(self, tool: str, given: dict[str, Any]) -> dict[str, Any]:
+        pairs = [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in given.items()]
+        arguments = [word for pair in pairs for word in ("--tool-arg", pair)]
+        found = self.ask("tools/call", "--tool-name", tool, *arguments)
+        assert not found.get("isError"), (tool, found)
+        return found["structuredContent"]
 
 
-def test_the_inspector_lists_and_calls_the_tools_over_http_and_stdio(
-    tmp_path: Path, packages: Path, served: Served
-) -> None:
-    token = served.tokens["eng-director"]
-    over_http = [f"{served.service.url}/mcp?tools=full", "--transport", "http"]
-    over_http += ["--header", f"Authorization: Bearer {token}"]
+def over_http(served: Served, token: str) -> list[str]:
+    target = [f"{served.service.url}/mcp?tools=full", "--transport", "http"]
+    return [*target, "--header", f"Authorization: Bearer {token}"]
+
+
+def over_stdio(folder: Path, variables: dict[str, str]) -> list[str]:
     # It takes the options of a command for its own.
-    command = tmp_path / "mycel-mcp"
+    command = folder / "mycel-mcp"
     command.write_text(f"#!/bin/sh\nexec {sys.executable} -m mycel.surfaces.cli.main mcp --tools full\n")
     command.chmod(0o700)
-    over_stdio = [str(command)]
+    given = [f"{name}={variables[name]}" for name in ("MYCEL_URL", "MYCEL_TOKEN", "MYCEL_DATA")]
+    return [str(command), *(word for one in given for word in ("-e", one))]
+
+
+@pytest.mark.parametrize("way", ["http", "stdio"])
+def test_the_inspector_lists_and_calls_every_tool(tmp_path: Path, packages: Path, served: Served, way: str) -> None:
+    token = served.tokens["eng-director"]
     variables = environment(MYCEL_URL=served.service.url, MYCEL_TOKEN=token, MYCEL_DATA=str(served.service.data))
     variables["HOME"] = str(tmp_path)
-    over_stdio += [
-        word for name in ("URL", "TOKEN", "DATA") for word in ("-e", f"MYCEL_{name}={variables[f'MYCEL_{name}']}")
-    ]
-    own = {tool.name for tool in WORKING}
-    for target, without in ((over_http, own), (over_stdio, set[str]())):
-        listed = inspect(packages, target, "--method", "tools/list", env=variables)
-        assert {tool["name"] for tool in listed["tools"]} == {tool.name for tool in (*TOOLS, *WORKING)} - without
-        arguments = ["--method", "tools/call", "--tool-name", "save_memory", "--tool-arg", "content=By the inspector."]
-        saved = inspect(packages, target, *arguments, env=variables)
-        assert not saved.get("isError")
-        assert saved["structuredContent"]["status"] == "active"
+    target = over_http(served, token) if way == "http" else over_stdio(tmp_path, variables)
+    inspector = Inspector(packages, target, variables)
+    without = {tool.name for tool in WORKING} if way == "http" else set[str]()
+    listed = {tool["name"] for tool in inspector.ask("tools/list")["tools"]}
+    assert listed == {tool.name for tool in (*TOOLS, *WORKING)} - without
+    saved = [inspector.call("save_memory", {"content": f"By the inspector {uuid4().hex}."})["id"] for _ in range(2)]
+    answers: dict[str, dict[str, Any]] = {}
+    for name, given in calls(*saved).items():
+        if name in listed:
+            answers[name] = inspector.call(name, given | needed(name, inspector, answers))
+    assert answers.keys() == listed
+
+
+def needed(name: str, inspector: Inspector, answers: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What has to be there before."""
+    if name == "arbitrate_knowledge":
+        return {"id": inspector.call("set_knowledge", {"key": uuid4().hex, "value": "x", "confidence": 0.5})["id"]}
+    if name == "verify_artifact":
+        return {"id": answers["register_artifact"]["id"]}
+    if name in {"approve_memory", "reject_memory"}:
+        lesson = {"task_id": uuid4().hex, "output": "Done.", "lessons": [f"Learn {uuid4().hex}."]}
+        return {"id": inspector.call("complete_task", lesson)["candidates"][0]}
+    return {}

@@ -25,7 +25,7 @@ WAYS = ["http", "stdio"]
 MAIN = {"search_memory", "memory-get", "get_context", "save_memory", "memory-delete", "rate_memory"}
 
 
-def calls(id: str, other: str, candidate: str) -> dict[str, dict[str, Any]]:
+def calls(id: str, other: str) -> dict[str, dict[str, Any]]:
     """One good call of each tool."""
     unique = uuid4().hex
     return {
@@ -50,7 +50,7 @@ def calls(id: str, other: str, candidate: str) -> dict[str, dict[str, Any]]:
         "brief_task": {"task": "deploy to staging"},
         "get_knowledge": {"project": "pricing"},
         "set_knowledge": {"key": f"k-{unique}", "value": "make test", "project": "pricing"},
-        "arbitrate_knowledge": {"id": candidate, "reason": "it is right"},
+        "arbitrate_knowledge": {"id": "value", "reason": "it is right"},
         "log_episode": {"action": "completed", "approach": "blue-green", "task_id": unique},
         "list_episodes": {"limit": 2},
         "success_rates": {"by": "agent"},
@@ -69,7 +69,7 @@ async def call_all(client: Client, *, without: set[str]) -> dict[str, Any]:
     id = await save(client, f"Warm the cache before a staging deploy {uuid4().hex}.", type="lesson")
     other = await save(client, f"An old fact {uuid4().hex}.")
     answers: dict[str, Any] = {}
-    for name, given in calls(id, other, id).items():
+    for name, given in calls(id, other).items():
         if name in without:
             continue
         if name == "arbitrate_knowledge":
