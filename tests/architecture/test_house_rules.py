@@ -1,6 +1,7 @@
 """Rules of the house that no linter knows."""
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,3 +99,15 @@ def _project_files(repository: Path) -> list[Path]:
     )
     paths = [repository / name for name in listed.stdout.split("\0") if name]
     return [path for path in paths if path.is_file()]
+
+
+def test_no_pattern_repeats_a_group_possessively(modules: list[Path], package: Path) -> None:
+    """Python before 3.11.5 matches too little by such a group where it holds alternatives; an atomic group is right."""
+    possessive = re.compile(r"\)(?:[*+?]|\{+[0-9,]+\}+)\+(?=[^ \n])")
+    found = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in modules
+        for line in path.read_text("utf-8").splitlines()
+        if possessive.search(line)
+    ]
+    assert found == []

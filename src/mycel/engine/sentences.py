@@ -17,7 +17,7 @@ _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+)?(`{3,}(?=[^`\n]*$)|~{3,})", re.MULT
 _QUOTED = re.compile(r"[ \t]*>")
 _ITEM = r"(?:[-*+\u2022\u2023\u25e6\u2043\u2013\u2014]|[0-9]{1,3}[.)]|[a-zA-Z][)])"
 # What stands before the words of a line: quote marks, then a bullet or number with its box, or a heading's signs.
-_MARKERS = re.compile(rf"[\s>]*+(?:{_ITEM}\s++(?:\[[ xX]\]\s++)?|\#{{1,6}}\s++)?+")
+_MARKERS = re.compile(rf"[\s>]*+(?>(?:{_ITEM}\s++(?:\[[ xX]\]\s++)?|\#{{1,6}}\s++)?)")
 _OWN_LINE = re.compile(r"\s*+(?:#{1,6}\s|\||[-*_=]{3,}\s*$)")
 _BULLET = re.compile(rf"\s*+{_ITEM}\s")
 _WORD = re.compile(r"\w")

@@ -39,7 +39,7 @@ _CUES = re.compile(
 )
 # What an agent says while it works, about the work and not about the matter.
 _NARRATION = re.compile(
-    r"\W*(?:(?:ok(?:ay)?|great|perfect|good|sure|now|first|next|alright|right)\b[\s,.!:-]*)*+"
+    r"\W*(?>(?:(?:ok(?:ay)?|great|perfect|good|sure|now|first|next|alright|right)\b[\s,.!:-]*)*)"
     r"(?:let me|let's (?:see|look|check)|i'll|i will|i'm going to|i am going to|i need to|now i|checking|looking at"
     r"|would you like|do you want|shall i|should i|let me know|feel free|happy to|you're welcome)\b",
     re.IGNORECASE,

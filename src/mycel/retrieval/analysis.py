@@ -36,10 +36,11 @@ _CJK = (
 # Soft hyphen, joiners and variation selectors: inside words, and without meaning for search.
 _IGNORABLE = r"\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\U000e0100-\U000e01ef"
 
-# Possessive quantifiers throughout: no backtracking, so hostile text costs no more than honest text.
+# Possessive quantifiers and atomic groups throughout: no backtracking, so hostile text costs no more than honest text.
+# Never a possessive group: before 3.11.5 Python matches too little by one that contains alternatives.
 _WORD = (
-    r"(?:(?<![^\s(\[{{\"'`])\.(?=[^\W\d_]))?{w}(?:(?:://|::|[./\-:@+#]){w})*+"
-    r"(?:['\u2019]{w})*+(?:\+\+[0-9]*+|#)?"
+    r"(?:(?<![^\s(\[{{\"'`])\.(?=[^\W\d_]))?{w}(?>(?:(?:://|::|[./\-:@+#]){w})*)"
+    r"(?>(?:['\u2019]{w})*)(?:\+\+[0-9]*+|#)?"
 )
 _IS_CJK = re.compile(f"[{_CJK}]")
 _IGNORED = re.compile(f"[{_IGNORABLE}]")
@@ -54,7 +55,7 @@ _CLITICS = frozenset(("s", "ll", "re", "ve", "d", "m"))
 _OUTER_SEPARATOR = re.compile(r"[/:@+#]+")
 _INNER_SEPARATOR = re.compile(r"[._\-]+")
 _LETTER_NAME = re.compile(r"[A-Za-z]{1,2}(?:\+\+[0-9]*|#)")
-_NUMBERS = re.compile(r"[vV]?([0-9]+(?:[.:\-][0-9]+)++)")
+_NUMBERS = re.compile(r"[vV]?([0-9]+(?>(?:[.:\-][0-9]+)+))")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}|[A-Za-z][0-9]|[0-9][A-Za-z]")
 _HUMPS = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++|[A-Z]+(?=[A-Z])|[A-Z]|[0-9]++")
 _HEX_DIGEST = re.compile(r"(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{7,}")
@@ -157,7 +158,7 @@ def _word() -> re.Pattern[str]:
     # The large classes are slow to test, and even text in other languages is mostly ASCII: a quarter of the time.
     beyond = r"(?=[^\x00-\x7f])"
     letter = rf"[^\W{_CJK}]"
-    word = rf"(?:{plain}|{beyond}{letter})(?:{plain}++|{beyond}(?:{letter}|[{_IGNORABLE}{marks}]))*+"
+    word = rf"(?:{plain}|{beyond}{letter})(?>(?:{plain}++|{beyond}(?:{letter}|[{_IGNORABLE}{marks}]))*)"
     return re.compile(rf"{_WORD.format(w=word)}|[{_CJK}][{_CJK}{_IGNORABLE}]*+")
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from mycel.engine.extraction.wordset import word_set
 
 _START = (
-    r"\W*+(?:(?:ok(?:ay)?|so|well|right|alright|yeah|yes|yep|no|hmm+|and|but|also|then|now|great|good|sure|thanks"
+    r"\W*+(?>(?:(?:ok(?:ay)?|so|well|right|alright|yeah|yes|yep|no|hmm+|and|but|also|then|now|great|good|sure|thanks"
     r"|perfect"
-    r"|actually|done|understood|noted|got it)\b[\s,.!:;-]*+){0,4}+"
+    r"|actually|done|understood|noted|got it)\b[\s,.!:;-]*+){0,4})"
 )
 _QUESTION = re.compile(
     rf"{_START}(?:(?:should|shall|can|could|would|do|does|did|is|are|am|was|were|have|has|will|may|might)(?:n't)? "

@@ -24,7 +24,7 @@ _MARKED = (
     r"|remember"
 )
 _RUN_UP = re.compile(
-    rf"\W*+(?:(?:{_LOOSE})\b[\s,:;.!\u2013\u2014-]++|(?:{_MARKED})\s*+[,:;.!\u2013\u2014-]++\s*+){{1,4}}+",
+    rf"\W*+(?>(?:(?:{_LOOSE})\b[\s,:;.!\u2013\u2014-]++|(?:{_MARKED})\s*+[,:;.!\u2013\u2014-]++\s*+){{1,4}})",
     re.IGNORECASE,
 )
 _EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")

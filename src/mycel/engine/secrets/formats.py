@@ -118,7 +118,7 @@ _BLOCK_START = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BL
 _BLOCK_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 # What is left of a block that was cut off before its end: long lines, and a last one of any length.
 _BLOCK_LINES = re.compile(
-    r"(?:[\s\\\"',+]{0,16}+[A-Za-z0-9+/=]{40,}+)*+(?:[\s\\]{0,16}+(?=[a-z]{0,38}+[A-Z0-9+/])[A-Za-z0-9+/=]{8,39}+)?"
+    r"(?>(?:[\s\\\"',+]{0,16}+[A-Za-z0-9+/=]{40,}+)*)(?:[\s\\]{0,16}+(?=[a-z]{0,38}+[A-Z0-9+/])[A-Za-z0-9+/=]{8,39}+)?"
 )
 _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{40}")
 

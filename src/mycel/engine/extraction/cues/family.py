@@ -16,7 +16,7 @@ LABEL = r"[*\s]{0,3}(?::|\s[-\u2013\u2014](?=\s)|\u2014)[\s*]*"
 ADVERB = r"(?: (?:all|both|finally|just|also|already|then|now|only|eventually|definitely|simply|deliberately))?"
 WE = rf"\b(?:we|the team|they|everyone|both teams)(?:'ve| have| had)?{ADVERB}"
 # Possessive, or a run of such words would be tried in every possible division.
-RUN_UP = r"^\W*+(?:(?:ok(?:ay)?|so|then|and|right|fine|alright|yes|yep|also|btw|agreed|oh|but|please|pls)\b\W*+)*+"
+RUN_UP = r"^\W*+(?>(?:(?:ok(?:ay)?|so|then|and|right|fine|alright|yes|yep|also|btw|agreed|oh|but|please|pls)\b\W*+)*)"
 
 
 def family(kind: MemoryType, category: str, *rows: Row, **more: Any) -> Iterator[Rule]:

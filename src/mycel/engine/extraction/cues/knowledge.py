@@ -56,7 +56,7 @@ _CONVENTIONS = (
     (
         0.75,
         "always never",
-        r"^\W*+(?:(?:and|so|but|also|btw|for the record|because|here)\b\W*+)*+we (?:always|never) "
+        r"^\W*+(?>(?:(?:and|so|but|also|btw|for the record|because|here)\b\W*+)*)we (?:always|never) "
         r"(?!know|knew|see|saw|get|got)\w+",
     ),
     (

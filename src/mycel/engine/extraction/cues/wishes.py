@@ -9,7 +9,7 @@ from mycel.engine.extraction.cues.family import LABEL, family
 from mycel.engine.extraction.rules import Rule
 
 _TELL = r"(?:send|show|give|ask|call|tell|spare|answer|write|ping|explain|paste|page)"
-_ASKING = r"^\W*+(?:(?:(?:and|also|btw|please|pls|for next time|oh|ok|but)\b|(?:when|if) you [^,]{2,40},)\W*+)*+"
+_ASKING = r"^\W*+(?>(?:(?:(?:and|also|btw|please|pls|for next time|oh|ok|but)\b|(?:when|if) you [^,]{2,40},)\W*+)*)"
 _SOMEBODY = r"(?:the )?(?:user|operator|customer|director|lead|manager|boss|[a-z]+-\d+|[a-z]+-lead|she|he)"
 
 
