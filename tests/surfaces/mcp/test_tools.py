@@ -11,6 +11,7 @@ import pytest
 from mcp import Client, MCPError
 
 import mycel
+from mycel.surfaces.mcp.arguments import repeat_key
 from mycel.surfaces.mcp.server import INSTRUCTIONS
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.tools import TOOLS
@@ -194,6 +195,29 @@ def test_a_repeated_call_is_one_call(served: Served) -> None:
                 assert first == again, name
 
     run(work)
+
+
+def test_a_value_can_be_set_back_to_what_it_was(served: Served) -> None:
+    async def work() -> None:
+        async with served.http("eng-director") as client:
+            id, key = await save(client, f"First {uuid4().hex}"), uuid4().hex
+            for text in ("Second.", "Third.", "Second."):
+                await client.call_tool("update_memory", {"id": id, "content": text})
+                await client.call_tool("set_knowledge", {"key": key, "value": text})
+            assert "Second." in text_of(await client.call_tool("memory-get", {"id": id}))
+            (value,) = (await client.call_tool("get_knowledge", {"key": key})).structured_content["results"]
+            assert value["excerpt"] == "Second."
+
+    run(work)
+
+
+def test_the_same_attempt_later_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_name = {tool.name: tool for tool in TOOLS}
+    moments = iter([1000.0, 1010.0, 5000.0])
+    monkeypatch.setattr("mycel.surfaces.mcp.arguments.time.time", lambda: next(moments))
+    first, again, later = (repeat_key(by_name["log_episode"], {"approach": "x"}) for _ in range(3))
+    assert first == again != later
+    assert repeat_key(by_name["save_memory"], {"content": "x"}) == repeat_key(by_name["save_memory"], {"content": "x"})
 
 
 def test_what_was_deleted_can_be_saved_again(served: Served) -> None:

@@ -11,6 +11,7 @@ import typer
 from mycel.domain.team import EXECUTIVE, OPERATOR
 from mycel.errors import Conflict, InvalidInput
 from mycel.surfaces.cli.invocation import Command, Invocation, invocation
+from mycel.surfaces.cli.options import Yes
 from mycel.surfaces.cli.output import Line, is_terminal, line, note, print_lines
 from mycel.surfaces.hooks.happening import AGENTS
 
@@ -26,7 +27,6 @@ ForProject = Annotated[
 ]
 ForUser = Annotated[bool, typer.Option("--user", help="In the settings of this user, for every folder; the default.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before writing.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -66,7 +66,7 @@ def install(
     if dry_run:
         _tell(call, site, changes, written=False, words="Nothing was written.")
         return
-    _ask(changes, yes=yes or call.as_json)
+    _ask(call, changes, yes=yes)
     # One who signs in by a token is who the token says, and need not be able to add members.
     if settings.token is None:
         _add_member(call, member)
@@ -108,7 +108,7 @@ def uninstall(
     if dry_run:
         _tell(call, site, changes, written=False, words="Nothing was written.")
         return
-    _ask(changes, yes=yes or call.as_json)
+    _ask(call, changes, yes=yes)
     changes = take_out(site, connection, records)
     for change in changes:
         if change.merely_own:
@@ -136,9 +136,9 @@ def _add_member(call: Invocation, member: str) -> None:
             raise Conflict(f"{member} is a member of {known.team}: leave out --team, or name another one by --as")
 
 
-def _ask(changes: Sequence[Change], *, yes: bool) -> None:
-    if changes and not yes and sys.stdin.isatty() and is_terminal():
-        typer.confirm("Write this?", abort=True)
+def _ask(call: Invocation, changes: Sequence[Change], *, yes: bool) -> None:
+    if changes and not (yes or call.as_json) and sys.stdin.isatty() and is_terminal():
+        call.require_yes("Write this?")
 
 
 def _show(changes: Iterable[Change]) -> None:

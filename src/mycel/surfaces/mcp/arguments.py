@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -75,8 +76,12 @@ def read_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def repeat_key(tool: Tool, arguments: Mapping[str, Any]) -> str:
-    """The same call of the same caller is one call, however often it is made: a client repeats what got no answer."""
-    told = json.dumps([tool.name, arguments], sort_keys=True, default=str)
+    """The same call of the same caller is one call, however often it is made: a client repeats what got no answer.
+
+    Of events only within a stretch of time; repeated across its end, one would be told twice.
+    """
+    stretch = 0 if tool.new_after is None else int(time.time() // tool.new_after)
+    told = json.dumps([tool.name, arguments, stretch], sort_keys=True, default=str)
     return f"mcp-{hashlib.sha256(told.encode()).hexdigest()}"
 
 

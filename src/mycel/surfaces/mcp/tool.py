@@ -8,7 +8,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from mycel.access.rules import may_curate, may_review
 from mycel.domain.team import Caller
 from mycel.surfaces.mcp.telling import Tell
 from mycel.surfaces.mcp.tool_sets import ToolSet
@@ -27,19 +26,12 @@ def anybody(_caller: Caller) -> bool:
     return True
 
 
-def curators(caller: Caller) -> bool:
-    return may_curate(caller)
-
-
-def reviewers(caller: Caller) -> bool:
-    return may_review(caller)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """`takes` names the fields of the method that are offered, `needs` those without which it is refused.
 
-    A tool without a method of the API (`does`) works on the agent's own working memory.
+    A tool without a method of the API (`does`) works on the agent's own working memory. `new_after` are the seconds
+    after which the same words tell of something new: what is a memory stays one, what is an event happens again.
     """
 
     name: str
@@ -52,6 +44,7 @@ class Tool:
     effect: Effect = Effect.READS
     shown_to: Callable[[Caller], bool] = anybody
     given: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    new_after: float | None = None
 
     @cached_property
     def operation(self) -> Operation:
@@ -59,8 +52,8 @@ class Tool:
 
     @property
     def repeats_by_key(self) -> bool:
-        """Whether a repeated call is known by a key; without one, repeating it changes nothing anyway."""
-        return self.effect is not Effect.READS and IDEMPOTENCY in self.operation.fields
+        """Whether a repeated call must be known by a key; of others, the last one says what holds."""
+        return self.effect is Effect.ADDS and IDEMPOTENCY in self.operation.fields
 
     @cached_property
     def schema(self) -> Schema:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from mycel.access.rules import may_curate, may_review
 from mycel.surfaces.mcp import telling
-from mycel.surfaces.mcp.tool import Effect, Tool, curators, reviewers
+from mycel.surfaces.mcp.tool import Effect, Tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 
 _CODING, _TEAM, _SWARM = ToolSet.CODING, ToolSet.TEAM, ToolSet.SWARM
 _EVERYWHERE = frozenset({_CODING, _TEAM, _SWARM})
 _WHERE = ("project", "repo")
+# A client repeats within seconds what got no answer; an agent may do the same thing again later.
+_ANOTHER_TIME = 600.0
 _FILTERS = ("type", "category", "tags", "path", "agent", "since", "until", *_WHERE)
 
 WHAT_TO_SAVE = (
@@ -149,7 +152,7 @@ WRITING: tuple[Tool, ...] = (
         takes=("agent_id", "learning", "category", "private", "idempotency_key"),
         needs=("agent_id", "learning", "category"),
         sets=frozenset({_SWARM}),
-        shown_to=curators,
+        shown_to=may_curate,
         effect=Effect.ADDS,
         tell=telling.saved,
     ),
@@ -189,6 +192,7 @@ CAPTURING: tuple[Tool, ...] = (
         takes=("task_id", "output", "approach", "lessons", "duration_ms", *_WHERE, "idempotency_key"),
         needs=("task_id", "output"),
         given={"action": "completed"},
+        new_after=_ANOTHER_TIME,
         sets=frozenset({_SWARM}),
         effect=Effect.ADDS,
         tell=telling.task,
@@ -209,6 +213,7 @@ CAPTURING: tuple[Tool, ...] = (
         ),
         needs=("task_id", "what_went_wrong"),
         given={"action": "failed"},
+        new_after=_ANOTHER_TIME,
         sets=frozenset({_SWARM}),
         effect=Effect.ADDS,
         tell=telling.task,
@@ -258,6 +263,7 @@ LAYERS: tuple[Tool, ...] = (
         about="Log one attempt at something: how, and what came of it.",
         takes=("action", "approach", "outcome", "task_id", "duration_ms", "project", "tags", "idempotency_key"),
         needs=("action", "approach"),
+        new_after=_ANOTHER_TIME,
         effect=Effect.ADDS,
         tell=telling.episode,
     ),
@@ -308,7 +314,7 @@ REVIEWING: tuple[Tool, ...] = (
         about="What waits for review, with why it waits and where it was said.",
         takes=("limit", "type", "project"),
         sets=frozenset({_TEAM}),
-        shown_to=reviewers,
+        shown_to=may_review,
         tell=telling.inbox,
     ),
     Tool(
@@ -318,7 +324,7 @@ REVIEWING: tuple[Tool, ...] = (
         takes=("id", "edits"),
         needs=("id",),
         sets=frozenset({_TEAM}),
-        shown_to=reviewers,
+        shown_to=may_review,
         effect=Effect.CHANGES,
         tell=telling.saved,
     ),
@@ -329,7 +335,7 @@ REVIEWING: tuple[Tool, ...] = (
         takes=("id", "reason"),
         needs=("id", "reason"),
         sets=frozenset({_TEAM}),
-        shown_to=reviewers,
+        shown_to=may_review,
         effect=Effect.REMOVES,
         tell=telling.saved,
     ),
