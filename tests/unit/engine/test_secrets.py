@@ -192,6 +192,38 @@ def test_passwords_are_masked_in_other_languages(text: str, masked: str) -> None
     assert mask_secrets(text.format(Maker(14).generated_password())).text == masked
 
 
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("Cookie: lang=en; sid={}; theme=dark", "Cookie: lang=en; sid=[secret:cookie]; theme=dark"),
+        ("Set-Cookie: auth={}; HttpOnly", "Set-Cookie: auth=[secret:cookie]; HttpOnly"),
+        ("curl -b 'JSESSIONID={}' host", "curl -b 'JSESSIONID=[secret:cookie]' host"),
+        ("docker login -u ci -p {} host", "docker login -u ci -p [secret:password] host"),
+        ("redis-cli -h cache -a {} ping", "redis-cli -h cache -a [secret:password] ping"),
+        ("echo {} | sudo -S reboot", "echo [secret:password] | sudo -S reboot"),
+        ("we use {} as the password there", "we use [secret:password] as the password there"),
+        ("senha={}", "senha=[secret:password]"),
+        ("het wachtwoord van de server is {}", "het wachtwoord van de server is [secret:password]"),
+        ("パスワードは「{}」です", "パスワードは「[secret:password]」です"),
+    ],
+)
+def test_logins_in_headers_commands_and_words_are_masked(text: str, masked: str) -> None:
+    assert mask_secrets(text.format(Maker(20).of(ALNUM, 24))).text == masked
+
+
+@pytest.mark.parametrize("between", ["\n", "\\\n", "\n    ", '" + "', '"\n    "', "' \\\n  '"])
+def test_a_key_broken_in_two_is_masked_whole(between: str) -> None:
+    key = "ghp_" + Maker(21).of(ALNUM, 36)
+    masked = mask_secrets(f"first\n{key[:20]}{between}{key[20:]}\nlast")
+    assert masked.text == "first\n[secret:github_token]\nlast"
+
+
+def test_lines_that_follow_a_secret_stay() -> None:
+    key = Maker(22).of(ALNUM, 32)
+    text = f"API_TOKEN={key}\nREGION1=eu-west-1\nnode42b\nThe9lives of a cat"
+    assert mask_secrets(text).text == text.replace(key, "[secret:token]")
+
+
 GROUPED = ("Wq7-zkP2-mmXv", "hojbyz-Xukpi7-nyrqab", "aB3x_Kq9Z_77pL", "tiGCL-iJXkq-OaBVQ")
 
 
@@ -285,6 +317,19 @@ class TestMaskWithin:
     def test_a_name_is_never_masked(self) -> None:
         key = f"ghp_{Maker(18).of(ALNUM, 36)}"
         assert mask_within({key: "plain"}) == ({key: "plain"}, ())
+
+
+@pytest.mark.parametrize("before", ["", "Cookie: ", "docker login ", "echo ", "senha ", "пароль ", "mysql -u a ", '"'])
+@pytest.mark.parametrize("run", ["a", "a=b;", " ", "A1b2C3d4\n", '" + "', "\\\n", "-p ", "abc "])
+def test_time_grows_with_the_length_whatever_stands_around_a_run(before: str, run: str) -> None:
+    def seconds(length: int) -> float:
+        text = before + (run * (length // len(run) + 1))[:length] + '\n= -p"'
+        started = time.process_time()
+        mask_secrets(text)
+        return time.process_time() - started
+
+    small = min(seconds(4_000) for _ in range(2))
+    assert min(seconds(16_000) for _ in range(2)) <= 16 * max(small, 0.002)
 
 
 # Each of these made some pattern try again and again while this was written.

@@ -8,7 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from mycel.engine.poison.concepts import Concept
 from mycel.engine.poison.disguise import letters_stand_apart, plain, spelled_out, undisguised, without_mentions
+from mycel.engine.poison.encodings import decoded, turned
+from mycel.engine.poison.lexicon import hints_of
+from mycel.engine.poison.meaning import with_opposites
+from mycel.engine.poison.orders import order_in, runs_unseen
 from mycel.engine.poison.signal import DISGUISE, Phrase
 from mycel.retrieval.analysis import words
 
@@ -28,6 +33,9 @@ _SHOWN_CHARS = 60
 _EVERYWHERE = frozenset({"the", "of", "in", "is", "a", "for", "on", "it", "to", "with", "from", "that", "this"})
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+# Beyond the numbers of all patterns.
+_ACROSS = 1 << 256
+_ENCODED, _TURNED, _LEET = int(Concept.ENCODED), int(Concept.TURNED), int(Concept.LEET)
 _SPELLED_OUT = re.compile(r"ignore|disregard|forget|overrid|reveal|bypass|instruct|prompt|password|secret")
 
 
@@ -49,15 +57,16 @@ class _Patterns(NamedTuple):
 
 
 class _Clue(NamedTuple):
-    """What a single word may have to do with an attack: its stems, and numbers of patterns that it hints at.
+    """What a single word may have to do with an attack: its stems, and a bit for each pattern that it hints at.
 
-    Without `is_across` in any word no hint stands across words.
+    Without the bit `_ACROSS` in any word no hint stands across words.
     """
 
     stems: tuple[str, ...]
-    certain: tuple[int, ...]
-    weighted: tuple[int, ...]
-    is_across: bool
+    points: tuple[tuple[int, float], ...]
+    groups: tuple[tuple[frozenset[str], int, float], ...]
+    certain: int
+    weighted: int
 
 
 def instruction_to_reader(text: str) -> str | None:
@@ -78,39 +87,62 @@ def instruction_to_reader(text: str) -> str | None:
 def _worst(part: str, *, alarm: float) -> _Sign | None:
     """The sign to show for a part of a text that is an alarm."""
     said = plain(part)
-    found = _told(without_mentions(said), alarm=alarm)
+    hints, clues = _looked(said)
+    told = without_mentions(said)
+    found = _told(told, alarm=alarm, looked=(hints, clues) if told is said else None)
     if found:
         return found
     is_apart = letters_stand_apart(part)
     if is_apart and _SPELLED_OUT.search(spelled_out(part)):
         return _Sign(ALARM, DISGUISE, said)
-    for other in undisguised(part, said=said, is_apart=is_apart):
+    for other in undisguised(part, said=said, is_apart=is_apart, has_digits=bool(hints & _LEET)):
         # Digits and signs stand among letters in ordinary text, too: only what they hide counts.
         found = _told(other, alarm=alarm - _DISGUISE_POINTS, than=said)
         if found:
             return _Sign(found.weight, DISGUISE, said)
+    for hidden in _decoded(part, hints):
+        if runs_unseen(hidden) or _told(plain(hidden), alarm=alarm - _DISGUISE_POINTS):
+            return _Sign(ALARM, DISGUISE, said)
     return None
 
 
-def _told(said: str, *, alarm: float, than: str | None = None) -> _Sign | None:
-    clues = _clues(said)
-    found = _phrase(said, clues)
+def _decoded(part: str, hints: int) -> Iterator[str]:
+    if hints & _ENCODED:
+        yield from decoded(part)
+    if hints & _TURNED:
+        yield from turned(part)
+
+
+def _told(
+    said: str, *, alarm: float, than: str | None = None, looked: tuple[int, list[_Clue]] | None = None
+) -> _Sign | None:
+    hints, clues = looked or _looked(said)
+    found = _phrase(said, clues) or _order(said, hints)
     if found or _most_points(said, clues) < alarm:
         return found
     return _passage(said, alarm=alarm, than=than)
 
 
+def _order(said: str, hints: int) -> _Sign | None:
+    order = order_in(said, hints)
+    return _Sign(ALARM, *order) if order else None
+
+
 def _phrase(said: str, clues: Sequence[_Clue]) -> _Sign | None:
     """What gives an attack away alone."""
-    patterns = _certain()
-    hinted = _hinted(patterns, said, clues, [clue.certain for clue in clues])
-    return next(iter(_found(patterns, said, hinted).values()), None)
+    hints = 0
+    for clue in clues:
+        hints |= clue.certain
+    if not hints:
+        return None
+    return next(iter(_found(_certain(), said, _hinted(_certain(), said, hints)).values()), None)
 
 
 def _passage(said: str, *, alarm: float, than: str | None) -> _Sign | None:
     """The first passage with enough words of an attack, and, where given, with more than another text has."""
-    for passage, signs in _passages(said):
-        points = _points(signs)
+    for sentences in _passages(said, alarm=alarm):
+        signs = {number: sign for sentence in sentences for number, sign in _signs(sentence).items()}
+        points, passage = _points(signs), " ".join(sentences)
         if points >= alarm and (than is None or points >= _points(_signs(than)) + _DISGUISE_POINTS):
             meanings: dict[str, float] = {}
             for sign in signs.values():
@@ -119,10 +151,10 @@ def _passage(said: str, *, alarm: float, than: str | None) -> _Sign | None:
     return None
 
 
-def _passages(said: str) -> Iterator[tuple[str, _Signs]]:
-    """As many sentences in a row as are short enough, from each sentence on, with their signs together."""
+def _passages(said: str, *, alarm: float) -> Iterator[list[str]]:
+    """As many sentences in a row as are short enough, from each sentence on, where they may suffice for an alarm."""
     sentences = [sentence for sentence in _SENTENCE_END.split(said) if sentence]
-    signs = [_signs(sentence) for sentence in sentences]
+    clues = [_clues(sentence) for sentence in sentences]
     covered = 0
     for first in range(len(sentences)):
         end, length = first, 0
@@ -131,25 +163,27 @@ def _passages(said: str) -> Iterator[tuple[str, _Signs]]:
             end += 1
         if end > covered:
             covered = end
-            yield (
-                " ".join(sentences[first:end]),
-                {number: sign for one in signs[first:end] for number, sign in one.items()},
-            )
+            together = [clue for one in clues[first:end] for clue in one]
+            if _most_points(" ".join(sentences[first:end]), together) >= alarm:
+                yield sentences[first:end]
 
 
 def _most_points(said: str, clues: Sequence[_Clue]) -> float:
     """At least as many as any passage has, in a tenth of the time: nearly every note ends here."""
-    single, several = _groups()
-    stems = set[str]().union(*[clue.stems for clue in clues])
     found: dict[int, float] = {}
-    for stem in stems:
-        found.update(single.get(stem, ()))
-        for group, number, weight in several.get(stem, ()):
+    hints = 0
+    stems = set[str]().union(*[clue.stems for clue in clues])
+    for clue in clues:
+        hints |= clue.weighted
+        found.update(clue.points)
+        for group, number, weight in clue.groups:
             if group <= stems:
                 found[number] = weight
+    points = sum(found.values())
+    if not hints:
+        return points
     patterns = _weighted()
-    hinted = _hinted(patterns, said, clues, [clue.weighted for clue in clues])
-    return sum(found.values()) + sum(max(0.0, patterns.by_number[number][1]) for number in hinted)
+    return points + sum(max(0.0, patterns.by_number[number][1]) for number in _hinted(patterns, said, hints))
 
 
 def _points(signs: _Signs) -> float:
@@ -157,9 +191,10 @@ def _points(signs: _Signs) -> float:
 
 
 def _signs(said: str) -> _Signs:
-    patterns, clues = _weighted(), _clues(said)
-    hinted = _hinted(patterns, said, clues, [clue.weighted for clue in clues])
-    return _found(patterns, said, hinted) | _words(said)
+    hints = 0
+    for clue in _clues(said):
+        hints |= clue.weighted
+    return _found(_weighted(), said, _hinted(_weighted(), said, hints)) | _words(said)
 
 
 def _found(patterns: _Patterns, said: str, hinted: Collection[int]) -> _Signs:
@@ -253,6 +288,20 @@ def _groups() -> tuple[dict[str, list[tuple[int, float]]], dict[str, list[tuple[
     return single, several
 
 
+def _looked(said: str) -> tuple[int, list[_Clue]]:
+    """What a text may speak of, and the clues in it: one look at each word for both."""
+    looked = list(map(_look, said.split()))
+    hints = 0
+    for hint, _ in looked:
+        hints |= hint
+    return with_opposites(hints), [clue for _, clue in looked if clue]
+
+
+@lru_cache(maxsize=65_536)
+def _look(word: str) -> tuple[int, _Clue | None]:
+    return hints_of(word), _clue(word)
+
+
 def _clues(said: str) -> list[_Clue]:
     """Of the few words that are any: the same words come again and again, and looking them up is quick."""
     return list(filter(None, map(_clue, said.split())))
@@ -261,12 +310,13 @@ def _clues(said: str) -> list[_Clue]:
 @lru_cache(maxsize=65_536)
 def _clue(word: str) -> _Clue | None:
     stems = tuple(stem for found in words(word) for stem in (*found.tokens, *found.parts) if stem in _telling())
-    certain, weighted = _hinted_by(_certain(), word), _hinted_by(_weighted(), word)
-    across = [hint for patterns in (_certain(), _weighted()) for hint, _ in patterns.across_words]
-    is_across = any(_may_hold(word, hint) for hint in across)
-    if not (stems or certain or weighted or is_across):
+    certain, weighted = _hints_of(_certain(), word), _hints_of(_weighted(), word)
+    if not (stems or certain or weighted):
         return None
-    return _Clue(stems, certain, weighted, is_across)
+    single, several = _groups()
+    points = tuple(point for stem in stems for point in single.get(stem, ()))
+    groups = tuple(group for stem in stems for group in several.get(stem, ()))
+    return _Clue(stems, points, groups, certain, weighted)
 
 
 def _may_hold(word: str, hint: str) -> bool:
@@ -288,15 +338,24 @@ def _telling() -> frozenset[str]:
     return frozenset(single).union(*(group for groups in several.values() for group, _, _ in groups))
 
 
-def _hinted_by(patterns: _Patterns, word: str) -> tuple[int, ...]:
-    return tuple(number for hint, numbers in patterns.in_words if hint in word for number in numbers)
+def _hints_of(patterns: _Patterns, word: str) -> int:
+    found = 0
+    for hint, numbers in patterns.in_words:
+        if hint in word:
+            for number in numbers:
+                found |= 1 << number
+    return found | _ACROSS if any(_may_hold(word, hint) for hint, _ in patterns.across_words) else found
 
 
-def _hinted(
-    patterns: _Patterns, said: str, clues: Sequence[_Clue], in_words: Iterable[tuple[int, ...]]
-) -> Collection[int]:
-    found = set[int]().union(*in_words)
-    if any(clue.is_across for clue in clues):
+def _hinted(patterns: _Patterns, said: str, hints: int) -> Collection[int]:
+    """The numbers of the patterns that the words of a text hint at, alone or together."""
+    found: set[int] = set()
+    left = hints & ~_ACROSS
+    while left:
+        last = left & -left
+        found.add(last.bit_length() - 1)
+        left ^= last
+    if hints & _ACROSS:
         found.update(number for hint, numbers in patterns.across_words if hint in said for number in numbers)
     return found
 

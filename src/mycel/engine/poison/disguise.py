@@ -30,11 +30,17 @@ _BETWEEN_LETTERS = re.compile(r"[ ._*-]")
 _HIDDEN_IN_WORD = re.compile("(?:[a-z][\u200b-\u200f\u2060-\u2064\u00ad\ufeff]+){3,}", re.IGNORECASE)
 # Between letters, and in no number of base 16.
 _DIGIT_FOR_LETTER = re.compile(r"\b(?=\w{0,20}[g-z])(?=\w{0,20}[a-z][013457]{1,2}[a-z])[a-z013457]{4,20}\b")
-_DIGIT_AMONG_LETTERS = re.compile(r"[a-z][013457]{1,2}[a-z]")
+_DIGIT_LIKE_LETTER = re.compile(r"\b(?=\w{0,20}[013457])[a-z013457]{1,20}\b")
+DIGIT_AMONG_LETTERS = re.compile(r"[a-z][013457]{1,2}[a-z]")
 # The digit 1 stands for an i as well as for an l.
 _DIGITS = tuple(str.maketrans("013457", letters) for letters in ("oieast", "oleast"))
-_MIXED_SCRIPT = re.compile(r"\w{0,20}(?:[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z])\w{0,20}")
-_LOOKALIKES = str.maketrans("\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u0456\u0455\u03bf\u03b1", "aeopcxyisoa")
+_MIXED_SCRIPT = re.compile(r"[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]")
+# Cyrillic and Greek letters in the shape of Latin ones.
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0432\u0441\u0501\u0435\u04bb\u0456\u0458\u043a\u04cf\u043c\u043f\u043e\u0440\u051b\u0433\u0455\u0442\u0443\u0445\u0475\u0461"
+    "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b3",
+    "abcdehijklmnopqrstyxvwabenikvoptuxy",
+)
 
 
 def plain(text: str) -> str:
@@ -54,18 +60,21 @@ def without_mentions(said: str) -> str:
     return _MENTIONED.sub(r"\1…", said) if '"' in said or "`" in said else said
 
 
-def undisguised(text: str, *, said: str, is_apart: bool) -> Iterator[str]:
-    """What else a text says, given what it plainly says: with tricks undone that only somebody with intent uses."""
+def undisguised(text: str, *, said: str, is_apart: bool, has_digits: bool) -> Iterator[str]:
+    """What else a text says, given what it plainly says: with tricks undone that only somebody with intent uses.
+
+    The caller knows whether letters stand apart in it, and whether digits stand among its letters.
+    """
     if is_apart:
         wide = INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).lower()
         yield _SPACES.sub(" ", _SPACED_LETTERS.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), wide))
     if not text.isascii() and _HIDDEN_IN_WORD.search(text):
         yield said
-    if _DIGIT_AMONG_LETTERS.search(said) and len(_DIGIT_FOR_LETTER.findall(said)) >= 2:
+    if has_digits and len(_DIGIT_FOR_LETTER.findall(said)) >= 2:
         for table in _DIGITS:
-            yield _DIGIT_FOR_LETTER.sub(lambda found, table=table: found[0].translate(table), said)
+            yield _DIGIT_LIKE_LETTER.sub(lambda found, table=table: found[0].translate(table), said)
     if not said.isascii() and _MIXED_SCRIPT.search(said):
-        yield _MIXED_SCRIPT.sub(lambda found: found[0].translate(_LOOKALIKES), said)
+        yield said.translate(_LOOKALIKES)
 
 
 def letters_stand_apart(text: str) -> bool:

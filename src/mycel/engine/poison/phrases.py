@@ -148,6 +148,20 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         MARKUP, ("human", "assistant"), r"\n\n\s*(?:human|user|assistant) ?:[^\n]*\n+\s*(?:assistant|ai|human|user) ?:"
     ),
+    Phrase(
+        MARKUP,
+        ("user:", "human:", "assistant:", "user :", "human :", "assistant :"),
+        r"(?:^|\n)[ >*]{0,8}(?:human|user|assistant) ?: ?[^\s:]{1,40} [^\n]{1,300}\n{1,3}"
+        r"[ >*]{0,8}(?:assistant|ai|human|user) ?: ?\S",
+    ),
+    Phrase(
+        MARKUP,
+        ("system:", "assistant:", "developer:"),
+        r"(?:^|\n)[ >*#|-]{0,8}(?:system|assistant|developer) ?:[ *_]{0,4}"
+        r"(?:you (?:must|are now|have|now|should|will)|ignore|disregard|from now|override|sure, i"
+        r"|new (?:rule|policy|task|directive|instruction))",
+    ),
+    Phrase(MARKUP, ("#",), r"(?:^|\n)#{1,6} ?(?:system|instruction|human|assistant) ?: ?(?:\n|$)"),
     Phrase(MARKUP, ('"role"',), r'"role"\s*:\s*"(?:system|developer)"\s*,\s*"content"\s*:\s*"(?!\.\.\.|<)'),
     Phrase(
         MARKUP,

@@ -13,6 +13,7 @@ PERSONA = "tells its reader to be somebody else"
 AUTHORITY = "claims authority over rules, notes or approvals"
 STEERING = "dictates what its reader answers or does"
 DISGUISE = "hides its words from people"
+EXECUTION = "has its reader run what comes from outside"
 
 
 class Phrase(NamedTuple):

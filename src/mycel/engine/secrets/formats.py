@@ -121,6 +121,8 @@ _BLOCK_LINES = re.compile(
     r"(?>(?:[\s\\\"',+]{0,16}+[A-Za-z0-9+/=]{40,}+)*)(?:[\s\\]{0,16}+(?=[a-z]{0,38}+[A-Z0-9+/])[A-Za-z0-9+/=]{8,39}+)?"
 )
 _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{40}")
+_BETWEEN_LINES = re.compile(r"(?:\\n|[\s\\\"'>|+#*,])+")
+_JUDGED_BLOCK_CHARS = 400
 
 
 def keys_near(text: str, start: int, end: int) -> Iterator[Span]:
@@ -157,7 +159,9 @@ def private_key_at(text: str, at: int) -> Span | None:
     else:
         lines = _BLOCK_LINES.match(text, first.end(), farthest)
         inner = end = lines.end() if lines else first.end()
-    return Span(at, end, "private_key") if _KEY_MATERIAL.search(text, first.end(), inner) else None
+    # Lines may be short, quoted, or strings of a program.
+    body = _BETWEEN_LINES.sub("", text[first.end() : min(inner, first.end() + _JUDGED_BLOCK_CHARS)])
+    return Span(at, end, "private_key") if _KEY_MATERIAL.search(body) else None
 
 
 def _is_filler(key: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from mycel.engine.secrets import languages
 from mycel.engine.secrets.span import Span
 from mycel.engine.secrets.values import (
     LEAST_UNANNOUNCED_CHARS,
@@ -28,11 +29,11 @@ _QUOTED_CHARS = 64
 _VALUE_CHARS = 512
 
 _NAME = re.compile(
-    r"(?:(?P<password>pass(?:w(?:or[dt]|d|rd)|phrase|code)s?|pw(?:d|ord)?|contrase[n\u00f1]as?|kennwort)"
-    r"|(?P<short>passe?)|(?P<secret>secrets?|cred(?:ential)?s?)|(?P<token>tokens?|auth)|(?P<key>keys?))"
+    r"(?:(?P<password>pass(?:w(?:or[dt]|d|rd|\u00f6rter)|phrase|code)s?|pw(?:d|ord)?|contrasenas?|kennwort)"
+    r"|(?P<short>passe?)|(?P<secret>secret(?:s|as?|os?|e)?|secr\u00e8te|segret[oa]|cred(?:ential)?s?)|(?P<token>tokens?|auth)|(?P<key>keys?|schl\u00fcssel))"
     r"(?:[_-]?(?:base|value|string|text|plain|prod(?:uction)?|stag(?:ing|e)|dev|test|live|main|v?[0-9]{1,2}))?"
     r"(?![A-Za-z0-9_])"
-    r"|(?P<beyond_ascii>密码|密钥|パスワード|пароль)",
+    rf"|(?P<foreign>{languages.NAME})",
     re.IGNORECASE,
 )
 # fmt: off
@@ -41,7 +42,8 @@ _KEY_OF = (
     "auth", "master", "service", "shared", "app", "application", "client", "license", "subscription", "deploy",
     "deployment", "storage", "ssh", "hmac", "jwt", "crypto", "cipher", "fernet", "admin", "root", "server", "write",
     "ingest", "ingestion", "project", "function", "bot", "integration", "role", "webhook", "session", "stripe",
-    "openai", "anthropic", "google", "azure", "aws", "sendgrid", "mailgun", "twilio", "datadog", "algolia", "maps",
+    "geheimer", "geheime", "openai", "anthropic",
+    "google", "azure", "aws", "sendgrid", "mailgun", "twilio", "datadog", "algolia", "maps",
 )
 # fmt: on
 _KEY_OF_DATA = ("primary", "foreign", "cache", "public", "partition", "sort", "idempotency")
@@ -72,7 +74,7 @@ _STATED = re.compile(
 # Without any word between, only what is quoted or long is worth a look.
 _BARE = re.compile(r"[ \t]+(?=[\"'`*]|\S{8})")
 _OPENING = re.compile(
-    r"(?:[bfru]{1,2}(?=[\"'])|\w{3,12}\((?=[\"']))?(?P<quote>\\{0,3}[\"'`])?"
+    r"(?:[bfru]{1,2}(?=[\"'])|\w{0,12}\((?=[\"']))?(?P<quote>\\{0,3}[\"'`])?"
     r"(?:(?:bearer|basic|token|bot|apikey)[ \t]+)?",
     re.IGNORECASE,
 )
@@ -94,6 +96,14 @@ _PAIR = re.compile(
 
 
 _BACK_CHARS = 128
+# The value is the password, and the password of nothing: `as the password hash` names an algorithm.
+_CHOSEN_BEFORE = re.compile(
+    r"(?<![\w.-])[\"'`]?(?P<value>[^\s\"'`()<>]{8,64})[\"'`]?[ \t]{1,4}(?:is|as|was)[ \t]{1,4}"
+    r"(?:(?:the|my|our|its|their|a|new|old)[ \t]{1,4}){1,2}\Z"
+)
+_VERBS = (" is ", " as ", " was ")
+_VERB_CHARS = 20
+_ENDS_NAME = re.compile(r"[ \t]{0,4}(?:$|[.,;:!?)\n]|(?:on|for|of|in|at|until|and|everywhere|there|here)\b)")
 _BEFORE = re.compile(
     r"(?<![\w.-])(?P<value>[A-Za-z0-9]{2,8}(?:[-_.][A-Za-z0-9]{2,8}){1,7})[\"'`]?"
     r"(?:[ \t]*\([ \t]*|[ \t]+(?:is|as|was|=)[ \t]+)(?:(?:the|my|our|its|their|a|new|old)[ \t]+){0,2}"
@@ -116,7 +126,8 @@ def value_at(text: str, at: int) -> Span | None:
     if not name or not kind:
         return None
     announced = True
-    connection = _connection(text, name.end())
+    connection = languages.LINK.match(text, name.end()) if name.lastgroup == "foreign" else None
+    connection = connection or _connection(text, name.end())
     if not connection:
         connection = _BARE.match(text, name.end())
         announced = bool(_OPTION.search(before)) if connection else False
@@ -137,8 +148,15 @@ def value_before(text: str, at: int) -> Span | None:
     first = max(0, at - _BACK_CHARS)
     found = _BEFORE.search(text[first:at])
     if not found or not is_surely_grouped(found["value"]) or is_placeholder(found["value"]):
-        return None
+        is_named = any(verb in text[max(0, at - _VERB_CHARS) : at] for verb in _VERBS)
+        found = _CHOSEN_BEFORE.search(text[first:at]) if is_named and _ENDS_NAME.match(text, name.end()) else None
+        if not found or not _is_chosen(found["value"]):
+            return None
     return Span(first + found.start("value"), first + found.end("value"), PASSWORD)
+
+
+def _is_chosen(value: str) -> bool:
+    return is_password(value) and sum(map(str.isdigit, value)) >= 2
 
 
 def _connection(text: str, at: int) -> re.Match[str] | None:
@@ -181,7 +199,9 @@ def _kind_of(name: re.Match[str], *, before: str) -> str | None:
             return SECRET
         case "short" if name[0][-1] in "eE" and not word.endswith("mot de"):
             return None
-        case "short" if before[-1:].isalnum() and not before.endswith("ssh"):
+        case "short" if before[-1:].isalnum() and not word.endswith(("ssh", "store", "key")):
+            return None
+        case "foreign" if before[-1:].isalpha() and before.isascii() and name[0][0].islower():
             return None
         case _:
             return PASSWORD

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple, cast
 
+from mycel.engine.secrets import languages
+from mycel.engine.secrets.line_breaks import joined
 from mycel.engine.secrets.span import Span
 
 # So much is looked through at a time: searching holds the interpreter lock, and others want to go on. Larger slices
@@ -15,14 +17,19 @@ SLICE_CHARS = 16_384
 _OVERLAP_CHARS = 64
 
 # Finding literal bytes is twenty times faster than a pattern; a pattern is tried only where one of these stands.
-# fmt: off
 _HINTS = (
-    b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"login", b"contrase", b"kennwort", b"auth",
-    b"bearer", b"://", b"sig=", b"-u", b"identified by", b"-----begin",
+    *(b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"login", b"contrase", b"kennwort", b"auth", b"bearer"),
+    *languages.HINTS,
 )
-# fmt: on
-# "Password" in Chinese, Japanese and Russian, and "key" in Chinese.
-_HINTS_BEYOND_ASCII = ("密码", "パスワード", "пароль", "密钥")
+# A single character is found faster still, and what these announce cannot do without it.
+_HINTS_WITH: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
+    (b"=", (b"sig=", b"cookie", b"sess")),
+    (b":", (b"://", b"/user:")),
+    (b"|", (b"echo ",)),
+    (b"-", (b"-u", b"-----begin")),
+    (b"'", (b"identified by",)),
+    (b'"', (b"identified by",)),
+)
 
 # Every known format has a run of so many letters, digits, `_` and `-`; ordinary words hardly ever do.
 _KEY_CHARACTER = b"a"
@@ -35,6 +42,7 @@ _CLASSES = bytes(
 # What only the surroundings say of a secret; its own format says more.
 _GENERAL = frozenset({"password", "secret", "token", "key", "authorization", "bearer_token", "url_token"})
 
+_Hint = bytes | str
 _Find = Callable[[str, int], Span | None]
 
 
@@ -50,7 +58,7 @@ def mask_secrets(text: str) -> Masked:
 
     Takes time linear in the length of the text, whatever it holds.
     """
-    found = [span for start in range(0, len(text), SLICE_CHARS) for span in _spans(text, start)]
+    found = [*_all_spans(text), *_broken_spans(text)]
     if not found:
         return Masked(text, ())
     pieces: list[str] = []
@@ -61,6 +69,18 @@ def mask_secrets(text: str) -> Masked:
         kinds[kind] = None
         kept_from = end
     return Masked("".join([*pieces, text[kept_from:]]), tuple(kinds))
+
+
+def _all_spans(text: str) -> Iterator[Span]:
+    return (span for start in range(0, len(text), SLICE_CHARS) for span in _spans(text, start))
+
+
+def _broken_spans(text: str) -> Iterator[Span]:
+    """Those that are whole only when lines and strings are joined."""
+    whole = joined(text)
+    for span in _all_spans(whole.text) if whole else ():
+        if whole and whole.has_break(span.start, span.end):
+            yield Span(whole.original(span.start), whole.original(span.end, is_end=True), span.kind)
 
 
 def mask_within(value: object) -> tuple[object, tuple[str, ...]]:
@@ -114,30 +134,44 @@ def _spans(text: str, start: int) -> Iterator[Span]:
     part = text[start : start + SLICE_CHARS + _OVERLAP_CHARS]
     plain = part.encode("ascii", "replace")
     lowered = plain.lower()
-    for hint in _HINTS:
-        at = lowered.find(hint)
-        while 0 <= at < SLICE_CHARS:
-            span = _first_of(_finds()[hint], text, start + at)
-            if span:
-                yield span
-            # What is masked is not looked into again: a text full of hints would take long.
-            at = lowered.find(hint, max(at + 1, span.end - start) if span else at + 1)
-    # Each character beyond ASCII has become a question mark.
-    if b"??" in plain:
-        yield from _spans_beyond_ascii(text, part=part, start=start)
+    find = lowered.find
+    hints = [hint for hint in _HINTS if find(hint) >= 0]
+    for sign, others in _HINTS_WITH:
+        if find(sign) >= 0:
+            hints += [hint for hint in others if find(hint) >= 0]
+    if find(b":") >= 0 or find(b"=") >= 0:
+        hints += [hint for hint in languages.HINTS_WITH_SIGN if find(hint) >= 0]
+    if find(b" -") >= 0:
+        hints += [hint for hint in _command_hints() if find(hint) >= 0]
+    if hints:
+        yield from _at_hints(dict.fromkeys(hints), text, lowered, start=start)
+    if not part.isascii():
+        # Each character beyond ASCII has become a question mark; other scripts have several in a row.
+        yield from _at_hints(languages.MARKED_HINTS, text, lowered, start=start)
+        if b"??" in plain:
+            yield from _at_hints(languages.SCRIPT_HINTS, text, part, start=start)
     yield from _keys(text, plain.translate(_CLASSES), start=start)
 
 
 @cache
-def _finds() -> dict[bytes, tuple[_Find, ...]]:
+def _command_hints() -> tuple[bytes, ...]:
+    from mycel.engine.secrets import commands
+
+    return commands.HINTS
+
+
+@cache
+def _finds() -> dict[_Hint, tuple[_Find, ...]]:
     """What to look for at a hint. The patterns are made when the first hint is met: most short texts have none."""
-    from mycel.engine.secrets import keywords, logins
+    from mycel.engine.secrets import commands, cookies, keywords, logins
     from mycel.engine.secrets.formats import private_key_at
 
-    other: dict[bytes, tuple[_Find, ...]] = {
+    other: dict[_Hint, tuple[_Find, ...]] = {
         b"pass": (keywords.value_at, keywords.value_before),
         b"cred": (keywords.value_at, keywords.pair_at),
         b"login": (keywords.pair_at,),
+        b"cookie": (cookies.cookie_at,),
+        b"sess": (cookies.session_at,),
         b"auth": (keywords.value_at, logins.header_at),
         b"bearer": (logins.bearer_at,),
         b"://": (logins.address_at,),
@@ -146,7 +180,12 @@ def _finds() -> dict[bytes, tuple[_Find, ...]]:
         b"identified by": (logins.identified_at,),
         b"-----begin": (private_key_at,),
     }
-    return {hint: other.get(hint, (keywords.value_at,)) for hint in _HINTS}
+    beside = [*languages.HINTS_WITH_SIGN, *(hint for _, hints in _HINTS_WITH for hint in hints)]
+    named: list[_Hint] = [*_HINTS, *beside, *languages.MARKED_HINTS, *languages.SCRIPT_HINTS]
+    finds: dict[_Hint, tuple[_Find, ...]] = {hint: other.get(hint, (keywords.value_at,)) for hint in named}
+    for hint in commands.HINTS:
+        finds[hint] = (*other.get(hint, ()), partial(commands.password_of, hint))
+    return finds
 
 
 def _first_of(finds: Iterable[_Find], text: str, at: int) -> Span | None:
@@ -156,15 +195,17 @@ def _first_of(finds: Iterable[_Find], text: str, at: int) -> Span | None:
     return None
 
 
-def _spans_beyond_ascii(text: str, *, part: str, start: int) -> Iterator[Span]:
-    finds = _finds()[b"pass"]
-    for hint in _HINTS_BEYOND_ASCII:
-        at = part.find(hint)
+def _at_hints(hints: Iterable[_Hint], text: str, part: _Hint, *, start: int) -> Iterator[Span]:
+    """What is found at each hint in a part of the text that begins at that place."""
+    for hint in hints:
+        at = part.find(hint)  # pyright: ignore[reportArgumentType]  # both are bytes, or both are text
         while 0 <= at < SLICE_CHARS:
-            span = _first_of(finds, text, start + at)
+            span = _first_of(_finds()[hint], text, start + at)
             if span:
                 yield span
-            at = part.find(hint, max(at + 1, span.end - start) if span else at + 1)
+            # What is masked is not looked into again: a text full of hints would take long.
+            after = max(at + 1, span.end - start) if span else at + 1
+            at = part.find(hint, after)  # pyright: ignore[reportArgumentType]
 
 
 def _keys(text: str, classes: bytes, *, start: int) -> Iterator[Span]:
