@@ -170,9 +170,13 @@ def _with_setting(text: str, *, name: str, value: str, path: Path) -> str:
     raise Misconfigured(f"{path} is written in a way that only a person should change: set {name} in it by hand")
 
 
-def _ways_to_set(text: str, *, name: str, quoted: str) -> Iterator[str]:
+def _assignment(name: str) -> re.Pattern[str]:
     key = rf"""^[ \t]*(?:{name}|"{name}"|'{name}')[ \t]*=[ \t]*"""
-    for found in re.finditer(rf"""{key}("(?:[^"\\\n]|\\.)*"|'[^'\n]*')""", text, re.MULTILINE):
+    return re.compile(rf"""{key}("(?>(?:[^"\\\n]|\\.)*)"|'[^'\n]*')""", re.MULTILINE)
+
+
+def _ways_to_set(text: str, *, name: str, quoted: str) -> Iterator[str]:
+    for found in _assignment(name).finditer(text):
         yield text[: found.start(1)] + quoted + text[found.end(1) :]
     end = "\r\n" if "\r\n" in text else "\n"
     first = end if text and not text.endswith("\n") else ""
@@ -266,10 +270,11 @@ def _one_of(*options: str) -> Callable[[object], str]:
 
 def _matching(pattern: str, *, wanted: str) -> Callable[[object], str]:
     """The text without its outermost spaces; the pattern is of the whole."""
+    whole = re.compile(pattern, re.IGNORECASE | re.ASCII)
 
     def read(value: object) -> str:
         found = value.strip() if isinstance(value, str) else ""
-        if not re.fullmatch(pattern, found, re.IGNORECASE | re.ASCII):
+        if not whole.fullmatch(found):
             raise ValueError(f"must be {wanted}")
         return found
 

@@ -21,7 +21,9 @@ INVISIBLE = re.compile(
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 # Also in the wide forms of the signs, which a reader takes for the plain ones.
-_ENVELOPE_SIGN = re.compile(r"[<\uff1c\ufe64](?=\s*[/\uff0f]?\s*stored[\s_\-\u2010-\u2015\uff0d]*notes)", re.IGNORECASE)
+_ENVELOPE_SIGN = re.compile(
+    r"[<\uff1c\ufe64](?=(?>\s*)[/\uff0f]?(?>\s*)stored(?>[\s_\-\u2010-\u2015\uff0d]*)notes)", re.IGNORECASE
+)
 
 
 def one_line(text: str) -> str:

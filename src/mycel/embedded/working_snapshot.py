@@ -24,6 +24,7 @@ FOLDER = "working"
 MAX_FILE_BYTES = 2 * MAX_TOTAL_BYTES
 # A write takes far less, so that what is older was left by a process that was killed.
 STALE_SECONDS = 600.0
+_UNREADABLE = re.compile(r"[^a-z0-9]+")
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _HAS_MODES = os.name == "posix"
 
@@ -129,7 +130,7 @@ class WorkingSnapshot:
 
 def safe_name(id: str) -> str:
     """A name that every file system takes; two ids that differ only in case, or a little, have two."""
-    readable = re.sub(r"[^a-z0-9]+", "-", id.lower())[:40].strip("-")
+    readable = _UNREADABLE.sub("-", id.lower())[:40].strip("-")
     return f"{readable or 'id'}-{hashlib.sha256(id.encode()).hexdigest()[:32]}"
 
 

@@ -18,12 +18,14 @@ from mycel.retrieval.duplicates import Wording
 REDACTED = "[purged]"
 # Fewer words than these are said by everybody, all the time.
 LEAST_WORDS = 3
+# Of a longer passage each stretch of so many words is looked for: one place of a text is never compared with more.
+MOST_WORDS = 200
 KEY_BYTES = 16
 _DIGEST_BYTES = 16
 _WORD = re.compile(r"\w+")
-_SIGNS_BEFORE = re.compile(r"[^\w\s]*+$")
-_SIGNS_AFTER = re.compile(r"[^\w\s]*+")
 _LONGEST_SIGNS = 8
+_SIGNS_BEFORE = re.compile(rf"[^\w\s]{{0,{_LONGEST_SIGNS}}}$")
+_SIGNS_AFTER = re.compile(r"[^\w\s]*+")
 
 
 def passages_in(texts: Iterable[str]) -> list[str]:
@@ -31,9 +33,19 @@ def passages_in(texts: Iterable[str]) -> list[str]:
     found: dict[str, None] = {}
     for text in texts:
         for said in (text, *(text[start:end] for start, end in split_sentences(text))):
-            if len(_words(said)) >= LEAST_WORDS:
-                found[said] = None
+            found.update(dict.fromkeys(_stretches(said)))
     return list(found)
+
+
+def _stretches(said: str) -> Iterator[str]:
+    """The whole, or the parts of it that are short enough; the last two may overlap."""
+    spans = [found.span() for found in _WORD.finditer(said)]
+    if LEAST_WORDS <= len(spans) <= MOST_WORDS:
+        yield said
+    elif len(spans) > MOST_WORDS:
+        last = len(spans) - MOST_WORDS
+        for first in (*range(0, last, MOST_WORDS), last):
+            yield said[spans[first][0] : spans[first + MOST_WORDS - 1][1]]
 
 
 def recognisable(passages: Iterable[str], *, key: bytes) -> set[PurgedPassage]:
@@ -72,18 +84,25 @@ def redacted(text: str, passages: Sequence[str]) -> str:
     """A summary without the sentences that say what a passage says, shortened or in nearly the same words."""
     pieces: list[str] = []
     done = 0
+    purged = [_Told(passage) for passage in passages]
     for start, end in split_sentences(text):
-        if any(_tells(text[start:end], passage) for passage in passages):
+        sentence = _Told(text[start:end].removeprefix(ASKED))
+        if any(sentence.tells(passage) for passage in purged):
             pieces += (text[done:start], REDACTED)
             done = end
     return "".join([*pieces, text[done:]])
 
 
-def _tells(sentence: str, passage: str) -> bool:
-    said = sentence.removeprefix(ASKED)
-    words, purged = f" {' '.join(_words(said))} ", f" {' '.join(_words(passage))} "
-    is_part = len(_words(said)) >= LEAST_WORDS and words in purged
-    return purged in words or is_part or Wording(said).repeats(Wording(passage))
+class _Told:
+    def __init__(self, text: str) -> None:
+        words = _words(text)
+        self._words = f" {' '.join(words)} "
+        self._is_recognisable = len(words) >= LEAST_WORDS
+        self._wording = Wording(text)
+
+    def tells(self, passage: _Told) -> bool:
+        is_part = self._is_recognisable and self._words in passage._words
+        return passage._words in self._words or is_part or self._wording.repeats(passage._wording)
 
 
 def _places(text: str, purged: Sequence[PurgedPassage]) -> Iterator[Span]:

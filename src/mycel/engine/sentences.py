@@ -18,18 +18,22 @@ _QUOTED = re.compile(r"[ \t]*>")
 _ITEM = r"(?:[-*+\u2022\u2023\u25e6\u2043\u2013\u2014]|[0-9]{1,3}[.)]|[a-zA-Z][)])"
 # What stands before the words of a line: quote marks, then a bullet or number with its box, or a heading's signs.
 _MARKERS = re.compile(rf"[\s>]*+(?>(?:{_ITEM}\s++(?:\[[ xX]\]\s++)?|\#{{1,6}}\s++)?)")
+_QUOTE_MARKS = re.compile(r"[\s>]*")
 _OWN_LINE = re.compile(r"\s*+(?:#{1,6}\s|\||[-*_=]{3,}\s*$)")
 _BULLET = re.compile(rf"\s*+{_ITEM}\s")
 _WORD = re.compile(r"\w")
 _BACKTICKS = re.compile(r"`+")
 
 _CLOSERS = "\"'\u201d\u2019\u00bb\u203a)\\]}*_`\u300d\u300f\uff09\u3011"
+_STOPS = ".!?\u2026\u0964\u061f\u06d4"
 _END = re.compile(
-    rf"(?:[.!?\u2026\u0964\u061f\u06d4]++[{_CLOSERS}]*+(?=\s|$)|[\u3002\uff01\uff1f\uff61]++[{_CLOSERS}\u201c]*+)"
+    rf"(?:(?<![{_STOPS}])[{_STOPS}]++[{_CLOSERS}]*+(?=\s|$)|[\u3002\uff01\uff1f\uff61]++[{_CLOSERS}\u201c]*+)"
 )
-_LAST_WORD = re.compile(r"[^\s(\[{\"'\u201c\u2018\u00ab/]*+$")
-_NEXT = re.compile(r"\s*(\S?)")
 _LONGEST_ABBREVIATION = 12
+_LAST_WORD = re.compile(rf"[^\s(\[{{\"'\u201c\u2018\u00ab/]{{0,{_LONGEST_ABBREVIATION}}}$")
+_NEXT = re.compile(r"\s*(\S?)")
+# The number of a list item.
+_LONGEST_NUMBER = 3
 _LONGEST_NAME = 40
 
 
@@ -125,11 +129,18 @@ def _continues(text: str, begun: int, before: Span, line: Span) -> bool:
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
     code = _code_spans(text, start, end)
     at = start
+    first = _after_quote_marks(text, start, end)
     for stop in _END.finditer(text, start, end):
-        if _is_end(text, start=at, stop=stop, end=end, code=code):
+        if _is_end(text, start=first, stop=stop, end=end, code=code):
             yield from _trimmed(text, at, stop.end())
             at = stop.end()
+            first = _after_quote_marks(text, at, end)
     yield from _trimmed(text, at, end)
+
+
+def _after_quote_marks(text: str, start: int, end: int) -> int:
+    marks = _QUOTE_MARKS.match(text, start, end)
+    return marks.end() if marks else start
 
 
 def _is_end(text: str, *, start: int, stop: re.Match[str], end: int, code: Sequence[Span]) -> bool:
@@ -160,7 +171,7 @@ def _is_shortened(word: str, first: str) -> bool:
 
 def _is_initial(text: str, start: int, at: int, first: str) -> bool:
     """The number of a list item, or one letter of a name."""
-    if _MARKERS.fullmatch(text, start, at + 2):
+    if at - start <= _LONGEST_NUMBER and _MARKERS.fullmatch(text, start, at + 2):
         return True
     words = text[max(start, at - _LONGEST_NAME) : at].split()
     if not words or len(words[-1]) != 1 or not words[-1].isupper() or words[-1] == "I":

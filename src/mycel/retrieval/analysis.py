@@ -54,6 +54,7 @@ _APOSTROPHE = re.compile("['\u2019]")
 _CLITICS = frozenset(("s", "ll", "re", "ve", "d", "m"))
 _OUTER_SEPARATOR = re.compile(r"[/:@+#]+")
 _INNER_SEPARATOR = re.compile(r"[._\-]+")
+_NUMBER_SIGN = re.compile(r"[.:\-]")
 _LETTER_NAME = re.compile(r"[A-Za-z]{1,2}(?:\+\+[0-9]*|#)")
 _NUMBERS = re.compile(r"[vV]?([0-9]+(?>(?:[.:\-][0-9]+)+))")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}|[A-Za-z][0-9]|[0-9][A-Za-z]")
@@ -269,9 +270,9 @@ def _parts(whole: str) -> Iterator[str]:
 def _number_parts(numbers: str) -> Iterator[str]:
     """3.11.7 is found as 3.11 and 3, 2024-05-17 as 2024-05 and 2024: by how it begins, as people shorten it."""
     yield numbers
-    for match in re.finditer(r"[.:\-]", numbers):
+    for match in _NUMBER_SIGN.finditer(numbers):
         yield numbers[: match.start()]
-    for piece in re.split(r"[.:\-]", numbers):
+    for piece in _NUMBER_SIGN.split(numbers):
         if len(piece) >= 3:
             yield piece
 

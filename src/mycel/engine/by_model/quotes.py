@@ -9,9 +9,14 @@ LEAST_CHARACTERS = 4
 MOST_CHARACTERS = 4000
 
 _QUOTATION_MARKS = "'\"`´′″‘’‚‛“”„‟«»‹›"  # noqa: RUF001
-_ANY_MARK = f"[{_QUOTATION_MARKS}]"
+_ONE_MARK = str.maketrans(dict.fromkeys(_QUOTATION_MARKS, "'"))
 # What people and models put around a quote or where they cut it off.
 _AROUND = f" \t\r\n.…{_QUOTATION_MARKS}"
+
+_SPACE = re.compile(r"\s+")
+# Words of scripts with spaces. No quote begins or ends inside one; scripts without spaces have no such places.
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_PIECE = re.compile(r"(?P<word>[A-Za-z0-9]+)|(?P<space>\s+)|[^A-Za-z0-9\s]+")
 
 
 def find_quote(quote: str, text: str, *, start: int, end: int) -> tuple[int, int] | None:
@@ -20,17 +25,25 @@ def find_quote(quote: str, text: str, *, start: int, end: int) -> tuple[int, int
         letters = sum(character.isalnum() for character in wanted)
         if letters < LEAST_CHARACTERS or len(wanted) > MOST_CHARACTERS:
             continue
-        if found := re.compile(_pattern(wanted)).search(text, start, end):
-            return found.span()
+        looked_for = _flat(wanted)
+        found = _flat(text[start:end]).find(looked_for)
+        if found >= 0:
+            places = (_place(text, start, end, at) for at in (found, found + len(looked_for)))
+            return next(places), next(places)
     return None
 
 
-def _pattern(wanted: str) -> str:
-    words = (
-        "".join(_ANY_MARK if character in _QUOTATION_MARKS else re.escape(character) for character in word)
-        for word in wanted.split()
-    )
-    # A quote does not begin or end inside a word; scripts without spaces have no such places.
-    before = r"(?<![A-Za-z0-9])" if wanted[0].isascii() and wanted[0].isalnum() else ""
-    after = r"(?![A-Za-z0-9])" if wanted[-1].isascii() and wanted[-1].isalnum() else ""
-    return before + r"\s+".join(words) + after
+def _flat(text: str) -> str:
+    """One sort of white space and of quotation marks, and NUL, which no text holds, where a word begins and ends."""
+    return _SPACE.sub(" ", _WORD.sub("\0\\g<0>\0", text.translate(_ONE_MARK)))
+
+
+def _place(text: str, start: int, end: int, at: int) -> int:
+    """Where in the text a place of its flat form is."""
+    for piece in _PIECE.finditer(text, start, end):
+        size = piece.end() - piece.start()
+        width = size + 2 if piece["word"] else 1 if piece["space"] else size
+        if at < width:
+            return piece.start() + min(at, size)
+        at -= width
+    return end

@@ -19,6 +19,7 @@ MAX_SPEAKER = 60
 
 # Where a long turn is best divided, best first: between paragraphs, sentences, words.
 _BREAKS = (re.compile(r"\n\s*\n"), re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n"), re.compile(r"\s+"))
+_WORD_START = re.compile(r"(?<=\s)\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def _best_cut(text: str, start: int, last: int) -> int:
 
 def _word_start(text: str, start: int, end: int) -> int:
     """The first word that begins between the two; the start where none does."""
-    found = re.compile(r"(?<=\s)\S").search(text, start, end)
+    found = _WORD_START.search(text, start, end)
     return found.start() if found else start
 
 

@@ -9,6 +9,8 @@ from mycel.engine.extraction.verbs import BASE, THIRD_PERSON
 from mycel.engine.extraction.wordset import word_set
 
 LEAST_WORDS = 5
+# What stands farther from a name has nothing to do with it.
+_BESIDE = 400
 
 _TOOK_ON = re.compile(
     r"(?:\bi'll|\bi will|\bi'm going to|\bi am going to|(?:^|[,;:.] )will|(?P<bare>(?:^|[,;:.] |\bthen |\band )i))"
@@ -50,10 +52,13 @@ def name_pattern(names: Collection[str]) -> re.Pattern[str] | None:
 
 def assigns(text: str, *, named: re.Pattern[str]) -> bool:
     """Whether the sentence gives work to one of those named."""
+    if len(text.split()) < LEAST_WORDS:
+        return False
     return any(
-        _is_given(text[: match.start()], text[match.end() :].lower())
+        _is_given(
+            text[max(0, match.start() - _BESIDE) : match.start()], text[match.end() : match.end() + _BESIDE].lower()
+        )
         for match in named.finditer(text)
-        if len(text.split()) >= LEAST_WORDS
     )
 
 

@@ -45,6 +45,7 @@ _FAVOUR = re.compile(
     r"\b(?:dropped|drop|abandoned|replaced|rejected)\s+(?P<other>[^,.;:!?()\n]{2,60}?) (?:in favou?r of|with)\b",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(r"(?<!\s)\s+(?:or|and)\s+")
 
 
 def rationale_of(text: str) -> str | None:
@@ -61,7 +62,7 @@ def alternatives_of(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for pattern in (_INSTEAD, _OVER, _AGAINST, _FAVOUR):
         for match in pattern.finditer(text):
-            for part in re.split(r"\s+(?:or|and)\s+", match["other"]):
+            for part in _BETWEEN.split(match["other"]):
                 name = part.strip(" `*\"'")
                 if name:
                     found[name] = None

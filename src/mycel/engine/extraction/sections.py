@@ -26,7 +26,7 @@ _SECTIONS: tuple[tuple[Kind, str], ...] = (
     ((MemoryType.FACT, "fact"), r"(?:key )?facts|what we know|good to know"),
 )
 _PATTERNS = tuple(
-    (kind, re.compile(rf"[\W\d]*(?:the |our |my |key |main )*(?:{words})\b[^.]{{0,30}}$", re.IGNORECASE))
+    (kind, re.compile(rf"(?>[\W\d]*)(?:the |our |my |key |main )*(?:{words})\b[^.]{{0,30}}$", re.IGNORECASE))
     for kind, words in _SECTIONS
 )
 

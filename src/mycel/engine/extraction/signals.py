@@ -17,7 +17,7 @@ CACHED_TOPICS = 1024
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9'_-]*")
 _QUANTITY = re.compile(
-    r"\d ?%|\d[\d,.]*k? (?:ms|s|sec|seconds?|min|minutes?|hours?|h|days?|weeks?|months?|years?|rows|events|connections"
+    r"\d ?%|\d[,.]*k? (?:ms|s|sec|seconds?|min|minutes?|hours?|h|days?|weeks?|months?|years?|rows|events|connections"
     r"|requests|times|per|in total|[kKMGT]?i?B|[kMG]?Hz|million)\b|\d(?:ms|[kKMGT]i?B|s|h|k|M)\b"
 )
 _PLACE = re.compile(r"://|\w/\w|\w\.(?:md|pdf|ya?ml|toml|py|json|rb|txt|csv|docx?|xlsx?|sql|html|sh)\b")

@@ -17,7 +17,7 @@ LEAST_WEIGHT_EACH = 0.36
 _MARK = re.compile(r"[`_/\d]|[A-Za-z][A-Z]|--|\w\.\w")
 # Code, addresses, paths, file names, options, names in snake or camel case, versions, sizes, capitals.
 _IDENTIFIER = re.compile(
-    r"`[^`\n]+`|https?://\S+|(?<![\w-])(?:--[a-z][\w-]+|[\w.-]*+/[a-z][\w./-]+"
+    r"`[^`\n]+`|https?://\S+|(?<![\w-])(?:--[a-z][\w-]+|(?<!\.)[\w.-]*+/[a-z][\w./-]+"
     r"|[\w-]+\.(?:py|tsx?|jsx?|go|rs|rb|java|ya?ml|json|toml|md|sql|sh|env|lock|txt|conf|cfg|ini|css|html|proto|tf"
     r"|pdf|csv"
     r"|cpp|swift|kt)\b"

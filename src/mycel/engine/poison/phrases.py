@@ -146,7 +146,9 @@ PHRASES: tuple[Phrase, ...] = (
         r"\[/?(?:inst|tool_results?|tool_output|function_results?|system(?: message| prompt| note)?)\b[^\]\n]{0,60}\]",
     ),
     Phrase(
-        MARKUP, ("human", "assistant"), r"\n\n\s*(?:human|user|assistant) ?:[^\n]*\n+\s*(?:assistant|ai|human|user) ?:"
+        MARKUP,
+        ("human", "assistant"),
+        r"(?<!\s)(?>\s*?\n\n\s*)(?:human|user|assistant) ?:[^\n]*\n(?>\s*)(?:assistant|ai|human|user) ?:",
     ),
     Phrase(
         MARKUP,
@@ -166,7 +168,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         MARKUP,
         ("#", "*"),
-        r"(?:^|\n)\s*(?:#{1,4}|\*\*) ?(?:(?:new |updated |additional |system |revised )+(?:instructions?|prompts?"
+        r"(?:^|\n)(?>[^\S\n]*)(?:#{1,4}|\*\*) ?(?:(?:new |updated |additional |system |revised )+"
+        r"(?:instructions?|prompts?"
         r"|directives?"
         rf"|message)|(?:new )?(?:instructions?|tasks?) (?:to|for) (?:the |all |any )?{_AI})\b",
     ),
@@ -208,7 +211,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         ADDRESS,
         ("ai", "assistant", "model", "llm", "bot", "agent"),
-        r"(?:^|[.!?\n(\[*] ?)\**(?:(?:merge|review|triage|reviewer|support|coding) )?"
+        r"(?:^|[.!?\n(\[*] ?)(?:(?:merge|review|triage|reviewer|support|coding) )?"
         r"(?:ai|assistant|model|llm|bot|agent)s? ?[,:!]",
         1.75,
     ),

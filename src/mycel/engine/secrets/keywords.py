@@ -67,7 +67,8 @@ _ASSIGNED = re.compile(
 _CHANGED = r"(?:(?:re)?set|changed|rotated|updated|switched)[ \t]+"
 _STATED = re.compile(
     rf"(?:{_ABOUT})?(?:[ \t]*[:=][ \t]*"
-    rf"|[ \t]+(?:is|was|are|ist|lautet|es|est)(?:[ \t]+(?:now|still|currently))?[ \t]*:?[ \t]+(?!{_CHANGED})"
+    rf"|[ \t]+(?:is|was|are|ist|lautet|es|est)(?:[ \t]+(?:now|still|currently))?"
+    rf"(?>[ \t]*(?::[ \t]+)?)(?<=[ \t])(?!{_CHANGED})"
     rf"|[ \t]+(?:(?:was|is|has[ \t]+been|got)[ \t]+)?(?:(?:now[ \t]+)?{_CHANGED})?to[ \t]+)",
     re.IGNORECASE,
 )
@@ -93,7 +94,7 @@ _PAIR = re.compile(
     r"(?:[ \t]?[:/][ \t]?|[ \t](?:and|with)[ \t])(?P<value>[^\s\"'`,;]{6,64})",
     re.IGNORECASE,
 )
-
+_JOINT = re.compile(r"[-_./:]")
 
 _BACK_CHARS = 128
 # The value is the password, and the password of nothing: `as the password hash` names an algorithm.
@@ -239,7 +240,7 @@ def _is_secret(value: _Value, *, kind: str, announced: bool) -> bool:
         return is_token(value.text, least=LEAST_UNANNOUNCED_CHARS)
     if kind == SECRET:
         # Secrets are often kept elsewhere under a name with hyphens, and that name stands here.
-        is_plain = not re.search(r"[-_./:]", value.text)
+        is_plain = not _JOINT.search(value.text)
         return is_token(value.text, least=8) or (is_plain and is_password(value.text))
     return is_token(value.text)
 

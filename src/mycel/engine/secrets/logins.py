@@ -14,7 +14,7 @@ _LOGIN = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/\"'<>]{
 _TOKEN_AS_USER = re.compile(r"://(?P<value>[\w-]{20,256})@(?=\w)")
 _BEARER = re.compile(r"bearer[ \t]+\\{0,3}[\"']?(?P<value>[A-Za-z0-9._~+/=-]{16,4096}+)", re.IGNORECASE)
 _HEADER = re.compile(
-    r"authorization\\{0,3}[\"']?[ \t]*[:=,][ \t]*\\{0,3}[\"']?(?:(?P<basic>basic)|[a-z]{3,12})?[ \t]*"
+    r"authorization\\{0,3}[\"']?(?>[ \t]*)[:=,](?>[ \t]*)\\{0,3}[\"']?(?:(?P<basic>basic)|[a-z]{3,12})?(?>[ \t]*)"
     r"(?P<value>[A-Za-z0-9._~+/=-]{8,4096}+)",
     re.IGNORECASE,
 )

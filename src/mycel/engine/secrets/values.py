@@ -47,7 +47,7 @@ _DIGIT_INSIDE = re.compile(r"[A-Za-z][0-9]+[A-Za-z]")
 _GROUPS = re.compile(r"(?=.{8,})[A-Za-z0-9]{2,8}(?:[-_.][A-Za-z0-9]{2,8}){1,7}\Z")
 _GROUP_SIGNS = re.compile(r"[-_.]")
 # Small letters before large ones, a digit before letters, or large letters together with digits.
-_ODD_GROUP = re.compile(r"[a-z][A-Z]|[0-9][A-Za-z]|[A-Z][A-Za-z]*[0-9]|[A-Z]{2}[a-z]")
+_ODD_GROUP = re.compile(r"[a-z][A-Z]|[0-9][A-Za-z]|[A-Z][A-Za-z]{0,6}[0-9]|[A-Z]{2}[a-z]")
 _SMALL = re.compile(r"[a-z]")
 _LARGE = re.compile(r"[A-Z]")
 _DIGIT = re.compile(r"[0-9]")

@@ -17,7 +17,6 @@ _ROLES = {**_SPOKEN, "attachment": USER, "system": SYSTEM}
 # Text that the program writes in the name of the user: commands, their output, notices.
 _WRAPPED = re.compile(r"\s*(?:<(?:local-command|command|bash|task)-[a-z-]+>|\[Request interrupted by user)")
 _COMMAND = re.compile(r"<command-name>([^<]*)</command-name>")
-_ARGUMENTS = re.compile(r"<command-args>([^<]*(?:<(?!/command-args>)[^<]*)*)</command-args>")
 
 
 def recognises(entry: Item) -> bool:
@@ -92,8 +91,14 @@ def _said(role: str, text: str, *, said_at: datetime | None) -> Said:
         return Said(SYSTEM, clip(text, most=MOST_OF_RESULT), said_at=said_at)
     if role != USER or not _WRAPPED.match(text):
         return Said(role, text, said_at=said_at)
-    arguments = _ARGUMENTS.search(text)
-    if arguments and arguments[1].strip():
+    if arguments := _arguments(text):
         command = _COMMAND.search(text)
-        return Said(USER, f"{command[1] if command else ''} {arguments[1].strip()}".strip(), said_at=said_at)
+        return Said(USER, f"{command[1] if command else ''} {arguments}".strip(), said_at=said_at)
     return Said(TOOL, clip(text, most=MOST_OF_RESULT), said_at=said_at)
+
+
+def _arguments(text: str) -> str:
+    """What was said with a command."""
+    _, _, after = text.partition("<command-args>")
+    inner, closing, _ = after.partition("</command-args>")
+    return inner.strip() if closing else ""

@@ -13,6 +13,8 @@ from mycel.engine.sentences import fenced_blocks, is_inside
 from mycel.engine.transcripts.privacy import without_private
 from mycel.engine.transcripts.said import ROLES, UNKNOWN
 
+SLICE_CHARS = 65_536
+
 # A name of up to three words, perhaps bold, perhaps after a time: `[10:32] Anna:`, `**swe-1:**`, `10:32 Anna:`.
 _NAME_LINE = re.compile(
     r"^[ \t]*+(?:\[[^\]\n]{1,40}\][ \t]*+|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[ \t]++(?:-[ \t]++)?)?"
@@ -64,12 +66,22 @@ def _turns(text: str, lines: Sequence[_Line]) -> Iterator[Turn]:
 def _name_lines(text: str) -> list[_Line]:
     """The lines at which somebody begins to speak; none where the text may as well be a list of labels."""
     code = fenced_blocks(text)
-    found = [_Line(match[2], match.start(), match.end()) for match in _NAME_LINE.finditer(text)]
+    found = [_Line(match[2], match.start(), match.end()) for match in _matches(text)]
     outside = [line for line in found if not is_inside(line.start, code)]
     named = [line for line in outside if not _is_label(line.name)]
     counts = Counter(line.name for line in named)
     named = [line for line in named if counts[line.name] > 1 or _may_speak_once(line.name)]
     return named if _is_talk(text, named) else []
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """Some lines at a time: searching holds the interpreter lock, and others want to go on."""
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at + SLICE_CHARS) + 1 or len(text)
+        # The last of the lines may be a book; a name stands at its beginning.
+        yield from _NAME_LINE.finditer(text, at, min(end, at + 2 * SLICE_CHARS))
+        at = end
 
 
 def _is_label(name: str) -> bool:

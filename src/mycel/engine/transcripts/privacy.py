@@ -13,7 +13,7 @@ REMINDER = "system-reminder"
 def _tags(*names: str) -> re.Pattern[str]:
     # Spelled out instead of IGNORECASE, with which the search could not leap from one `<` to the next.
     either = "|".join("".join(f"[{sign.upper()}{sign}]" if sign.isalpha() else sign for sign in name) for name in names)
-    return re.compile(rf"<\s*(/?)\s*({either})(?:\s[^<>]*)?>")
+    return re.compile(rf"<(?>\s*)(/?)(?>\s*)({either})(?:\s(?>[^<>]*))?>")
 
 
 _IN_TEXTS = _tags(PRIVATE)

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from mycel.domain.candidate import Candidate
 from mycel.domain.memory import MemoryType
 from mycel.domain.transcript import Transcript, Turn
 from mycel.engine.judging.pair import Judgement, Statement
 from mycel.engine.workshop.workshop import Pair
+
+SLICE_CHARS = 65_536
+
+
+def json_line(request: Mapping[str, Any]) -> str:
+    """A text of many megabytes is written in slices: each call holds the interpreter lock."""
+    return "".join(_encoded(request))
+
+
+def _encoded(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield '"'
+        for start in range(0, len(value), SLICE_CHARS):
+            yield json.dumps(value[start : start + SLICE_CHARS])[1:-1]
+        yield '"'
+    elif isinstance(value, Mapping):
+        named = cast("Mapping[str, object]", value)
+        yield "{"
+        for number, (name, inner) in enumerate(named.items()):
+            yield f"{', ' if number else ''}{json.dumps(name)}: "
+            yield from _encoded(inner)
+        yield "}"
+    else:
+        yield json.dumps(value)
 
 
 def transcript_values(transcript: Transcript) -> dict[str, Any]:

@@ -14,7 +14,13 @@ from typing import Any
 from mycel.domain.candidate import Candidate
 from mycel.domain.transcript import Transcript
 from mycel.engine.judging.pair import Judgement
-from mycel.engine.workshop.child_messages import candidate_from, judgement_from, pair_values, transcript_values
+from mycel.engine.workshop.child_messages import (
+    candidate_from,
+    json_line,
+    judgement_from,
+    pair_values,
+    transcript_values,
+)
 from mycel.engine.workshop.workshop import Pair
 from mycel.errors import Unavailable
 
@@ -71,7 +77,7 @@ class ChildWorkshop:
             watchdog.daemon = True
             watchdog.start()
             try:
-                answer = _exchange(child, json.dumps(request))
+                answer = _exchange(child, json_line(request))
             finally:
                 watchdog.cancel()
         if answer is None:

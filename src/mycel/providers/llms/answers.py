@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import cast
 
 from mycel.errors import Unavailable
 from mycel.providers.endpoint import LATER_SECONDS
 
-# What some models put around JSON when nothing forces them not to.
-_CODE_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_FENCE = "```"
 
 
 def read_object(text: str | bytes, *, source: str) -> dict[str, object]:
@@ -26,8 +24,14 @@ def read_object(text: str | bytes, *, source: str) -> dict[str, object]:
 
 def read_spoken_object(text: str, *, source: str) -> dict[str, object]:
     """The same for what the model wrote itself."""
-    wrapped = _CODE_FENCE.fullmatch(text.strip())
-    return read_object(wrapped[1] if wrapped else text, source=source)
+    return read_object(_unfenced(text.strip()), source=source)
+
+
+def _unfenced(text: str) -> str:
+    """Without the marks of code that some models put around JSON when nothing forces them not to."""
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return text
+    return text[len(_FENCE) : -len(_FENCE)].removeprefix("json").strip()
 
 
 def inner_object(value: object) -> dict[str, object]:

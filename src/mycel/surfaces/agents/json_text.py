@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 # A string, or what JSON proper knows nothing of.
-_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+# One that is never closed goes on to the end: each place is looked at once.
+_STRING = r'"(?>(?:[^"\\]|\\.)*)"?'
+_STRING_OR_COMMENT = re.compile(_STRING + r"|//[^\r\n]*|/\*.*?(?:(?P<closed>\*/)|\Z)", re.DOTALL)
+_TRAILING_COMMA = re.compile(_STRING + r"|,(?=(?>\s*)[}\]])", re.DOTALL)
 _SPACE = re.compile(r"\s*")
+_INDENT = re.compile(r"[ \t]*")
+_NOT_LINE_END = re.compile(r"[^\r\n]")
 _DECODER = json.JSONDecoder()
 
 Path = Sequence[str | int]
@@ -108,7 +112,7 @@ class JsonText:
         """Comments and trailing commas are blanked for reading: every place stays where it was."""
         text = self._text
         if self._comments:
-            text = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else _blank(found[0]), text)
+            text = _STRING_OR_COMMENT.sub(_without_comment, text)
         self._uncommented = text
         if self._comments:
             text = _TRAILING_COMMA.sub(lambda found: found[0] if found[0][0] == '"' else " ", text)
@@ -178,7 +182,7 @@ class JsonText:
 
     def _indent(self, place: int) -> str:
         line = self._text.rfind("\n", 0, place) + 1
-        found = re.match(r"[ \t]*", self._text[line:place])
+        found = _INDENT.match(self._text, line, place)
         return found[0] if found else ""
 
     def _after_text(self, place: int) -> int:
@@ -219,5 +223,6 @@ def _skip(text: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _blank(text: str) -> str:
-    return re.sub(r"[^\r\n]", " ", text)
+def _without_comment(found: re.Match[str]) -> str:
+    is_comment = found[0].startswith("//") or found["closed"]
+    return _NOT_LINE_END.sub(" ", found[0]) if is_comment else found[0]

@@ -16,6 +16,8 @@ from mycel.surfaces.agents.shapes import SERVER, Entry
 
 FEATURES, HOOKS = "features", "hooks"
 
+_LINE_FEED = re.compile(r"(?<!\r)\n")
+
 
 @dataclass(frozen=True, slots=True)
 class TomlSettings:
@@ -93,7 +95,7 @@ def _checked(text: str, document: dict[str, Any], wanted: dict[str, Any]) -> str
     """What the new text says, not what the library was told, must be what is wanted."""
     made = tomlkit.dumps(document)
     if "\r\n" in text:
-        made = re.sub(r"(?<!\r)\n", "\r\n", made)
+        made = _LINE_FEED.sub("\r\n", made)
     try:
         if tomllib.loads(made) == wanted:
             return made

@@ -27,7 +27,7 @@ MOST_OF_QUERY = 2000
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12
 # Commands to the agent's program, not to the agent.
 _COMMANDS = ("/", "!", "#")
-_CITED = r"\[m:([0-9a-f-]{36})\]"
+_CITED = re.compile(r"\[m:([0-9a-f-]{36})\]")
 
 
 class Injection(NamedTuple):
@@ -47,7 +47,7 @@ def context_of(service: Service, place: Place) -> Injection:
         reply = service.post(path, body)
         text = reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
         if text:
-            return Injection(_clipped(text), tuple(re.findall(_CITED, text)))
+            return Injection(_clipped(text), tuple(_CITED.findall(text)))
     return NOTHING
 
 

@@ -14,6 +14,7 @@ from mycel.embedded.workspace import Visit
 from mycel.errors import MycelError
 from mycel.surfaces.http.bodies import (
     JSON,
+    LARGE_BODY_BYTES,
     MAX_BODY_BYTES,
     MAX_CAPTURE_BYTES,
     Gone,
@@ -82,7 +83,7 @@ class Api:
             note_caller(state, visit)
             return call.answer(visit)
 
-        return await self._threads.run(work, writes=operation.writes)
+        return await self._threads.run(work, writes=operation.writes, is_large=len(body) > LARGE_BODY_BYTES)
 
 
 def note_caller(state: dict[str, Any], visit: Visit) -> None:

@@ -13,12 +13,16 @@ from starlette.types import Message, Receive, Scope
 from mycel.domain.fields import LEAST_INTEGER, MAX_DEPTH, MOST_INTEGER
 from mycel.domain.limits import MAX_COUNT
 from mycel.errors import InvalidInput, TooLarge
+from mycel.surfaces.http.json_pieces import PieceDecoder
 from mycel.surfaces.http.problems import Problem, Refused
 
 MAX_BODY_BYTES = 1024 * 1024
 # The material of a capture: a long day of an agent.
 MAX_CAPTURE_BYTES = 32 * 1024 * 1024
+# What is larger takes so long to read that others have to get their turns meanwhile.
+LARGE_BODY_BYTES = 256 * 1024
 JSON = "application/json"
+_FIELD_END = re.compile(r"[.\[]")
 # Lists whose entries have fields of ours.
 _PLACES = re.compile(r"(?:items|artifacts|messages|teams)\[\d+\](?:\.[a-zA-Z_]+)?")
 
@@ -70,7 +74,7 @@ def read_object(raw: bytes) -> dict[str, Any]:
     if not raw:
         return {}
     try:
-        found = json.loads(raw.decode(), parse_constant=float, parse_float=_number)
+        found = _decoded(raw.decode())
     except UnicodeDecodeError:
         raise InvalidInput("is not UTF-8 text", field="body") from None
     except RecursionError:
@@ -86,6 +90,12 @@ def read_object(raw: bytes) -> dict[str, Any]:
         check_text(name, "body")
         _check(value, name, 2)
     return named
+
+
+def _decoded(text: str) -> object:
+    if len(text) > LARGE_BODY_BYTES:
+        return PieceDecoder(parse_constant=float, parse_float=_number, depth=MAX_DEPTH).decode(text)
+    return json.loads(text, parse_constant=float, parse_float=_number)
 
 
 def _number(text: str) -> int | float:
@@ -132,4 +142,4 @@ def _check_within(value: dict[str, object] | list[object], field: str, depth: in
 def _named(field: str) -> str:
     """Our name of it: inside of what people name themselves, a name may itself be what is wrong."""
     within = _PLACES.match(field)
-    return within[0] if within else re.split(r"[.\[]", field, maxsplit=1)[0]
+    return within[0] if within else _FIELD_END.split(field, maxsplit=1)[0]

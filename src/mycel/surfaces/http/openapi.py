@@ -23,6 +23,7 @@ from mycel.wire.words import Schema, placed
 
 AT = "#/components/schemas/"
 _TEXT = "text/markdown"
+_NO_NAME = re.compile(r"\W+")
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 Document = dict[str, Any]
@@ -125,7 +126,7 @@ def _statuses(operation: Operation) -> Iterable[int]:
 
 
 def _route(route: DescribedRoute, method: str, about: About, answers: Answers) -> Document:
-    names = re.sub(r"\W+", "_", route.path).strip("_")
+    names = _NO_NAME.sub("_", route.path).strip("_")
     in_query = [
         parts.parameter(name, schema, place="query", required=name in about.required)
         for name, schema in about.query.items()

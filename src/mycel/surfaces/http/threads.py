@@ -24,6 +24,8 @@ class Threads:
     def __init__(self, *, readers: int = READERS, writers: int = WRITERS, most_waiting: int = MOST_WAITING) -> None:
         self._readers = ThreadPoolExecutor(readers, thread_name_prefix="mycel-read")
         self._writers = ThreadPoolExecutor(writers, thread_name_prefix="mycel-write")
+        # Large requests take turns: of several threads that need the processor, each makes all others wait longer.
+        self._large = ThreadPoolExecutor(1, thread_name_prefix="mycel-large")
         self._most = readers + writers + most_waiting
         self._under_way = 0
 
@@ -31,17 +33,17 @@ class Threads:
     def under_way(self) -> int:
         return self._under_way
 
-    async def run(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
+    async def run(self, work: Callable[[], ResultT], *, writes: bool = False, is_large: bool = False) -> ResultT:
         """`Unavailable` when too much waits already."""
         if self._under_way >= self._most:
             raise Unavailable("the service has more to do than it can; retry in a moment", retry_after=1.0)
         self._under_way += 1
         try:
-            pool = self._writers if writes else self._readers
+            pool = self._large if is_large else self._writers if writes else self._readers
             return await asyncio.get_running_loop().run_in_executor(pool, work)
         finally:
             self._under_way -= 1
 
     def close(self) -> None:
-        for pool in (self._readers, self._writers):
+        for pool in (self._readers, self._writers, self._large):
             pool.shutdown(wait=True, cancel_futures=True)
