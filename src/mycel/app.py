@@ -131,7 +131,7 @@ def open_workspace(
         searching=searching,
         explaining=Explaining(searching),
         context=Context(searching, stores, time),
-        catalogue=Catalogue(stores, time),
+        catalogue=Catalogue(stores, time, policies),
         changes=Changes(stores),
         following=following,
         capture=Capture(
@@ -149,7 +149,7 @@ def open_workspace(
         knowledge=Knowledge(stores, writing, reading, searching),
         importing=Importing(stores, time, policies, writing),
         artifacts=artifacts,
-        moving=Moving(stores, time, writing),
+        moving=Moving(stores, time, policies, writing),
     )
     digesting = Digesting(directory, policies, workshop=workshop, model=model)
     performers |= {

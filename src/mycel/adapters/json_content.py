@@ -10,7 +10,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
+from mycel.domain.envelope import each_text
 from mycel.domain.fields import MAX_METADATA_BYTES, json_value
+from mycel.domain.hidden_text import program_text
 from mycel.domain.memory import Memory
 from mycel.engine.secrets.masking import mask_within
 
@@ -51,7 +53,7 @@ def readable(value: Mapping[str, Any], *, spots: Iterable[Spot], field: str) -> 
 
 
 def value_of(memory: Memory) -> dict[str, Any] | None:
-    """None when somebody has made a text of it that is no object any more."""
+    """Safe to hand to a model; None when somebody has made a text of it that is no object any more."""
     kept = memory.metadata.get(REST)
     try:
         if kept is None:
@@ -61,7 +63,7 @@ def value_of(memory: Memory) -> dict[str, Any] | None:
             _put(found, kept["text_at"], memory.content)
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-    return cast(dict[str, Any], found) if isinstance(found, dict) else None
+    return each_text(cast(dict[str, Any], found), program_text) if isinstance(found, dict) else None
 
 
 def texts_in(value: object) -> Iterable[str]:

@@ -19,6 +19,7 @@ from mycel.adapters.path_parts import names_below, path_of
 from mycel.adapters.shelf import Shelf
 from mycel.contracts.memory_fields import ChangedFields, MemoryFields
 from mycel.domain.fields import MAX_LABEL, one_line
+from mycel.domain.hidden_text import hides, program_text
 from mycel.domain.marks import without_marks
 from mycel.domain.memory import Memory
 
@@ -49,7 +50,7 @@ class MemoryFiles:
             raise FileRefused(f"The path {path} does not exist. Please provide a valid path.")
         if first is None or first.path != place or not names:
             files = self._shelf.below(place)
-            return folder_listing(path, {names_below(place, file.path): text_of(file) for file in files})
+            return folder_listing(path, {_shown_names(place, file): text_of(file) for file in files})
         lines = text_of(first).split("\n")
         if len(lines) > MAX_LINES:
             raise FileRefused(f"File {path} exceeds maximum line limit of 999,999 lines.")
@@ -164,15 +165,21 @@ class MemoryFiles:
 
 
 def text_of(file: Memory) -> str:
-    """The file as its agent wrote it, or as somebody has edited the memory since."""
+    """The file as its agent wrote it, or as somebody has edited the memory since; a model reads it."""
     blank = file.metadata.get(BLANK)
-    return blank if isinstance(blank, str) and file.content == BLANK_CONTENT else file.content
+    return program_text(blank if isinstance(blank, str) and file.content == BLANK_CONTENT else file.content)
+
+
+def _shown_names(place: str, file: Memory) -> Names:
+    return tuple(map(program_text, names_below(place, file.path)))
 
 
 def _names(path: str) -> Names:
     """Below the root; what `..` would leave is refused, and so is whatever does not begin with it."""
     if not path.startswith(ROOT):
         raise FileRefused(f"Path must start with {ROOT}, got: {path}")
+    if hides(path):
+        raise FileRefused("Path must not hold control characters or hidden ones")
     walked = [ROOT[1:]]
     for name in path[len(ROOT) :].split("/"):
         if name == ".." and walked:

@@ -7,9 +7,11 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Unpack
 
+from mycel.adapters.path_parts import names_below
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.memory_fields import ChangedFields, MemoryFields
 from mycel.domain.fields import path as checked_path
+from mycel.domain.hidden_text import hides
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.errors import Conflict, InvalidInput, NotFound
 
@@ -86,7 +88,9 @@ class Shelf:
         return None
 
     def described(self, path: str, fields: MemoryFields) -> MemoryFields:
-        return {**self._fields, **fields, "path": path, "type": KIND.value}
+        # A name comes back as it was given, whatever it holds: one that could steer its reader waits.
+        odd: MemoryFields = {"needs_review": True} if any(map(hides, names_below(self.folder, path))) else {}
+        return {**self._fields, **fields, **odd, "path": path, "type": KIND.value}
 
     def change(self, path: str, changed: Callable[[Memory], ChangedFields]) -> Memory | None:
         """What stands at the path as `changed` makes it; made again when another was faster. None: nothing stands."""

@@ -10,6 +10,7 @@ from mycel.adapters.json_content import REST, readable, texts_in, value_of
 from mycel.contracts.memory_fields import ChangedFields, MemoryFields
 from mycel.domain.draft import first_sentence
 from mycel.domain.fields import lifetime, one_line
+from mycel.domain.hidden_text import program_text
 from mycel.domain.marks import without_marks
 from mycel.domain.memory import Memory
 
@@ -56,7 +57,7 @@ def new_item(value: Mapping[str, Any], *, key: str, ttl_minutes: float | None, r
 
 def value_in(memory: Memory) -> dict[str, Any]:
     found = value_of(memory)
-    return {PLAIN: memory.content} if found is None else found
+    return {PLAIN: program_text(memory.content)} if found is None else found
 
 
 def written_at(memory: Memory) -> datetime:

@@ -26,6 +26,8 @@ MAX_METADATA_BYTES = 16 * 1024
 MAX_DEPTH = 32
 MAX_PAGE = 1000
 MAX_SECONDS = 10**10
+# The longest option has 16.
+MAX_REPEATED = 24
 # What SQLite and Postgres both keep as a whole number.
 LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
 # Classes of characters, named one by one and not by the tables of the running Python: what is a name today is one
@@ -242,4 +244,7 @@ def _json_object(value: Mapping[object, object], *, field: str, depth: int, max_
 
 
 def _shown(value: object) -> str:
-    return ascii(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"
+    """A misspelt word is repeated; a text that was meant for another field is not."""
+    if not isinstance(value, str):
+        return f"a {type(value).__name__}"
+    return ascii(value) if len(value) <= MAX_REPEATED else f"a text of {len(value)} characters"

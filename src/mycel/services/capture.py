@@ -23,7 +23,7 @@ from mycel.domain.team import Caller
 from mycel.domain.transcript import Transcript
 from mycel.errors import InvalidInput, NotFound, Unavailable, Unfitting
 from mycel.services.policies import Policies
-from mycel.services.screening import screen_surroundings, screen_transcript
+from mycel.services.screening import screen_transcript, without_secrets
 
 # A session that has not reported for so long is taken for finished.
 QUIET = timedelta(minutes=5)
@@ -161,7 +161,7 @@ class Capture:
         transcript = screen_transcript(read_transcript(material, field="messages"), policy, field="messages")
         if not transcript.text.strip():
             raise Unfitting("hold nothing to keep", field="messages")
-        surroundings = screen_surroundings(read_surroundings(given), policy)
+        surroundings = without_secrets(read_surroundings(given), policy)
         return new_source(caller, transcript, kind=kind, surroundings=surroundings, now=self._clock.now())
 
     def _growing(

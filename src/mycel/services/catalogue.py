@@ -14,22 +14,27 @@ from mycel.domain.ids import EventId, SourceId, parse_id
 from mycel.domain.limits import MAX_NOTED_BYTES, MAX_VIEW_QUERY_BYTES
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
+from mycel.domain.screened_fields import texts_in
 from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
+from mycel.services.policies import Policies
+from mycel.services.screening import refuse_secret, screen_at_once
 
 
 class Catalogue:
-    def __init__(self, stores: Stores, clock: Clock) -> None:
+    def __init__(self, stores: Stores, clock: Clock, policies: Policies) -> None:
         self._stores = stores
         self._clock = clock
+        self._policies = policies
 
     def list_projects(self, caller: Caller) -> list[Project]:
         with self._stores.lease(caller.team) as store:
             return store.list_projects(read_scope(caller))
 
     def register_project(self, caller: Caller, name: object, *, description: object = None) -> Project:
-        project = Project(fields.place(name, field="name"), _note(description, "description"), self._clock.now())
+        given = {"name": fields.place(name, field="name"), "description": _note(description, "description")}
+        project = Project(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
         with self._stores.lease(caller.team) as store:
             return store.transact(lambda transaction: transaction.register_project(project))
 
@@ -46,13 +51,13 @@ class Catalogue:
         folder: object = None,
         remote: object = None,
     ) -> Repo:
-        repo = Repo(
-            name=fields.place(name, field="name"),
-            project_id=None if project is None else fields.place(project, field="project"),
-            folder=_note(folder, "folder"),
-            remote=_note(remote, "remote"),
-            created_at=self._clock.now(),
-        )
+        given = {
+            "name": fields.place(name, field="name"),
+            "project_id": None if project is None else fields.place(project, field="project"),
+            "folder": _note(folder, "folder"),
+            "remote": _note(remote, "remote"),
+        }
+        repo = Repo(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
         with self._stores.lease(caller.team) as store:
             return store.transact(lambda transaction: transaction.register_repo(repo))
 
@@ -60,13 +65,17 @@ class Catalogue:
         self, caller: Caller, name: object, *, query: object = None, filters: Mapping[str, object]
     ) -> SavedView:
         read_filters(filters, now=self._clock.now())
-        view = SavedView(
-            name=fields.label(name, field="name"),
-            query=None if query is None else fields.text(query, field="query", max_bytes=MAX_VIEW_QUERY_BYTES),
-            filters={name: _plain(value) for name, value in filters.items() if value is not None},
-            created_at=self._clock.now(),
-        )
-        fields.metadata(view.filters, field="filters")
+        wanted = {name: _plain(value) for name, value in filters.items() if value is not None}
+        for filter, value in wanted.items():
+            for text in texts_in(value):
+                # A masked one would find nothing.
+                refuse_secret(text, field=filter)
+        given = {
+            "name": fields.label(name, field="name"),
+            "query": None if query is None else fields.text(query, field="query", max_bytes=MAX_VIEW_QUERY_BYTES),
+            "filters": fields.metadata(wanted, field="filters"),
+        }
+        view = SavedView(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
         with self._stores.lease(caller.team) as store:
             store.transact(lambda transaction: transaction.save_view(caller.member_id, view))
         return view

@@ -24,7 +24,7 @@ from mycel.services.capture import ask_for, new_event, new_source
 from mycel.services.digesting import Applying, get_source, trust_of
 from mycel.services.drawing import Drawing
 from mycel.services.policies import Policies
-from mycel.services.screening import screen_surroundings, screen_transcript
+from mycel.services.screening import screen_transcript, without_secrets
 from mycel.services.unwritten import Unwritten
 
 # A section is read whole; a chapter says too many things to be one memory.
@@ -70,7 +70,7 @@ class Files:
         policy = self._policies.of(caller.team)
         said = screen_transcript(Transcript(text, (Turn("", 0, len(text)),)), policy, field="content")
         known = {"visibility": self._visibility(uri), **read_surroundings(given), "uri": uri}
-        surroundings = screen_surroundings(known, policy)
+        surroundings = without_secrets(known, policy)
         source = new_source(caller, said, kind=SourceKind.DOCUMENT, surroundings=surroundings, now=self._clock.now())
         shared = self._is_shared(source)
         parts = self._parts(caller.team, source, caller.trust) if len(said.text) <= AT_ONCE_BYTES else None

@@ -22,7 +22,7 @@ from mycel.errors import InvalidInput
 from mycel.services.capture import new_event, new_source
 from mycel.services.knowledge import type_of
 from mycel.services.policies import Policies
-from mycel.services.screening import screen_surroundings, screen_transcript
+from mycel.services.screening import screen_at_once, screen_transcript, without_secrets
 from mycel.services.standing import store_value
 from mycel.services.unwritten import Unwritten
 from mycel.services.write import Writing
@@ -83,7 +83,8 @@ class Importing:
         dry_run: object = False,
     ) -> ImportReport:
         """All of the file in one transaction. What people did to an entry since stays, unless the file says anew."""
-        called = fields.label(name, field="name")
+        # Part of where each entry says it came from.
+        called = screen_at_once({"name": fields.label(name, field="name")}, self._policies.of(caller.team))["name"]
         said = fields.filled_text(text, field="text", max_bytes=MAX_SHARED_TEXT_BYTES)
         common: dict[str, object] = {
             "project": None if project is None else fields.place(project, field="project"),
@@ -109,7 +110,7 @@ class Importing:
         screened = screen_transcript(Transcript(text, (Turn("", 0, len(text)),)), policy, field="text")
         # Under another category for what has none, the same file says other things.
         uri = URI + name + ("" if common["category"] == FALLBACK else f"#{common['category']}")
-        surroundings = screen_surroundings({"uri": uri, "title": name, "project_id": common["project"]}, policy)
+        surroundings = without_secrets({"uri": uri, "title": name, "project_id": common["project"]}, policy)
         now = self._clock.now()
         return new_source(caller, screened, kind=SourceKind.DOCUMENT, surroundings=surroundings, now=now)
 

@@ -14,6 +14,7 @@ from mycel.domain.archive import ExportReport, Header, MemoryRecord, MoveReport,
 from mycel.domain.archive_lines import kind_of
 from mycel.domain.ids import MemberId
 from mycel.domain.link import Link
+from mycel.domain.policy import Policy
 from mycel.domain.source import EventState, IngestionEvent, Source, Step
 from mycel.domain.team import Caller
 from mycel.domain.words import IndexedText
@@ -22,6 +23,8 @@ from mycel.retrieval.columns import indexed_text
 from mycel.services.adopting import Adopting
 from mycel.services.archive_files import ArchiveWriter, new_file, open_archive
 from mycel.services.archive_reading import check_archive, read_archive
+from mycel.services.archive_screen import screened
+from mycel.services.policies import Policies
 from mycel.services.write import Writing
 
 # Called with how many records are done.
@@ -32,9 +35,10 @@ BATCH_LETTERS = 2_000_000
 
 
 class Moving:
-    def __init__(self, stores: Stores, clock: Clock, writing: Writing) -> None:
+    def __init__(self, stores: Stores, clock: Clock, policies: Policies, writing: Writing) -> None:
         self._stores = stores
         self._clock = clock
+        self._policies = policies
         self._writing = writing
 
     def export(self, caller: Caller, file: Path, *, progress: Progress | None = None) -> ExportReport:
@@ -65,7 +69,8 @@ class Moving:
             header = check_archive(lines)
             if not header.whole:
                 raise InvalidInput("holds what one member saw; only the archive of a whole team is taken", field="file")
-            intake = _Intake(store, engine_scope(caller.team), by=caller.member_id, dry_run=dry_run)
+            policy = self._policies.of(caller.team)
+            intake = _Intake(store, engine_scope(caller.team), policy, by=caller.member_id, dry_run=dry_run)
             done = 0
             for batch in _batches(read_archive(lines, team=caller.team)):
                 intake.take(batch)
@@ -94,28 +99,44 @@ class Moving:
 class _Intake:
     """Takes batches into one store, and counts what became of them."""
 
-    def __init__(self, store: Store, scope: ReadScope, *, by: MemberId, dry_run: bool) -> None:
+    def __init__(self, store: Store, scope: ReadScope, policy: Policy, *, by: MemberId, dry_run: bool) -> None:
         self._store = store
         self._scope = scope
+        self._policy = policy
         self._by = by
         self._dry_run = dry_run
         self.outcome = _Outcome()
 
     def take(self, batch: Sequence[Record]) -> None:
-        words = [indexed_text(one.present.memory) if isinstance(one, MemoryRecord) else None for one in batch]
-        prepared = list(zip(batch, words, strict=True))
+        screened = [self._screened(record) for record in batch]
+        words = [indexed_text(one.present.memory) if isinstance(one, MemoryRecord) else None for one in screened]
+        prepared = list(zip(batch, screened, words, strict=True))
 
         def work(transaction: Transaction) -> list[Taken]:
-            return [self._take(transaction, record, text) for record, text in prepared]
+            return [self._take(transaction, *one) for one in prepared]
 
         self.outcome.add(batch, self._store.transact(work))
 
-    def _take(self, transaction: Transaction, record: Record, words: IndexedText | None) -> Taken:
-        if self.outcome.lacks_an_end_of(record):
+    def _screened(self, record: Record) -> Record | None:
+        try:
+            return screened(record, self._policy)
+        except InvalidInput:
+            return None
+
+    def _take(self, transaction: Transaction, given: Record, record: Record | None, words: IndexedText | None) -> Taken:
+        if self.outcome.lacks_an_end_of(given):
             return Taken.END
+        if record is None:
+            return Taken.REFUSED
+        if record != given and self._stands(transaction, given):
+            return Taken.UNCHANGED
         if isinstance(record, IngestionEvent) and Step.DELIVER in record.steps and record.state is not EventState.DONE:
             return Taken.SENDING
         return transaction.take_in(self._scope, record, by=self._by, words=words, dry_run=self._dry_run)
+
+    def _stands(self, transaction: Transaction, given: Record) -> bool:
+        """What was approved here stays so when its archive comes back."""
+        return transaction.take_in(self._scope, given, by=self._by, dry_run=True) is Taken.UNCHANGED
 
 
 class _Outcome:

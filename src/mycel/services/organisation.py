@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from mycel.access.rules import require_operator
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
 from mycel.domain import fields
 from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.policy import Policy
 from mycel.domain.team import (
     ENGINE,
     EXECUTIVE,
@@ -27,12 +29,17 @@ from mycel.domain.team import (
     Trust,
 )
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound, Unfitting
+from mycel.services.screening import refuse_secret, screen_at_once
 
+# Every known format of a key is as long, and in fewer letters nobody is told to do anything.
+_LEAST_LOOKED_AT = 20
+_SIGNS = re.compile(r"[^A-Za-z0-9]")
 _TEAM_NAME, _MEMBER_ID, _RESERVED = re.compile(TEAM_NAME), re.compile(MEMBER_ID), re.compile(NO_TEAM_NAME)
 
 
 def read_team_name(value: object, *, field: str = "team") -> TeamName:
     if isinstance(value, str) and _TEAM_NAME.fullmatch(value) and not _RESERVED.fullmatch(value):
+        _require_plain(value, field)
         return TeamName(value)
     raise InvalidInput(
         "must be 1 to 63 lower-case letters, digits, '-' or '_', starting with a letter or digit", field=field
@@ -43,8 +50,22 @@ def read_member_id(value: object, *, field: str = "member") -> MemberId:
     if value == ENGINE:
         raise InvalidInput(f"{ENGINE} is the name of Mycel's own hand: choose another", field=field)
     if isinstance(value, str) and _MEMBER_ID.fullmatch(value):
+        _require_plain(value, field)
         return MemberId(value)
     raise InvalidInput("must be 1 to 128 letters, digits or . _ @ : + -, starting with a letter or digit", field=field)
+
+
+def _require_plain(name: str, field: str) -> None:
+    """Names stand beside what a member wrote, in whatever agents are shown."""
+    if len(name) >= _LEAST_LOOKED_AT:
+        _screen(name, field)
+
+
+# The same few are named all the time; one that is refused is not remembered.
+@lru_cache(maxsize=4096)
+def _screen(name: str, field: str) -> None:
+    screen_at_once({field: _SIGNS.sub(" ", name)}, Policy())
+    refuse_secret(name, field=field)
 
 
 class Organisation:

@@ -9,9 +9,11 @@ from mycel.domain import fields
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import PLACE_RELATIONS, PROJECT_PREFIX, REPO_PREFIX, Link, Relation
 from mycel.domain.memory import Memory
+from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
 from mycel.errors import Dangling, Unfitting
 from mycel.services.ownership import change_own
+from mycel.services.screening import screen_at_once
 
 
 class Relating:
@@ -21,6 +23,8 @@ class Relating:
     def link(self, caller: Caller, from_id: object, to_id: object, relation: object) -> Link:
         """Whoever may edit a memory says what it relates to, among what it can see."""
         start, target, kind = _read_ends(from_id, to_id, relation)
+        # The name of a place comes in by this as well.
+        screen_at_once({"name": target}, Policy())
 
         def work(transaction: Transaction) -> Link:
             origin, link = _between(transaction, caller, start, target, kind)

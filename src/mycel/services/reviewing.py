@@ -98,7 +98,12 @@ class Reviewing:
         changes = dict(cast(Mapping[str, object], edits))
         if "status" in changes or "needs_review" in changes:
             raise InvalidInput("follows from the approval", field="status")
-        return replace(screen(read_fields(changes), self._policies.of(caller.team)), suspicion=None)
+        draft = screen(read_fields(changes), self._policies.of(caller.team))
+        if draft.suspicion is not None:
+            # Nobody vouches for their own words: what they change has to wait for somebody else.
+            why = draft.suspicion.partition(":")[0]
+            raise InvalidInput(f"would have to wait: it {why}; update the memory instead", field="edits")
+        return draft
 
     def _decide(self, caller: Caller, work: Callable[[Transaction], list[Memory]]) -> list[Memory]:
         with self._stores.lease(caller.team) as store:

@@ -2,71 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.draft import Draft
+from mycel.domain.hidden_text import hides
 from mycel.domain.limits import MAX_REASON_BYTES
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA
 from mycel.domain.policy import Policy, Secrets
+from mycel.domain.screened_fields import NAMES, is_screened, named_values, texts_in
 from mycel.domain.transcript import Transcript, Turn
 from mycel.errors import InvalidInput
 
-_TEXTS = ("content", "title", "summary", "rationale")
-# Names by which things are found again: a masked one would find nothing, so a secret in one is refused.
-_NAMES = ("key", "category", "path", "project_id", "repo_id", "session_id", "task_id", "thread_id")
-_LISTS = ("tags", "alternatives")
-# What an agent is shown; a suspicious word elsewhere steers nobody.
-_SHOWN = ("title", "summary", "content", "task_id")
+HIDDEN = "holds characters that hide text from people or steer a terminal"
+# Shorter ones are looked at together, as many as make one passage: a look at a word costs as much as one at a sentence.
+_SHORT_CHARS = 48
+_TOGETHER_CHARS = 280
 
 
 def screen(draft: Draft, policy: Policy) -> Draft:
     """The draft without secrets, and with the reason why a person should look at it first, if there is one."""
-    values = _without_secrets(draft.values, policy) if _holds_secret(draft.values) else draft.values
+    values = draft.values
+    if _holds_secret(values):
+        kinds: dict[str, None] = {}
+        values = without_secrets(values, policy, kinds=kinds)
+        if kinds:
+            values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(kinds))
     return replace(draft, values=values, suspicion=suspicion(values))
 
 
 def suspicion(values: Mapping[str, Any]) -> str | None:
+    """Why a person should look at a record first: at any text of it that an agent or a terminal may be shown."""
     from mycel.engine.poison.detection import instruction_to_reader
 
-    shown = [values[name] for name in _SHOWN if values.get(name)]
-    return next((found for text in shown if (found := instruction_to_reader(text))), None)
+    # A list is shown in one line, and so it is read here.
+    texts = [", ".join(texts_in(value)) for name, value in values.items() if value and is_screened(name)]
+    for together in _together(texts):
+        found = instruction_to_reader("\n".join(together))
+        if found and len(together) > 1:
+            # Words of one field make no order with words of another.
+            found = next((one for text in together if (one := instruction_to_reader(text))), None)
+        if found:
+            return found
+    return HIDDEN if any(map(hides, texts)) else None
+
+
+def screen_at_once(values: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+    """Of a record that cannot wait for a person: masked, and refused where it would have to wait."""
+    for name, value in values.items():
+        if found := suspicion({name: value}):
+            # What it says is not repeated.
+            raise InvalidInput(f"{found.partition(':')[0]}; say it in other words", field=name)
+    return without_secrets(values, policy)
+
+
+def _together(texts: list[str]) -> Iterator[list[str]]:
+    """Each long text alone, and short ones up to the length of a passage."""
+    short: list[str] = []
+    length = 0
+    for text in texts:
+        if len(text) >= _SHORT_CHARS:
+            yield [text]
+        elif text:
+            if length + len(text) > _TOGETHER_CHARS:
+                yield short
+                short, length = [], 0
+            short.append(text)
+            length += len(text)
+    if short:
+        yield short
 
 
 def _holds_secret(values: Mapping[str, Any]) -> bool:
     """Everything at once: nearly every draft holds none, and each look costs as much as a page of text."""
-    from mycel.engine.secrets.masking import mask_secrets
+    from mycel.engine.secrets.masking import mask_secrets, mask_within
 
-    texts = [values[name] for name in (*_TEXTS, *_NAMES) if values.get(name)]
-    texts += [text for name in _LISTS for text in values.get(name) or ()]
-    source = values.get("source_ref")
-    if source is not None and source.uri:
-        texts.append(source.uri)
-    return bool(values.get("metadata")) or bool(mask_secrets("\n".join(texts)).kinds)
+    texts: list[str] = []
+    for name, value in values.items():
+        if not value or not is_screened(name):
+            continue
+        if isinstance(value, Mapping):
+            # Names in it say what a value is.
+            if mask_within(cast(Mapping[str, Any], value))[1]:
+                return True
+            texts += _names_in(cast(Mapping[str, Any], value))
+        else:
+            texts += texts_in(value)
+    return bool(mask_secrets("\n".join(texts)).kinds)
 
 
-def _without_secrets(draft: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
-    values = dict(draft)
-    kinds: dict[str, None] = {}
-    for name in _NAMES:
-        refuse_secret(values.get(name), field=name)
-    for name in _TEXTS:
-        if values.get(name):
-            values[name] = masked(values[name], policy, field=name, kinds=kinds)
-    for name in _LISTS:
-        if values.get(name):
-            values[name] = tuple(masked(text, policy, field=name, kinds=kinds) for text in values[name])
-    if values.get("metadata"):
-        values["metadata"] = _masked_metadata(values["metadata"], policy, kinds)
-    source = values.get("source_ref")
-    if source is not None and source.uri:
-        values["source_ref"] = replace(source, uri=masked(source.uri, policy, field="source", kinds=kinds))
-    if kinds:
-        values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(kinds))
-    return values
+def without_secrets(
+    values: Mapping[str, Any], policy: Policy, *, kinds: dict[str, None] | None = None
+) -> dict[str, Any]:
+    """Fields by their names, masked; `InvalidInput` for a name that holds a secret, or where the policy says so."""
+    return {
+        name: _without_secrets(value, policy, field=name, kinds=kinds) if value and is_screened(name) else value
+        for name, value in values.items()
+    }
+
+
+def _without_secrets(value: Any, policy: Policy, *, field: str, kinds: dict[str, None] | None) -> Any:
+    if type(value) is str:
+        if field not in NAMES:
+            return masked(value, policy, field=field, kinds=kinds)
+        refuse_secret(value, field=field)
+    elif isinstance(value, Mapping):
+        return _masked_object(cast(Mapping[str, Any], value), policy, field=field, kinds=kinds)
+    elif isinstance(value, tuple):
+        texts = cast(tuple[Any, ...], value)
+        return tuple(_without_secrets(text, policy, field=field, kinds=kinds) for text in texts)
+    elif is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **without_secrets(dict(named_values(value)), policy, kinds=kinds))
+    return value
 
 
 def masked(text: str, policy: Policy, *, field: str, kinds: dict[str, None] | None = None) -> str:
@@ -79,8 +129,9 @@ def masked(text: str, policy: Policy, *, field: str, kinds: dict[str, None] | No
 
 
 def read_reason(value: object, policy: Policy) -> str:
-    """Why somebody did something, which is kept as long as the memory."""
-    return masked(fields.filled_text(value, field="reason", max_bytes=MAX_REASON_BYTES), policy, field="reason")
+    """Why somebody did something, which is kept as long as the memory and shown with its history."""
+    said = {"reason": fields.filled_text(value, field="reason", max_bytes=MAX_REASON_BYTES)}
+    return screen_at_once(said, policy)["reason"]
 
 
 def refuse_secret(name: object, *, field: str) -> None:
@@ -90,20 +141,27 @@ def refuse_secret(name: object, *, field: str) -> None:
         raise InvalidInput(f"holds what looks like a secret ({', '.join(kinds)}); choose another name", field=field)
 
 
-def screen_surroundings(values: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
-    """What a capture says about its material."""
-    for name in _NAMES:
-        refuse_secret(values.get(name), field=name)
-    shown = {name: masked(values[name], policy, field=name) for name in ("title", "uri") if values.get(name)}
-    return {**values, **shown}
-
-
-def _masked_metadata(metadata: Mapping[str, Any], policy: Policy, kinds: dict[str, None]) -> Mapping[str, Any]:
+def _masked_object(
+    value: Mapping[str, Any], policy: Policy, *, field: str, kinds: dict[str, None] | None
+) -> Mapping[str, Any]:
     from mycel.engine.secrets.masking import mask_within
 
-    found, masked_kinds = mask_within(dict(metadata))
-    _note(masked_kinds, policy, field="metadata", kinds=kinds)
+    for name in _names_in(value):
+        refuse_secret(name, field=field)
+    found, masked_kinds = mask_within(dict(value))
+    _note(masked_kinds, policy, field=field, kinds=kinds)
     return cast(Mapping[str, Any], found)
+
+
+def _names_in(value: object) -> Iterator[str]:
+    """Every name in an object, however deep."""
+    if isinstance(value, Mapping):
+        for name, inner in cast(Mapping[str, object], value).items():
+            yield name
+            yield from _names_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in cast(list[object], value):
+            yield from _names_in(inner)
 
 
 def _note(found: tuple[str, ...], policy: Policy, *, field: str, kinds: dict[str, None] | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
+from typing import Any, cast
 
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
@@ -66,10 +67,9 @@ class Searching:
             ranked, degraded = self.rank(ask, places)
             hits = answered(ask, ranked, places)
             recall = Recall(id=RecallId(new_id()), query=ask.text, hits=tuple(hits), degraded=degraded)
+            logged, request = _without_secrets(recall, ask.request)
             # A lead's own team may have no store yet: then the parent's keeps the log.
-            any(
-                place.store.log_recall(recall, request=ask.request, by=caller.member_id, at=ask.now) for place in places
-            )
+            any(place.store.log_recall(logged, request=request, by=caller.member_id, at=ask.now) for place in places)
         return recall
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
@@ -96,6 +96,15 @@ class Searching:
         finished = [self._embedding.catch_up(place.store) for place in places]
         meaning = Meaning(vector, embedder.model, embedder.background)
         return meaning, () if all(finished) else (UNFINISHED,)
+
+
+def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall, Mapping[str, Any]]:
+    """The question and its filters as the log may keep them."""
+    from mycel.engine.secrets.masking import mask_secrets, mask_within
+
+    query = mask_secrets(recall.query)
+    asked, _ = mask_within(request)
+    return replace(recall, query=query.text) if query.kinds else recall, cast(Mapping[str, Any], asked)
 
 
 def answered(ask: Ask, ranked: Ranked | None, places: Sequence[Place]) -> list[Hit]:

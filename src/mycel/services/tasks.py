@@ -26,7 +26,7 @@ from mycel.services.drawing import Drawing
 from mycel.services.episodes import read_detail
 from mycel.services.idempotency import Retry
 from mycel.services.policies import Policies
-from mycel.services.screening import masked, screen_surroundings
+from mycel.services.screening import masked, without_secrets
 from mycel.services.unwritten import Unwritten
 
 # The same words later than this are another run of the task, not the same one told again.
@@ -92,12 +92,14 @@ class Tasks:
         text, told, starts = report_text(approach, outcome, lessons)
         # Lessons are candidates already: what the system says is not drawn from a second time.
         turns = (Turn("assistant", 0, told), *([Turn("system", told, len(text))] if lessons else []))
-        surroundings = screen_surroundings({**result.about, "task_id": result.task_id}, policy)
+        surroundings = without_secrets({**result.about, "task_id": result.task_id}, policy)
         source = new_source(
             caller, Transcript(text, turns), kind=SourceKind.RUN, surroundings=surroundings, now=self._clock.now()
         )
         drawing = Drawing(source, policy, team=caller.team, trust=caller.trust)
-        episode, detail = self._episode(caller, result, drawing, policy, approach=approach, outcome=outcome)
+        episode, detail = self._episode(
+            caller, result, drawing, policy, approach=approach, outcome=outcome, called=source.title
+        )
         drawn = tuple(_lesson(drawing, policy, source, lesson, at) for lesson, at in zip(lessons, starts, strict=True))
         return _Prepared(source, episode, detail, self._prepare_artifacts(caller, result), drawn)
 
@@ -119,11 +121,12 @@ class Tasks:
         *,
         approach: str | None,
         outcome: str,
+        called: str | None,
     ) -> tuple[Unwritten, EpisodeDetail]:
         """Who does not say how it was done has an entry that goes by its title."""
         action = result.action
         if approach is None:
-            name = str(result.about.get("title") or outcome.removeprefix(WENT_WRONG))
+            name = called or outcome.removeprefix(WENT_WRONG)
             title = first_sentence(f"{action.value.capitalize()}: {name}")
             content, approach_end, outcome_start = self._shortened(outcome), 0, 0
         else:

@@ -107,7 +107,7 @@ def test_an_interrupt_ends_a_command_with_130_and_no_traceback(environment: dict
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 def test_a_terminal_gets_colours_but_no_sequence_from_stored_text(environment: dict[str, str]) -> None:
     run(environment, "save", "--", "\x1b]0;owned\x07 [red]title[/red]")
-    shown = _run_on_terminal(environment, "recent")
+    shown = _run_on_terminal(environment, "list", "--status", "inbox")
     assert b"\x1b[1m" in shown
     assert b"\x1b]" not in shown
     assert b"\\x1b]0;owned\\x07 [red]title[/red]" in shown

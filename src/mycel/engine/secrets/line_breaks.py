@@ -22,6 +22,7 @@ _SIGNS_OF_CONTINUED = {
     "'": ("'\n", "'\r\n", "' +", "' \\", "' ."),
 }
 # Pieces of a key that a terminal or a mail has broken: the second has its line to itself.
+_ASSIGNMENT = re.compile(r"[=:]")
 _PIECE_AFTER = re.compile(r"[ \t>]{0,40}(?P<piece>[A-Za-z0-9+/_.-]{6,512}={0,2})[ \t\"',;]{0,4}(?=\r?\n|\Z)")
 _PIECE_CHARS = 200
 _LEAST_BROKEN_CHARS = 16
@@ -91,7 +92,7 @@ def _broken_keys(text: str) -> Iterator[tuple[int, int]]:
 
 def _are_one(before: str, after: str) -> bool:
     """Whether two pieces are of one key, and not the words at the end of one line and in the next."""
-    tail = re.split(r"[=:]", before)[-1] or before
+    tail = _ASSIGNMENT.split(before)[-1] or before
     return is_random(tail + after, least=_LEAST_BROKEN_CHARS) and _is_mixed(after) and _is_mixed(tail)
 
 

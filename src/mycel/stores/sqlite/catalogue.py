@@ -34,12 +34,16 @@ def list_repos(connection: apsw.Connection, scope: ReadScope) -> list[Repo]:
 
 
 def _mentioned(scope: ReadScope, column: str, *, than: str) -> Clause:
-    """Names that stand in memories in sight and not in the table, with the moment of the first such memory."""
+    """Names that stand in memories in sight and not in the table, with the moment of the first such memory.
+
+    Where a memory waits for a person, so does the name, for all but its author.
+    """
     seen, values = visible(scope)
     return (
         f"""
         SELECT m.{column} AS name, min(m.created_at) AS at FROM memories m
         WHERE m.{column} IS NOT NULL AND m.deleted_at IS NULL AND {seen}
+          AND (m.status <> 'inbox' OR m.agent_id = :reader)
           AND m.{column} NOT IN (SELECT name FROM {than}) GROUP BY m.{column}""",
         values,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_types import CallToolResult, TextContent
 
+from mycel.domain.envelope import each_text, one_line, whole_text
 from mycel.domain.ids import TeamName
 from mycel.errors import MycelError, NotFound
 from mycel.surfaces.mcp.arguments import read_arguments, repeat_key
@@ -27,8 +28,14 @@ async def call_tool(tool: Tool, guest: Guest, given: Mapping[str, Any]) -> CallT
         told = await guest.work(lambda: _do(tool, guest, arguments), writes=tool.effect is not Effect.READS)
     except MycelError as error:
         return _failed(error)
+    return _result(told, is_error=False)
+
+
+def _result(told: Told, *, is_error: bool) -> CallToolResult:
+    """The text stands in its envelope already; what is structured has none, and a model may read it as well."""
+    structured = each_text(told.structured, lambda text: text if text is told.text else whole_text(text))
     return CallToolResult(
-        content=[TextContent(type="text", text=told.text)], structured_content=told.structured, is_error=False
+        content=[TextContent(type="text", text=told.text)], structured_content=structured, is_error=is_error
     )
 
 
@@ -65,11 +72,9 @@ def _once(tool: Tool, method: Any, arguments: dict[str, Any]) -> Any:
 def _failed(error: MycelError) -> CallToolResult:
     field = getattr(error, "field", None)
     wait = getattr(error, "retry_after", None)
-    structured = {"code": error.code, "detail": str(error)}
+    structured: dict[str, Any] = {"code": error.code, "detail": str(error)}
     if field is not None:
         structured["field"] = field
     if wait is not None:
         structured["retry_after"] = wait
-    return CallToolResult(
-        content=[TextContent(type="text", text=f"{error.code}: {error}")], structured_content=structured, is_error=True
-    )
+    return _result(Told(one_line(f"{error.code}: {error}"), structured), is_error=True)

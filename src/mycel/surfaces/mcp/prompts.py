@@ -9,6 +9,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
 from mycel.contracts.memory_api import MemoryApi
+from mycel.domain.envelope import one_line
 from mycel.domain.ids import TeamName
 from mycel.surfaces.mcp import telling
 from mycel.surfaces.mcp.guests import Guest
@@ -27,7 +28,7 @@ class Written:
 
 
 def _save_decision(_memory: MemoryApi, given: Mapping[str, str]) -> str:
-    decided = given.get("decision")
+    decided = one_line(given.get("decision", ""))
     subject = f"this decision: {decided}" if decided else "the decision that was just made in this conversation"
     return (
         f"Save {subject}\n\n"

@@ -1,0 +1,50 @@
+"""Characters that hide text from people or steer a terminal: what holds them waits, and no program is handed them.
+
+Only what has no honest use in a note counts. Joined emoji, variation selectors, right-to-left marks, embeddings and
+isolates (which programs put around names by themselves) and the three flags made of tag characters are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mycel.domain.envelope import unmarked
+
+# Controls but those that space text, among them escape; the two overrides of direction; the tag block; and runs that
+# only a coded message needs: two variation selectors for one character, or eight characters of no width.
+_STEERING = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\U000e0000-\U000e007f]"
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+    "|[\u200b-\u200d\u2060-\u2064\ufeff]{8,}"
+)
+_ASCII_STEERING = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
+# England, Scotland and Wales: a black flag, the letters of the region as tags, and the tag that ends them.
+_FLAG = "\U0001f3f4"
+_FLAGS = tuple(
+    _FLAG + "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
+    for region in ("gbeng", "gbsct", "gbwls")
+)
+_FLAG_OR_STEERING = re.compile(f"({'|'.join(_FLAGS)})|{_STEERING.pattern}")
+
+
+def hides(text: str) -> bool:
+    """Whether a text holds what its reader would not see, or what a terminal would obey."""
+    if text.isascii():
+        return _ASCII_STEERING.search(text) is not None
+    if _FLAG in text:
+        for flag in _FLAGS:
+            text = text.replace(flag, _FLAG)
+    return _STEERING.search(text) is not None
+
+
+def without_hidden(text: str) -> str:
+    """The text without them; nearly every text is returned as it is."""
+    return _FLAG_OR_STEERING.sub(lambda found: found[1] or "", text) if hides(text) else text
+
+
+def program_text(text: str) -> str:
+    """Stored text for a program that may hand it to a model: exact but for what hides or steers, and for our marks.
+
+    Other invisible characters stay: a program compares and writes back what it was given.
+    """
+    return unmarked(without_hidden(text))

@@ -1,0 +1,52 @@
+"""What the fields of records hold, said once for each field by its name.
+
+Whatever is not named here is text that somebody wrote: it is masked, and looked at for orders to its reader, however
+deep it lies. A field is left out only with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+# Names by which things are found again: a masked one would find nothing, so a secret in one is refused.
+NAMES = frozenset(
+    {
+        *("name", "key", "category", "path", "folder"),
+        *("project_id", "repo_id", "session_id", "task_id", "thread_id", "message_id"),
+    }
+)
+# Why nobody can write what they like there. Numbers, moments and choices hold no text in the first place.
+NOT_SCREENED: Mapping[str, str] = {
+    "id": "made here",
+    "source_id": "made here",
+    "team": "a name that was checked when the team was added",
+    "agent_id": "an id that was checked when it was read",
+    "sha256": "computed here",
+}
+
+
+def is_screened(field: str) -> bool:
+    return field not in NOT_SCREENED
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every text of a value: of a list or object each, names of an object included."""
+    # By the very type: a choice is text that Mycel wrote.
+    if type(value) is str:
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in cast(Mapping[object, object], value).items():
+            yield from texts_in(name)
+            yield from texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in cast(list[object], value):
+            yield from texts_in(inner)
+    elif is_dataclass(value):
+        for name, inner in named_values(value):
+            yield from texts_in(inner) if is_screened(name) else ()
+
+
+def named_values(record: Any) -> list[tuple[str, object]]:
+    return [(field.name, getattr(record, field.name)) for field in fields(record)]

@@ -1,0 +1,58 @@
+"""Everything that an agent is shown over MCP, called in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from mycel.contracts.memory_api import MemoryApi
+from mycel.domain.team import Caller
+from mycel.embedded.working_memory import WorkingMemory
+from mycel.surfaces.mcp import prompts, resources
+from mycel.surfaces.mcp.calling import call_tool
+from mycel.surfaces.mcp.server import Offer
+from mycel.surfaces.mcp.tool import Tool
+from mycel.surfaces.mcp.tool_sets import ToolSet
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass
+class Reader:
+    """A guest whose work is done at once."""
+
+    memory: MemoryApi
+    working: WorkingMemory | None = None
+    place: Mapping[str, str] = ()  # pyright: ignore[reportAssignmentType]
+
+    def caller(self) -> Caller:
+        raise NotImplementedError
+
+    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
+        return work()
+
+    async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
+        raise NotImplementedError
+
+
+OFFER = Offer.of(ToolSet.FULL)
+
+
+def answer_of(reader: Reader, tool: Tool, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    result = asyncio.run(call_tool(tool, reader, given))
+    (content,) = result.content
+    return content.text, result.structured_content or {}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def resources_of(reader: Reader, ids: list[str]) -> Iterator[tuple[str, str]]:
+    for uri in (*OFFER.rendered, *(resources.SCHEME + id for id in ids)):
+        yield uri, asyncio.run(resources.read(reader, uri, OFFER.rendered)).text
+
+
+def prompts_of(reader: Reader, given: str) -> Iterator[tuple[str, str]]:
+    for prompt in OFFER.prompts:
+        arguments = dict.fromkeys(prompt.takes, given)
+        result = asyncio.run(prompts.get(reader, prompt.name, arguments, OFFER.prompts))
+        yield prompt.name, result.messages[0].content.text  # pyright: ignore[reportAttributeAccessIssue]
