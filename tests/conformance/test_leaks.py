@@ -680,6 +680,9 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
 
     def forget(arm: str) -> None:
         monkeypatch.setattr(f"mycel.stores.sqlite.{arm}.visible", sees_everything)
+        # Of words even the index asks who reads.
+        monkeypatch.setattr("mycel.stores.sqlite.words.audience_query", lambda scope: 'audience : "any"')
+        monkeypatch.setattr("mycel.stores.sqlite.frequencies.audience_query", lambda scope: 'audience : "any"')
         clear()
 
     yield forget

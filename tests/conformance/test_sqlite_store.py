@@ -1,18 +1,23 @@
 """SQLite keeps every promise of a store."""
 
 import itertools
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
+from mycel.access.scope import engine_scope
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.change import ChangeFilter
 from mycel.domain.ids import SourceId, new_id
 from mycel.domain.memory import MemoryType, Visibility
+from mycel.domain.query import Filters
 from mycel.domain.team import Role
 from mycel.domain.transcript import Turn
+from mycel.domain.words import Plan
+from mycel.retrieval.columns import index_texts
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import Disk, migrate
@@ -29,6 +34,7 @@ from mycel.testing.store_samples import (
     a_source,
     an_event,
     change,
+    delete,
     purge,
     put,
     reader,
@@ -125,7 +131,8 @@ def test_a_store_of_before_tells_its_log_by_type_and_project_as_far_as_it_knows(
         for column in ("type", "project_id", "old_type", "old_project_id"):
             connection.execute(f"ALTER TABLE changes DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 8")
-        migrate(connection, steps)
+        migrate(connection, steps[:9])
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
         then = store.read_log(after=0, limit=99)
         assert [entry for entry, is_purged in zip(then, unknown, strict=True) if not is_purged] == [
@@ -136,6 +143,46 @@ def test_a_store_of_before_tells_its_log_by_type_and_project_as_far_as_it_knows(
         assert (found, reached) == ([entry.change for entry, _ in now[7:]], 9)
         assert store.changes(reader(), after=7, wanted=ChangeFilter(project_id="web"), limit=9) == ([], 9)
         assert store.check() == []
+
+
+def test_a_store_of_before_gets_its_restricted_words_out_of_the_shared_ones(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite"
+    steps = migrations("mycel.stores.sqlite", "team")
+    for_leads = {"visibility": Visibility.ROLE, "allowed_roles": (Role.LEAD,)}
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        put(store, "the heron stands")
+        put(store, "my heron stands by parseConfig", title="own", tags=("wet",), visibility=Visibility.PRIVATE)
+        put(store, "their heron stands, 計画", summary="for leads", **for_leads)
+        put(store, "…", title="…", visibility=Visibility.PRIVATE)
+        delete(store, put(store, "a heron gone").id)
+        standing = everything_counted(store)
+    with closing(open_writer(path)) as connection:
+        # As the migration before this one left it.
+        rows = connection.execute("SELECT number, title, summary, content, tags FROM memories").fetchall()
+        connection.execute("DELETE FROM memory_words")
+        for number, title, summary, content, tags in rows:
+            words = index_texts(title=title, summary=summary, content=content, tags=tuple(json.loads(tags or "[]")))
+            connection.execute(
+                "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)",
+                (number, *words),
+            )
+        connection.execute("DROP TABLE restricted_vocabulary; DROP TABLE restricted_words")
+        connection.execute("PRAGMA user_version = 9")
+        migrate(connection, steps[:10])
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        assert everything_counted(store) == standing
+        assert store.check() == []
+
+
+def everything_counted(store: SqliteStore) -> list[object]:
+    terms = ["heron", "own", "wet", "parseconfig", "計画", "lead", "gone"]
+    plans = [Plan(tuple((term,) for term in terms)), Plan((), phrases=(("heron", "stand"),))]
+    found: list[object] = []
+    for scope in (reader(), reader(TEAMMATE), reader("lead-1", Role.LEAD), engine_scope(TEAM)):
+        found.append(store.word_frequencies(scope, terms))
+        found += [store.search_words(scope, plan, filters=Filters(statuses=()), limit=9) for plan in plans]
+    return found
 
 
 def test_events_are_counted_without_looking_at_each(tmp_path: Path) -> None:

@@ -183,11 +183,11 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
     def statistics(self, scope: ReadScope, filters: Filters) -> Statistics: ...
     def find_usage(self, scope: ReadScope, id: MemoryId) -> Usage: ...
     def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
-        """Best first; filters and scope apply before the limit."""
+        """Best first; filters and scope apply before the limit, and nothing hidden has a part in the scores."""
         ...
 
-    def word_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
-        """In how many memories each term stands, and of how many; may lag a little behind the writes."""
+    def word_frequencies(self, scope: ReadScope, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
+        """In how many of the memories that the scope sees each term stands, and of how many; none of them deleted."""
         ...
 
     def search_vectors(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
@@ -221,6 +221,10 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
 
     def read_backlog(self, model: str, *, limit: int) -> Backlog:
         """The next memories to embed; for the embedding service alone, which shows them to nobody."""
+        ...
+
+    def awaits_vectors(self, scope: ReadScope, model: str) -> bool:
+        """Whether the backlog holds anything that the scope sees."""
         ...
 
     def store_embeddings(self, model: str, embedded: Sequence[Embedded], *, reached: Reached) -> None:

@@ -152,7 +152,7 @@ def _count_words(terms: Iterable[str], places: Sequence[Place]) -> tuple[dict[st
     counted: Counter[str] = Counter()
     documents = 0
     for place in places:
-        frequencies, size = place.store.word_frequencies(wanted)
+        frequencies, size = place.store.word_frequencies(place.scope, wanted)
         documents += size
         counted.update(frequencies)
     return dict(counted), documents

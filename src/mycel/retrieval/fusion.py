@@ -13,10 +13,8 @@ from math import log, sqrt
 from mycel.contracts.embedder import Background
 from mycel.domain.recall import Pool
 from mycel.domain.words import Plan
+from mycel.retrieval.bm25 import SATURATION, rarity_of
 from mycel.retrieval.lexical import Question, coverage
-
-# FTS5's own constant: a term counts at most this much more than once.
-SATURATION = 1.2
 
 # Words beside one standard deviation of cosine: flat from 0.8 to 1.6 and from 2 to 4. The weight of an arm adapts by
 # itself: cosines count by how far they stand out for this question, words by how much of it they explain. Explicit
@@ -95,11 +93,6 @@ def weights_of(
         idfs=tuple(_idf(frequencies.get(word.tokens[0], 0), documents) for word in question.words),
         best_bm25=max(1e-9, times * (SATURATION + 1) * sum(rarity)),
     )
-
-
-def rarity_of(containing: int, documents: int) -> float:
-    """As FTS5 weighs a term; the number of documents is an estimate and may lag behind."""
-    return max(1e-6, log((max(documents, containing) - containing + 0.5) / (containing + 0.5)))
 
 
 @dataclass(frozen=True, slots=True)

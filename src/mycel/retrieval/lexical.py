@@ -105,11 +105,7 @@ def choose_terms(question: Question, *, frequencies: Mapping[str, int], document
 
 
 def coverage(question: Question, matched_terms: Collection[str]) -> float:
-    """The share of a question's words that a hit has: 0 to 1.
-
-    Each counts the same. Weighed by document frequency, words of memories the caller may not see would decide which
-    hits are shown.
-    """
+    """The share of a question's words that a hit has: 0 to 1. Each counts the same."""
     covered = 0.0
     for word in question.words:
         if word.tokens[0] in matched_terms:

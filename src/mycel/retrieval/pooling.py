@@ -6,13 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from mycel.domain.memory import Memory
+from mycel.retrieval.bm25 import COLUMN_WEIGHTS, damping_of, rarity_of, term_score
 from mycel.retrieval.columns import indexed_text
-from mycel.retrieval.fusion import SATURATION, rarity_of
 from mycel.retrieval.lexical import Question
-
-# As FTS5 has it.
-LENGTH_WEIGHT = 0.75
-COLUMN_WEIGHTS = (1.5, 1.0, 1.0, 1.5)
 
 
 def score_together(
@@ -23,18 +19,11 @@ def score_together(
     usual_length = sum(length for _, length in counted) / len(counted) if counted else 1.0
     # Also of terms that no present text has: a past one may.
     rarities = {term: rarity_of(frequencies.get(term, 0), documents) for term in question.terms}
-    return [
-        _score(rarities, counts, damping=SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / usual_length))
-        for counts, length in counted
-    ]
+    return [_score(rarities, counts, damping=damping_of(length, usual_length)) for counts, length in counted]
 
 
 def _score(rarities: Mapping[str, float], counts: Mapping[str, float], *, damping: float) -> float:
-    return sum(
-        rarity * counts[term] * (SATURATION + 1) / (counts[term] + damping)
-        for term, rarity in rarities.items()
-        if term in counts
-    )
+    return sum(term_score(rarity, counts[term], damping=damping) for term, rarity in rarities.items() if term in counts)
 
 
 def _count(memory: Memory) -> tuple[Mapping[str, float], int]:

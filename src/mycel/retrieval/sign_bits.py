@@ -53,9 +53,12 @@ class SignBits:
         if np.count_nonzero(allowed) < SPARSE * len(allowed):
             rows = np.flatnonzero(allowed)
             return rows[smallest(hamming(self.words.take(rows, axis=1), signs), wanted=wanted, bits=self.bits)]
+        # Passing over the others is quicker than leaving them out, but they have no say in the threshold.
+        rows = np.flatnonzero(allowed)
         distances = hamming(self.words[:, : len(allowed)], signs)
-        np.maximum(distances, ~allowed * np.uint16(self.bits + 1), out=distances)
-        return smallest(distances, wanted=wanted, bits=self.bits)
+        if len(rows) < len(allowed):
+            distances = distances.take(rows)
+        return rows[smallest(distances, wanted=wanted, bits=self.bits)]
 
     @property
     def bits(self) -> int:

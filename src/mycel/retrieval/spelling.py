@@ -1,4 +1,4 @@
-"""Misspelt words of a question: which words of the store they may have meant."""
+"""Misspelt words of a question: which known words they may have meant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEAST_LETTERS = 4
 # Each spelling is looked up; longer words are seldom words.
 MOST_LETTERS = 24
 MOST_WORDS = 6
-# The commonest may stand only where this reader may not look.
+# The commonest may stand only where the filters do not look.
 MOST_SPELLINGS = 3
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -22,7 +22,7 @@ Frequencies = Callable[[Iterable[str]], Mapping[str, int]]
 def corrected(text: str, count: Frequencies) -> str | None:
     """The text with each unknown word replaced by the commonest known ones that are a letter away; None for none.
 
-    Known is what stands in the store; `count` says in how many memories a term does.
+    Known is what stands in some memory that the reader may read; `count` says in how many of them a term does.
     """
     asked = list(spans(text))
     known = count({term for span in asked for term in span.terms})

@@ -14,14 +14,10 @@ SAMPLE = 256
 
 
 def survey(index: VectorIndex, query: Vectors, *, allowed: Flags) -> Pool:
-    size = int(np.count_nonzero(allowed))
-    if size <= 16 * SAMPLE:
-        numbers = np.flatnonzero(allowed)
-        numbers = numbers[:: -(-len(numbers) // SAMPLE) or 1]
-    else:
-        # Looking at every n-th alone is enough where most are allowed, and spares a walk through all of them.
-        step = max(1, len(allowed) // (2 * SAMPLE))
-        numbers = np.arange(0, len(allowed), step)[allowed[::step]]
+    # Every so many of those that may be found: which places they have among all others must not decide.
+    numbers = np.flatnonzero(allowed)
+    size = len(numbers)
+    numbers = numbers[:: -(-size // SAMPLE) or 1]
     cosines = index.similarities(query, numbers)
     cosines = cosines[~np.isnan(cosines)]
     if not len(cosines):

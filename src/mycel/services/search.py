@@ -87,13 +87,17 @@ class Searching:
     def _meaning(self, ask: Ask, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
         embedder = self._embedding.embedder
         # Where nobody has saved anything yet, not even a model is loaded for the question.
-        if embedder is None or not any(place.store.word_frequencies(())[1] for place in places):
+        if embedder is None or not any(place.store.word_frequencies(place.scope, ())[1] for place in places):
             return None, ()
         try:
             vector = self._embedding.question(ask.text)
         except (Unavailable, Misconfigured):
             return None, (WITHOUT_MEANING,)
-        finished = [self._embedding.catch_up(place.store) for place in places]
+        # How much waits of what the caller may not see is none of its business.
+        finished = [
+            self._embedding.catch_up(place.store) or not place.store.awaits_vectors(place.scope, embedder.model)
+            for place in places
+        ]
         meaning = Meaning(vector, embedder.model, embedder.background)
         return meaning, () if all(finished) else (UNFINISHED,)
 

@@ -282,9 +282,71 @@ class StoreRecords:
         assert found_by_word(store, "stork") == set()
         restore(store, memory.id)
         assert found_by_word(store, "stork") == {memory.id}
-        assert store.word_frequencies(["stork", "heron"])[0] == {"stork": 1, "heron": 0}
+        assert store.word_frequencies(reader(), ["stork", "heron"])[0] == {"stork": 1, "heron": 0}
         purge(store, memory.id)
         assert found_by_word(store, "stork") == set()
+        assert store.word_frequencies(reader(), ["stork"]) == ({"stork": 0}, 0)
+
+    def test_words_are_counted_as_they_stand_now_among_what_the_scope_sees(self, store: Store) -> None:
+        mine, other, memory = reader(), reader(TEAMMATE), put(store, "heron")
+
+        def counts() -> list[tuple[int, int]]:
+            found = (store.word_frequencies(scope, ["heron"]) for scope in (mine, other))
+            return [(frequencies["heron"], documents) for frequencies, documents in found]
+
+        assert counts() == [(1, 1), (1, 1)]
+        hidden = put(store, "heron", visibility=Visibility.PRIVATE)
+        assert counts() == [(2, 2), (1, 1)]
+        change(store, memory.id, visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,))
+        assert counts() == [(2, 2), (0, 0)]
+        change(store, memory.id, title="stork", content="stork", visibility=Visibility.TEAM, allowed_roles=())
+        change(store, hidden.id, visibility=Visibility.TEAM)
+        assert counts() == [(1, 2), (1, 2)]
+        delete(store, hidden.id)
+        assert counts() == [(0, 1), (0, 1)]
+        restore(store, hidden.id)
+        purge(store, memory.id)
+        assert counts() == [(1, 1), (1, 1)]
+
+    @pytest.mark.parametrize("hidden", [{"visibility": Visibility.PRIVATE}, {"visibility": Visibility.TEAM}])
+    def test_the_score_of_a_match_is_that_of_a_store_without_what_is_hidden_or_gone(
+        self, store: Store, hidden: dict[str, Any]
+    ) -> None:
+        own = {"agent_id": TEAMMATE, "visibility": Visibility.PRIVATE}
+        for text in ("grey heron on the lake", "a stork", "heron and stork and heron again"):
+            put(store, text)
+            put(store, f"my {text}", **own)
+        plans = [
+            Plan((("heron",),)),
+            Plan((("heron",),), ranking=("stork", "lake")),
+            Plan((), phrases=(("grey", "heron"),)),
+        ]
+
+        def found() -> list[object]:
+            return [store.search_words(reader(TEAMMATE), plan, filters=ANY_STATUS, limit=9) for plan in plans]
+
+        before = found()
+        gone = put(store, "heron heron lake " * 20, **hidden)
+        if hidden["visibility"] is Visibility.TEAM:
+            assert found() != before
+            delete(store, gone.id)
+        assert found() == before
+        purge(store, gone.id)
+        assert found() == before
+
+    def test_own_restricted_memories_are_ranked_as_shared_ones_are(self, store: Store) -> None:
+        texts = [f"{'heron ' * (1 + index % 3)} by lake {index} {'reed ' * index}" for index in range(9)]
+        for text in (*texts, "a stork", "a crane", "an ibis" * 3):
+            put(store, text)
+        for text in texts:
+            put(store, text, visibility=Visibility.PRIVATE)
+        plan = Plan((("heron",),), ranking=("reed",))
+        found = store.search_words(reader(), plan, filters=ANY_STATUS, limit=18)
+        order = [match.number for match in found]
+        first = min(order)
+        shared = [number - first for number in order if number < first + 9]
+        restricted = [number - first - 12 for number in order if number >= first + 9]
+        assert shared == restricted
 
     def test_finds_rows_with_every_term_of_an_anchor_and_phrases_as_adjacent_words(self, store: Store) -> None:
         both = put(store, "grey heron")

@@ -47,7 +47,8 @@ def find_damage(connection: apsw.Connection) -> list[str]:
         return found
     missing = connection.execute(
         """
-        SELECT (SELECT count(*) FROM memories) - (SELECT count(*) FROM memory_words_docsize),
+        SELECT (SELECT count(*) FROM memories WHERE deleted_at IS NULL)
+            - (SELECT count(*) FROM memory_words_docsize) - (SELECT count(*) FROM restricted_words_docsize),
           (SELECT count(*) FROM changes) - (SELECT ifnull(max(sequence) - min(sequence) + 1, 0) FROM changes)"""
     ).fetchone()
     problems: list[str] = []

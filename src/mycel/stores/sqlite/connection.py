@@ -6,11 +6,14 @@ import itertools
 import os
 import random
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
 from mycel.errors import Misconfigured
+from mycel.stores.sqlite import bm25_function
 
 # A disk that is flushing gigabytes of somebody else can take seconds for one sync.
 BUSY_SECONDS = 20.0
@@ -52,11 +55,22 @@ def open_reader(path: Path, *, vfs: str | None = None) -> apsw.Connection:
     connection = _connect(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
     connection.pragma("query_only", True)
     connection.pragma("cache_size", -8_000)
+    bm25_function.register(connection)
     return connection
 
 
 def open_memory() -> apsw.Connection:
     return apsw.Connection(":memory:")
+
+
+@contextmanager
+def one_moment(connection: apsw.Connection) -> Generator[None]:
+    """Several statements of a reader that see the same state."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _connect(path: Path, *, flags: int, vfs: str | None) -> apsw.Connection:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from mycel.access.scope import ReadScope
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached, Unembedded
 from mycel.retrieval.passages import embedded_text, text_hash
+from mycel.stores.sqlite.clauses import visible
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
@@ -27,6 +29,11 @@ _STATE = """
     SELECT p.number, p.last_number, p.sequence,
       (SELECT ifnull(max(number), 0) FROM memories), (SELECT ifnull(max(sequence), 0) FROM changes)
     FROM (SELECT 1) LEFT JOIN embedding_progress p ON p.model = ?"""
+# A change of anything but the text counts here as well, until the log is gone through to there.
+_UNEMBEDDED = """
+    m.deleted_at IS NULL AND NOT EXISTS (
+      SELECT 1 FROM embeddings e
+      WHERE e.number = m.number AND e.passage = 0 AND e.model = :model AND e.version = m.version)"""
 _INSERT = """
     INSERT INTO embeddings (number, passage, version, model, dimensions, text_hash, start, end, vector)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -45,6 +52,20 @@ def read_backlog(connection: apsw.Connection, model: str, *, limit: int) -> Back
         reached = reached._replace(sequence=rows[-1][-1] if rows else reached.sequence)
     left = reached.last_number - reached.number + last_sequence - reached.sequence
     return Backlog(tuple(_missing(rows)), reached, moved=reached != started, left=left)
+
+
+def awaits_vectors(connection: apsw.Connection, scope: ReadScope, model: str) -> bool:
+    """Whether anything in sight is among what is still to be gone through."""
+    reached, _ = _state(connection, model)
+    seen, values = visible(scope)
+    sql = f"""
+        SELECT EXISTS (
+          SELECT 1 FROM memories m
+          WHERE m.number > :number AND m.number <= :last_number AND {_UNEMBEDDED} AND {seen}
+        ) OR EXISTS (
+          SELECT 1 FROM changes c CROSS JOIN memories m ON m.id = c.memory_id
+          WHERE c.sequence > :sequence AND {_UNEMBEDDED} AND {seen})"""
+    return bool(connection.execute(sql, {**values, "model": model, **reached._asdict()}).fetchone()[0])
 
 
 def store_embeddings(

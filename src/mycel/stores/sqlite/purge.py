@@ -76,11 +76,12 @@ def needs_scrub(connection: apsw.Connection) -> bool:
 
 
 def scrub(connection: apsw.Connection, *, now: datetime) -> int:
-    """Writes the word index and the file anew and empties the WAL; returns how many receipts that settled."""
+    """Writes the word indexes and the file anew and empties the WAL; returns how many receipts that settled."""
     receipts = connection.execute("SELECT id FROM receipts WHERE scrubbed_at IS NULL").fetchall()
     if not receipts:
         return 0
-    connection.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+    for index in ("memory_words", "restricted_words"):
+        connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
     _rewrite(connection)
     if not _empty_wal(connection):
         return 0

@@ -127,16 +127,19 @@ class SqliteStore:
         return self._database.read(memories.find_usage, scope, id)
 
     def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
-        return self._database.read(words.search_words, scope, plan, filters=filters, limit=limit)
+        if not plan.anchors and not plan.phrases:
+            return []
+        found = self._database.read(words.search_shared, scope, plan, filters=filters, limit=limit)
+        counted = self._database.read(self._frequencies.look_up, scope, words.named_terms(plan))
+        if counted.restricted:
+            found += self._database.read(
+                words.search_restricted, scope, plan, filters=filters, limit=limit, counted=counted
+            )
+        return words.best_of(found, plan, limit=limit)
 
-    def word_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
-        documents = self._database.read(words.count_documents)
-        counts = self._frequencies.look_up(
-            terms,
-            documents=documents,
-            count=lambda missing: self._database.read(words.word_frequencies, missing),
-        )
-        return counts, documents
+    def word_frequencies(self, scope: ReadScope, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
+        counted = self._database.read(self._frequencies.look_up, scope, terms)
+        return counted.frequencies, counted.documents
 
     def search_vectors(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
         return self._vectors.nearest(scope, vector, model=model, filters=filters, limit=limit)
@@ -165,6 +168,9 @@ class SqliteStore:
 
     def read_backlog(self, model: str, *, limit: int) -> Backlog:
         return self._database.read(embeddings.read_backlog, model, limit=limit)
+
+    def awaits_vectors(self, scope: ReadScope, model: str) -> bool:
+        return self._database.read(embeddings.awaits_vectors, scope, model)
 
     def store_embeddings(self, model: str, embedded: Sequence[Embedded], *, reached: Reached) -> None:
         self.transact(lambda transaction: transaction.store_embeddings(model, embedded, reached))

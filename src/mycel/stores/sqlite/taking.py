@@ -25,6 +25,7 @@ from mycel.stores.sqlite.rows import (
     packed_roles,
     version_from,
 )
+from mycel.stores.sqlite.word_index import add_words, remove_words
 
 Plain = Tombstone | Project | Repo | Source | SourcePassage | IngestionEvent
 _COLUMNS = (*MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
@@ -82,7 +83,9 @@ def insert_memory(connection: apsw.Connection, record: MemoryRecord, words: Inde
 def replace_memory(connection: apsw.Connection, record: MemoryRecord, words: IndexedText, *, number: int) -> None:
     connection.execute(_REPLACE, (*_row(record.present), number))
     _keep_versions(connection, record.past, number=number)
-    connection.execute("DELETE FROM memory_words WHERE rowid = ?", (number,))
+    unindexed = DeferredWrites()
+    remove_words(unindexed, number=number)
+    unindexed.run_before(len(unindexed), connection)
     connection.execute("DELETE FROM memory_tags WHERE number = ?", (number,))
     _index(connection, record.present.memory, words, number=number)
     episodes.follow_memory(connection, number, record.present.memory)
@@ -156,8 +159,9 @@ def _keep_versions(connection: apsw.Connection, past: Sequence[Version], *, numb
 
 
 def _index(connection: apsw.Connection, memory: Memory, words: IndexedText, *, number: int) -> None:
-    sql = "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)"
-    connection.execute(sql, (number, *words))
+    indexed = DeferredWrites()
+    add_words(indexed, memory, words, number=number)
+    indexed.run_before(len(indexed), connection)
     tags = [(tag, number) for tag in dict.fromkeys(memory.tags)]
     connection.executemany("INSERT INTO memory_tags (tag, number) VALUES (?, ?)", tags)
 

@@ -55,6 +55,7 @@ from mycel.stores.sqlite.rows import (
     micros,
     moment,
 )
+from mycel.stores.sqlite.word_index import add_words, indexed_apart, remove_words
 from mycel.stores.sqlite.writer import BatchLost
 
 _WRITTEN = ("number", *MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
@@ -75,8 +76,6 @@ _LOG = Statement(
     f"INSERT INTO changes ({', '.join(changes.LOG_COLUMNS)}) VALUES ",
     f"({', '.join('?' * len(changes.LOG_COLUMNS))})",
 )
-_UNINDEX = Statement(3, "DELETE FROM memory_words WHERE rowid = ?")
-_INDEX = Statement(3, "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES ", "(?, ?, ?, ?, ?)")
 
 
 def _searched(memory: Memory) -> tuple[object, ...]:
@@ -163,7 +162,7 @@ class SqliteTransaction:
         for memory, words in written:
             self._last_number = number = self._last_number + 1
             self._later.add(_INSERT, (number, *self._row(memory, by, None)))
-            self._later.add(_INDEX, (number, *words))
+            add_words(self._later, memory, words, number=number)
             for tag in memory.tags:
                 self._later.add(_TAG, (tag, number))
             self._log(Operation.CREATE, memory, by=by)
@@ -202,9 +201,9 @@ class SqliteTransaction:
         self.connection.execute(_KEEP_VERSION, (micros(self.now), before.id))
         row = (*self._row(after, by, reason), after.id)
         number = self.connection.execute(_REPLACE, row).fetchone()[0]
-        if _searched(after) != _searched(before):
-            self._later.add(_UNINDEX, (number,))
-            self._later.add(_INDEX, (number, *(words or indexed_text(after))))
+        if _searched(after) != _searched(before) or indexed_apart(before, after):
+            remove_words(self._later, number=number)
+            add_words(self._later, after, words or indexed_text(after), number=number)
         if MemoryType.EPISODE in (before.type, after.type):
             episodes.follow_memory(self.connection, number, after)
         if after.tags != before.tags:
@@ -225,7 +224,7 @@ class SqliteTransaction:
             for summary in forgetting.list_summaries(self.connection, source_id, like=memory):
                 self._redact(summary, said, by=by)
         number, receipt = purge.purge_memory(self.connection, memory, by=by, now=self.now)
-        self._later.add(_UNINDEX, (number,))
+        remove_words(self._later, number=number)
         self._later.add(_UNTAG, (number,))
         self._log(Operation.PURGE, memory, by=by)
         return receipt

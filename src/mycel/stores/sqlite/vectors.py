@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +16,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.store import Match, Nearest
 from mycel.domain.embedding import IndexRow
 from mycel.domain.query import Filters
+from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _News:
 
 
 def _read_news(connection: apsw.Connection, sequence: int, embedding_id: int, model: str) -> _News | None:
-    with _one_moment(connection):
+    with one_moment(connection):
         last_sequence, last_embedding = _state(connection)
         if (last_sequence, last_embedding) == (sequence, embedding_id):
             return None
@@ -216,13 +216,3 @@ def _purged_since(connection: apsw.Connection, sequence: int) -> bool:
 def _read_linked(connection: apsw.Connection, filters: Filters) -> list[int]:
     places = (f"project:{filters.reach_project}", f"repo:{filters.reach_repo}")
     return [number for (number,) in connection.execute(_LINKED, places)]
-
-
-@contextmanager
-def _one_moment(connection: apsw.Connection) -> Generator[None]:
-    """Several statements that see the same state."""
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        connection.execute("ROLLBACK")
