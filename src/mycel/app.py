@@ -98,7 +98,10 @@ def open_workspace(
     engine = Engine(stores, time, policies, working)
     following = Following(stores)
 
+    callers = Callers(directory, time)
+
     def close() -> None:
+        callers.close()
         # Whoever waits for the child is told so by its end, and gives its work back.
         working.stop()
         workshop.close()
@@ -166,7 +169,7 @@ def open_workspace(
         services = WorkspaceServices(
             organisation=organisation,
             tokens=Tokens(directory),
-            callers=Callers(directory, time),
+            callers=callers,
             upkeep=Upkeep(stores, directory, time, embedding, grouping, engine, workshop),
             member=member,
         )

@@ -17,6 +17,9 @@ MycelError
 
 from __future__ import annotations
 
+# What every object of a workspace says, and says at once, when it is used after the end.
+CLOSED = "the workspace is closed"
+
 
 class MycelError(Exception):
     """Root of the tree. `code` is stable and safe to branch on; the text is for people."""

@@ -188,10 +188,11 @@ def set_schema(file: Path, version: int) -> None:
 
 
 def digests(folder: Path) -> dict[str, str]:
+    """A WAL that is empty says nothing."""
     return {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and not file.name.endswith("-shm")
+        if file.is_file() and not file.name.endswith("-shm") and file.stat().st_size
     }
 
 

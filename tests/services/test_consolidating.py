@@ -242,7 +242,7 @@ def dump(squad: Squad) -> dict[str, list[tuple[Any, ...]]]:
     """Every row but the history: versions, changes, reports and what says who changed it last."""
     with apsw.Connection(str(file_of(squad.data))) as connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(memories)")]
-        kept = [name for name in columns if name not in {"version", "valid_from", "changed_by", "reason"}]
+        kept = [name for name in columns if name not in {"version", "valid_from", "clock_at", "changed_by", "reason"}]
         tables = {"memories": f"SELECT {', '.join(kept)} FROM memories ORDER BY number"}
         for table in ("memory_tags", "memory_links", "sources", "embeddings", "ratings", "memory_usage"):
             tables[table] = f"SELECT * FROM {table} ORDER BY 1, 2"

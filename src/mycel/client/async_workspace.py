@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -61,24 +61,28 @@ class AsyncRemoteWorkspace(AsyncOperations):
 
     async def export(self, file: str | Path, *, team: str = EXECUTIVE) -> ExportReport:
         """All of a team into one archive on this machine, private memories included."""
-        return await _Files(self._url, {**self._headers, IN_TEAM: team}).export(file, whole=True)
+        return await self._files({IN_TEAM: team}).export(file, whole=True)
 
     async def import_(self, file: str | Path, *, team: str = EXECUTIVE, dry_run: bool = False) -> MoveReport:
         """Takes in the archive of a whole team, with ids, times and authors; what is newer or purged there stays so."""
-        return await _Files(self._url, {**self._headers, IN_TEAM: team}).import_(file, whole=True, dry_run=dry_run)
+        return await self._files({IN_TEAM: team}).import_(file, whole=True, dry_run=dry_run)
 
     async def close(self) -> None:
         await self._sender.close()
 
     def _memory(self, headers: Mapping[str, str]) -> AsyncRemoteMemory:
+        self._sender.require_open()
         sent = {**self._headers, **headers}
 
         def call(operation: Operation, arguments: Mapping[str, Any]) -> Any:
             return self._sender.send(exchange(operation, arguments, sent))
 
-        files = _Files(self._url, sent)
+        files = self._files(headers)
         changes = AsyncChanges(self._sender, sent)
         return AsyncRemoteMemory(call, changes=changes, export=files.export, import_=files.import_)
+
+    def _files(self, headers: Mapping[str, str]) -> _Files:
+        return _Files(self._url, {**self._headers, **headers}, require_open=self._sender.require_open)
 
     def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return self._sender.send(exchange(operation, arguments, self._headers))
@@ -87,9 +91,10 @@ class AsyncRemoteWorkspace(AsyncOperations):
 class _Files:
     """Archives go from and to the disk, which an event loop must not wait for: in a thread, with its own sender."""
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], *, require_open: Callable[[], None]) -> None:
         self._url = url
         self._headers = headers
+        self._require_open = require_open
 
     async def export(self, file: str | Path, *, whole: bool = False) -> ExportReport:
         def work() -> ExportReport:
@@ -107,6 +112,7 @@ class _Files:
 
     @contextmanager
     def _archives(self) -> Generator[Archives]:
+        self._require_open()
         sender = Sender(self._url)
         try:
             yield Archives(sender, self._headers)

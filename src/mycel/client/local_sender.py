@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent
+from mycel.errors import CLOSED, Unavailable
 
 if TYPE_CHECKING:
     from mycel.client.senders import Sender
@@ -25,6 +26,11 @@ class LocalSender:
 
     def __init__(self, url: str) -> None:
         self._url = url
+        self._closed = False
+
+    def require_open(self) -> None:
+        if self._closed:
+            raise Unavailable(CLOSED)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._other, name)
@@ -39,6 +45,7 @@ class LocalSender:
             return end.value
 
     def once(self, wanted: Sent) -> Received | Failed:
+        self.require_open()
         parts = urlsplit(self._url)
         try:
             with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)) as connection:
@@ -52,6 +59,7 @@ class LocalSender:
             return Failed(f"the service cannot be reached: {error or type(error).__name__}")
 
     def close(self) -> None:
+        self._closed = True
         if "_other" in vars(self):
             self._other.close()
 
@@ -59,4 +67,5 @@ class LocalSender:
     def _other(self) -> Sender:
         from mycel.client.senders import Sender
 
+        self.require_open()
         return Sender(self._url)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 import time
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
+from weakref import WeakSet
 
 import httpx2
 
 from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent, error_in
-from mycel.errors import Misconfigured, Unavailable
+from mycel.errors import CLOSED, Misconfigured, Unavailable
 
 # An archive is made, or checked, before its first byte comes back.
 LONG = httpx2.Timeout(3600.0, connect=5.0)
@@ -33,6 +36,12 @@ class Sender:
         self._client = httpx2.Client(
             base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
         )
+        self._lines: WeakSet[Line] = WeakSet()
+        self._closed = False
+
+    def require_open(self) -> None:
+        if self._closed:
+            raise Unavailable(CLOSED)
 
     def send(self, exchange: Exchange) -> Any:
         answer: Received | Failed | None = None
@@ -48,6 +57,7 @@ class Sender:
         self, path: str, query: Mapping[str, bool], headers: Mapping[str, str]
     ) -> Generator[tuple[Mapping[str, str], Iterator[bytes]]]:
         """What is too large to be held: its headers, and its parts as they come."""
+        self.require_open()
         try:
             with self._client.stream("GET", _with_query(path, query), headers=dict(headers), timeout=LONG) as came:
                 _raise_for(came, came.read() if came.status_code >= HTTPStatus.BAD_REQUEST else b"")
@@ -56,6 +66,7 @@ class Sender:
             raise Unavailable(_failed(error).reason) from None
 
     def submit(self, path: str, query: Mapping[str, bool], headers: Mapping[str, str], parts: Iterator[bytes]) -> bytes:
+        self.require_open()
         try:
             came = self._client.post(_with_query(path, query), headers=dict(headers), content=parts, timeout=LONG)
         except httpx2.TransportError as error:
@@ -64,15 +75,23 @@ class Sender:
         return came.content
 
     def line(self) -> Line:
-        return Line(self._client)
+        line = Line(self, self._client)
+        self._lines.add(line)
+        return line
 
     def close(self) -> None:
+        """Whoever waits for the next change of a team learns of it now."""
+        self._closed = True
+        for line in list(self._lines):
+            line.cut()
         self._client.close()
 
     def once(self, wanted: Sent) -> Received | Failed:
+        self.require_open()
         try:
             came = self._client.send(_request(self._client, wanted))
         except httpx2.TransportError as error:
+            self.require_open()
             return _failed(error)
         return Received(came.status_code, came.headers, came.content)
 
@@ -80,13 +99,15 @@ class Sender:
 class Line:
     """A connection whose answer is read as it comes; opening it again closes it first."""
 
-    def __init__(self, client: httpx2.Client) -> None:
+    def __init__(self, sender: Sender, client: httpx2.Client) -> None:
+        self._sender = sender
         self._client = client
         self._came: httpx2.Response | None = None
         self._parts: Iterator[bytes] = iter(())
 
     def open(self, wanted: Sent) -> Received | Failed:
         self.close()
+        self._sender.require_open()
         try:
             came = self._came = self._client.send(_request(self._client, wanted, timeout=LIVE), stream=True)
             body = came.read() if came.is_error else b""
@@ -99,13 +120,24 @@ class Line:
     def read(self) -> Received | Failed:
         try:
             part = next(self._parts, None)
-        except httpx2.TransportError as error:
+        except (httpx2.TransportError, httpx2.StreamError) as error:
+            self._sender.require_open()
             return _failed(error)
+        if part is None:
+            self._sender.require_open()
         return _ENDED if part is None else Received(HTTPStatus.OK, {}, part)
 
     def close(self) -> None:
         if self._came is not None:
             self._came.close()
+
+    def cut(self) -> None:
+        """For another thread than the one that reads: closing a socket does not wake whoever waits for it."""
+        stream = None if self._came is None else self._came.extensions.get("network_stream")
+        opened = None if stream is None else stream.get_extra_info("socket")
+        if opened is not None:
+            with contextlib.suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
 
 
 class AsyncSender:
@@ -113,6 +145,10 @@ class AsyncSender:
         self._client = httpx2.AsyncClient(
             base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
         )
+
+    def require_open(self) -> None:
+        if self._client.is_closed:
+            raise Unavailable(CLOSED)
 
     async def send(self, exchange: Exchange) -> Any:
         answer: Received | Failed | None = None
@@ -127,27 +163,31 @@ class AsyncSender:
             return end.value
 
     def line(self) -> AsyncLine:
-        return AsyncLine(self._client)
+        return AsyncLine(self, self._client)
 
     async def close(self) -> None:
         await self._client.aclose()
 
     async def once(self, wanted: Sent) -> Received | Failed:
+        self.require_open()
         try:
             came = await self._client.send(_request(self._client, wanted))
         except httpx2.TransportError as error:
+            self.require_open()
             return _failed(error)
         return Received(came.status_code, came.headers, came.content)
 
 
 class AsyncLine:
-    def __init__(self, client: httpx2.AsyncClient) -> None:
+    def __init__(self, sender: AsyncSender, client: httpx2.AsyncClient) -> None:
+        self._sender = sender
         self._client = client
         self._came: httpx2.Response | None = None
         self._parts: AsyncIterator[bytes] | None = None
 
     async def open(self, wanted: Sent) -> Received | Failed:
         await self.aclose()
+        self._sender.require_open()
         try:
             came = self._came = await self._client.send(_request(self._client, wanted, timeout=LIVE), stream=True)
             body = await came.aread() if came.is_error else b""
@@ -161,7 +201,8 @@ class AsyncLine:
             return _ENDED
         try:
             part = await anext(self._parts, None)
-        except httpx2.TransportError as error:
+        except (httpx2.TransportError, httpx2.StreamError) as error:
+            self._sender.require_open()
             return _failed(error)
         return _ENDED if part is None else Received(HTTPStatus.OK, {}, part)
 
@@ -203,5 +244,5 @@ def _request(
     )
 
 
-def _failed(error: httpx2.TransportError) -> Failed:
+def _failed(error: httpx2.TransportError | httpx2.StreamError) -> Failed:
     return Failed(f"the service cannot be reached: {error or type(error).__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -25,6 +26,12 @@ class ServiceLog:
         self._before = self._size()
 
     def open(self) -> IO[bytes]:
+        """Where there is no room for a log, the service runs without."""
+        with contextlib.suppress(OSError):
+            return self._open()
+        return Path(os.devnull).open("ab")
+
+    def _open(self) -> IO[bytes]:
         return os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY), "ab")
 
     def last_message(self) -> str | None:

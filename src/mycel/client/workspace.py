@@ -108,6 +108,8 @@ class RemoteWorkspace(_Operations):
         return Archives(self._sender, {**self._headers, IN_TEAM: team})
 
     def _memory(self, headers: Mapping[str, str]) -> MemoryApi:
+        self._sender.require_open()
+
         def call(operation: Operation, arguments: Mapping[str, Any]) -> Any:
             return self._sender.send(exchange(operation, arguments, {**self._headers, **headers}))
 

@@ -157,10 +157,6 @@ class EngineReads(Protocol):
         """The moment of the first change after a sequence; None when there is none."""
         ...
 
-    def latest_moment(self) -> datetime | None:
-        """Of the last change; the moments of this store never lie before it, whatever the clock says."""
-        ...
-
     def undone_actions(self, ids: Collection[MemoryId]) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
         """What was done to these memories and taken back by somebody."""
         ...

@@ -85,7 +85,15 @@ class Transaction(EngineTransaction, EpisodeTransaction, ArtifactTransaction, Mo
 
     @property
     def now(self) -> datetime:
-        """The moment of this transaction: never before that of an earlier one, whatever the clock does."""
+        """The present, by the clock: what lives for a while is counted from here, and what is due by it."""
+        ...
+
+    @property
+    def committed_at(self) -> datetime:
+        """The moment of this transaction in the history: after that of every earlier one, whatever the clock does.
+
+        After one write by a clock that was years ahead it stays as far ahead; nothing may be due or expire by it.
+        """
         ...
 
     def find(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory | None:
@@ -227,8 +235,13 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
         """Whether the backlog holds anything that the scope sees."""
         ...
 
-    def store_embeddings(self, model: str, embedded: Sequence[Embedded], *, reached: Reached) -> None:
-        """Leaves out what has changed or gone since the backlog was read."""
+    def store_embeddings(
+        self, model: str, embedded: Sequence[Embedded], *, started: Reached | None, reached: Reached
+    ) -> bool:
+        """Leaves out what has changed or gone since the backlog was read.
+
+        In the same transaction it is noted how far that is; False when somebody has moved on from `started` meanwhile.
+        """
         ...
 
     def embedding_progress(self, model: str) -> EmbeddingProgress: ...

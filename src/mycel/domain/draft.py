@@ -124,11 +124,11 @@ def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY)
     return values
 
 
-def written_at(values: Mapping[str, Any], now: datetime, *, id: MemoryId, ttl: timedelta | None) -> Memory:
+def written_at(values: Mapping[str, Any], at: datetime, *, id: MemoryId, expires_at: datetime | None = None) -> Memory:
     """The first version, once its moment is known."""
-    moments: dict[str, Any] = {"id": id, "created_at": now, "updated_at": now, "version": 1}
-    if ttl is not None:
-        moments["expires_at"] = now + ttl
+    moments: dict[str, Any] = {"id": id, "created_at": at, "updated_at": at, "version": 1}
+    if expires_at is not None:
+        moments["expires_at"] = expires_at
     return checked_memory({**_UNSET, **values, **moments})
 
 
@@ -146,9 +146,12 @@ def review_reason(draft: Draft, type: MemoryType, caller: Caller, policy: Policy
 
 
 def changed_memory(
-    current: Memory, draft: Draft, *, caller: Caller, now: datetime, policy: Policy = DEFAULT_POLICY
+    current: Memory, draft: Draft, *, caller: Caller, at: datetime, now: datetime, policy: Policy = DEFAULT_POLICY
 ) -> Memory:
-    """The next version; what had been derived is derived again from the new values."""
+    """The next version, of a moment in the history; what had been derived is derived again from the new values.
+
+    How long it lives is counted from `now`, which is what the clock says.
+    """
     values = dict(draft.values)
     if draft.ttl is not None:
         values["expires_at"] = now + draft.ttl
@@ -171,7 +174,7 @@ def changed_memory(
     if values.get("visibility", current.visibility) is not Visibility.ROLE:
         values.setdefault("allowed_roles", ())
     trust = min(current.trust, caller.trust, key=list(Trust).index)
-    memory = replace(current, **values, trust=trust, updated_at=now, version=current.version + 1)
+    memory = replace(current, **values, trust=trust, updated_at=at, version=current.version + 1)
     # What it had may be the other half.
     check_audience(memory.visibility, memory.allowed_roles, wrong=Unfitting)
     return memory

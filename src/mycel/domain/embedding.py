@@ -47,9 +47,13 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The next memories to embed, where that brings us (and whether further), and how many changes wait beyond."""
+    """The next memories to embed, where that brings us (and whether further), and how many changes wait beyond.
+
+    `started` is what was noted before, and None where nobody has begun with this model.
+    """
 
     items: tuple[Unembedded, ...]
+    started: Reached | None
     reached: Reached
     moved: bool
     left: int

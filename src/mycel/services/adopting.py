@@ -55,7 +55,7 @@ class Adopting:
         scope = read_scope(self.caller)
         if transaction.find(scope, prepared.id, deleted=True) is not None:
             return Taken.UNCHANGED
-        memory = prepared.at(transaction.now)
+        memory = prepared.at(transaction)
         if memory.key is not None and transaction.find_by_key(scope, memory) is not None:
             return Taken.KEY
         if not dry_run:
@@ -85,7 +85,7 @@ class Adopting:
         if any(known.to_id == link.to_id for known in transaction.list_links(scope, origin.id) if _same(known, link)):
             return Taken.UNCHANGED
         if not dry_run:
-            transaction.link(replace(link, created_at=transaction.now), origin=origin)
+            transaction.link(replace(link, created_at=transaction.committed_at), origin=origin)
         return Taken.NEW
 
     def _id(self, id: str) -> MemoryId:

@@ -208,7 +208,7 @@ def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:
 
 def store_artifact(transaction: Transaction, caller: Caller, new: Unwritten, detail: ArtifactDetail) -> Artifact:
     """The one that is there already, if it is the same in all that counts."""
-    artifact = Artifact(new.at(transaction.now), detail)
+    artifact = Artifact(new.at(transaction), detail)
     standing = transaction.find_same_artifact(read_scope(caller), artifact)
     if standing is None:
         transaction.insert_artifact(artifact.memory, new.words, detail, by=caller.member_id)

@@ -13,7 +13,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import OPERATOR, Caller
-from mycel.errors import AccessDenied, Unauthenticated, Unfitting
+from mycel.errors import CLOSED, AccessDenied, Unauthenticated, Unavailable, Unfitting
 from mycel.services.organisation import caller_for, read_member_id, read_team_name
 
 # A revoked token or a changed role takes effect within this time, in every process: one look at whether anything has
@@ -45,6 +45,10 @@ class Callers:
             raise Unfitting(f"is for the operator; {who} acts in its own team", field="team")
         return _Acting(given, self.member(who, team=where))
 
+    def close(self) -> None:
+        """From now on nobody is anybody here: whatever is begun as a caller says that the workspace is closed."""
+        self._looks.close()
+
     def _fresh(self, find: Callable[[], tuple[Caller, datetime | None]]) -> _Fresh:
         return _Fresh(find, self._looks, self._clock)
 
@@ -71,9 +75,15 @@ class _Looks:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._last = (0.0, -1)
+        self._closed = False
+
+    def close(self) -> None:
+        self._closed = True
 
     def last(self) -> tuple[float, int]:
         """When it was looked, and what was seen then."""
+        if self._closed:
+            raise Unavailable(CLOSED)
         now, last = time.monotonic(), self._last
         if now >= last[0] + FRESH_SECONDS:
             last = self._last = (now, self._directory.revision())

@@ -22,16 +22,16 @@ def carry_out(transaction: Transaction, scope: ReadScope, plan: Plan, *, by: Mem
     changed: list[tuple[MemoryId, int, int]] = []
     for id, before in plan.before.items():
         _require_unchanged(transaction, scope, before)
-        after = replace(plan.after[id], version=before.version + 1, updated_at=transaction.now)
+        after = replace(plan.after[id], version=before.version + 1, updated_at=transaction.committed_at)
         transaction.replace(before, after, by=by, reason=reasons.get(id))
         changed.append((id, before.version, after.version))
     for start, end, relation in plan.links:
         origin, target = transaction.find(scope, start), transaction.find(scope, end)
         if origin is None or target is None:
             raise Conflict("a memory went away while it was being consolidated: try again")
-        transaction.link(Link(start, end, relation, by, transaction.now), origin=origin)
+        transaction.link(Link(start, end, relation, by, transaction.committed_at), origin=origin)
     report = Report(
-        id=ReportId(new_id()), actions=tuple(plan.actions), dry_run=False, made_by=by, made_at=transaction.now
+        id=ReportId(new_id()), actions=tuple(plan.actions), dry_run=False, made_by=by, made_at=transaction.committed_at
     )
     # The engine runs every hour, mostly for nothing; whoever asked for a run can also undo one that did nothing.
     if plan.actions or plan.links or by != ENGINE:
@@ -57,8 +57,8 @@ def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id:
     for start, end, relation in footprint.linked:
         origin = transaction.find(scope, start, deleted=True)
         if origin is not None:
-            transaction.unlink(Link(start, end, relation, by, transaction.now), origin=origin)
-    undone = replace(report, undone_by=by, undone_at=transaction.now, left=tuple(left))
+            transaction.unlink(Link(start, end, relation, by, transaction.committed_at), origin=origin)
+    undone = replace(report, undone_by=by, undone_at=transaction.committed_at, left=tuple(left))
     transaction.mark_undone(undone)
     return undone
 

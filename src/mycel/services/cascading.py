@@ -51,7 +51,7 @@ class Cascading:
             cascade = transaction.find_cascade(memory_id=memory_id)
             if cascade is None:
                 raise Dangling(f"memory {memory_id} was not sent to other teams")
-            transaction.put_cascade(replace(cascade, withdrawn_at=transaction.now))
+            transaction.put_cascade(replace(cascade, withdrawn_at=transaction.committed_at))
             return _arm(transaction, cascade, known=True)
 
         return self._armed(caller, work)
@@ -89,7 +89,7 @@ class Cascading:
 
         def apply(transaction: Transaction) -> str:
             for team, version in reached.items():
-                transaction.put_delivery(cascade.memory_id, Delivery(team, version, transaction.now))
+                transaction.put_delivery(cascade.memory_id, Delivery(team, version, transaction.committed_at))
             return f"version {sent.version} delivered to {', '.join(targets) or 'no team'}" if sent else "withdrawn"
 
         return apply
@@ -151,7 +151,7 @@ class Cascading:
                 event_id=known.event_id if known else EventId(new_id()),
                 direction=direction,
                 started_by=caller.member_id,
-                started_at=transaction.now,
+                started_at=transaction.committed_at,
             )
             transaction.put_cascade(cascade)
             return _arm(transaction, cascade, known=known is not None)

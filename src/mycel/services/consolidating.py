@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,8 @@ from mycel.domain.source import IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller, Trust
 from mycel.engine.consolidation import LinkKey, Plan, plan_consolidation
 from mycel.engine.workshop.workshop import Workshop
-from mycel.errors import AccessDenied, Conflict, Misconfigured, NotFound, Unavailable
+from mycel.errors import AccessDenied, Conflict, NotFound, Unavailable
+from mycel.services.attempts import Attempts
 from mycel.services.carrying_out import carry_out, take_back
 from mycel.services.comparing import Comparing
 from mycel.services.digesting import Applying
@@ -149,7 +149,8 @@ class Consolidating:
         numbers, reached = store.changed_memories(after=after, limit=BATCH)
         fresh = store.load(scope, numbers, filters=_ANYTHING)
         waiting = store.list_memories(scope, _INBOX, order=_OLDEST_FIRST, limit=BATCH)
-        return _Chosen(fresh, waiting=waiting, reached=reached, more=reached < store.last_sequence())
+        # A run that came no further would be followed by others like it.
+        return _Chosen(fresh, waiting=waiting, reached=reached, more=after < reached < store.last_sequence())
 
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
         now = self._clock.now()
@@ -171,8 +172,7 @@ class Consolidating:
         embedder = self._embedding.embedder
         if embedder is None:
             return None
-        with contextlib.suppress(Unavailable, Misconfigured):
-            self._embedding.finish(store.team)
+        Attempts().run(lambda: self._embedding.finish(store.team))
         return embedder.model
 
 

@@ -61,7 +61,7 @@ class Digesting:
 
         def apply(transaction: Transaction) -> str:
             _move_on(transaction, source)
-            transaction.insert([(one.at(transaction.now), one.words) for one in candidates], by=ENGINE)
+            transaction.insert([(one.at(transaction), one.words) for one in candidates], by=ENGINE)
             if summary is not None:
                 _put_summary(transaction, store.team, source, summary)
             return outcome
@@ -105,7 +105,7 @@ def _move_on(transaction: Transaction, source: Source) -> None:
 
 def _put_summary(transaction: Transaction, team: TeamName, source: Source, summary: Unwritten) -> None:
     """A session that went on has one summary, of all of it."""
-    memory = summary.at(transaction.now)
+    memory = summary.at(transaction)
     before = transaction.find_made(engine_scope(team), source.id, memory.made_by)
     if before is None:
         transaction.insert([(memory, summary.words)], by=ENGINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from mycel.contracts.embedder import Embedder
 from mycel.contracts.store import Store, Stores
-from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Passage, Unembedded
+from mycel.domain.embedding import Embedded, EmbeddingProgress, Passage, Unembedded
 from mycel.domain.ids import TeamName
 from mycel.errors import Misconfigured, MycelError, Unavailable
 from mycel.retrieval.passages import PASSAGE_TOKENS, divide
+from mycel.services.attempts import Attempts
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
@@ -24,10 +26,14 @@ LITTLE = 8
 PATIENCE_SECONDS = 1.0
 # How many memories of a backlog are read, embedded and stored together.
 BATCH = 64
+# Both ways through a backlog may end with a batch that is not full, and another worker may be faster with one.
+SPARE_BATCHES = 4
 REMEMBERED_QUESTIONS = 1024
 RETRY_SECONDS = 5.0
 # What no embedder refuses, if it works at all.
 PLAIN_TEXT = "ready"
+
+_log = logging.getLogger("mycel.engine")
 
 Report = Callable[[TeamName, EmbeddingProgress], None]
 
@@ -76,7 +82,12 @@ class Embedding:
         """Embeds everything that waits, in every team; returns how many memories that were."""
         if self._embedder is None:
             return 0
-        return sum(self._finish(team, self._embedder, report=report) for team in self._stores.teams_with_store())
+        embedder, attempts = self._embedder, Attempts()
+        done = 0
+        for team in self._stores.teams_with_store():
+            done += attempts.run(lambda team=team: self._finish(team, embedder, report=report))
+        attempts.end()
+        return done
 
     def finish(self, team: TeamName) -> int:
         """Embeds everything of one team that waits; returns how many memories that were."""
@@ -105,28 +116,38 @@ class Embedding:
         return self._embedder
 
     def _work_off(self, team: TeamName) -> bool:
-        return self._embed_batch(team, self._required()).left > 0
+        _, more = self._embed_batch(team, self._required())
+        return more
 
     def _finish(self, team: TeamName, embedder: Embedder, *, report: Report | None) -> int:
+        """As many batches as what waits now takes: what is written meanwhile, however fast, makes none longer."""
         done = 0
-        while True:
-            backlog = self._embed_batch(team, embedder)
-            done += len(backlog.items)
+        for _ in range(self.progress(team).pending // BATCH + SPARE_BATCHES):
+            count, more = self._embed_batch(team, embedder)
+            done += count
             if report is not None:
                 report(team, self.progress(team))
-            if not backlog.left:
-                return done
+            if not more:
+                break
+        return done
 
-    def _embed_batch(self, team: TeamName, embedder: Embedder) -> Backlog:
-        """Leased per batch: a long backlog must not keep a store open that others have more use for."""
+    def _embed_batch(self, team: TeamName, embedder: Embedder) -> tuple[int, bool]:
+        """Of how many memories, and whether there is more to look at.
+
+        Leased per batch: a long backlog must not keep a store open that others have more use for.
+        """
         with self._stores.lease(team) as store:
             backlog = store.read_backlog(embedder.model, limit=BATCH)
+            more = backlog.left > 0
             if backlog.moved:
                 embedded = list(_embedded_or_refused(embedder, backlog.items))
-                store.store_embeddings(embedder.model, embedded, reached=backlog.reached)
-            if not backlog.left:
+                noted = store.store_embeddings(
+                    embedder.model, embedded, started=backlog.started, reached=backlog.reached
+                )
+                more = more or not noted
+            if not more:
                 store.save_index(embedder.model, dimensions=embedder.dimensions)
-            return backlog
+            return len(backlog.items), more
 
 
 def _embedded_or_refused(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embedded]:
@@ -196,7 +217,9 @@ class _Worker:
         while (team := self._next()) is not None:
             try:
                 more = self._work(team)
-            except MycelError as error:
+            except Exception as error:  # noqa: BLE001 - the other teams, and the next try, need this thread
+                if not isinstance(error, MycelError):
+                    _log.error("team %s: embedding failed (%s)", team, type(error).__name__)
                 self._finished()
                 self._rest(error)
                 more = True
@@ -215,7 +238,7 @@ class _Worker:
             self._current = None
             self._changed.notify_all()
 
-    def _rest(self, error: MycelError) -> None:
+    def _rest(self, error: Exception) -> None:
         after = error.retry_after if isinstance(error, Unavailable) else RETRY_SECONDS
         with self._changed:
             self._changed.wait_for(lambda: self._closing, timeout=after)

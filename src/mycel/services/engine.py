@@ -13,10 +13,11 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain.ids import TeamName
 from mycel.domain.source import Step
 from mycel.errors import MycelError
+from mycel.services.attempts import Attempts
 from mycel.services.consolidating import CONSOLIDATED_AT, CONSOLIDATED_TO, team_event
 from mycel.services.maintaining import MAINTAINED_AT, is_due, moment_of, next_night
 from mycel.services.policies import Policies
-from mycel.services.working import Working
+from mycel.services.working import Budget, Working
 
 # How soon a write of another process is noticed; looking at the times of the files costs microseconds.
 LOOK_SECONDS = 2.0
@@ -30,6 +31,7 @@ LONGEST_GAP = timedelta(days=366)
 RETRY_SECONDS = 30.0
 LEAST_PAUSE_SECONDS = 0.05
 FOREVER = float("inf")
+LONG_AGO = moment_of(0)
 
 _log = logging.getLogger("mycel.engine")
 
@@ -51,18 +53,27 @@ class Engine:
 
     def run_pending(self) -> int:
         """Does what is due in every team, and what that makes due; returns how many events were finished."""
-        finished = 0
-        while done := sum(self._run(team) for team in self._stores.teams_with_store()):
+        finished, attempts, budget = 0, Attempts(), Budget()
+        while done := sum(
+            attempts.run(lambda team=team: self._run(team, budget)) for team in self._stores.teams_with_store()
+        ):
             finished += done
+        attempts.end()
         return finished
 
     def maintain(self) -> int:
         """The nightly work now, whatever the clock says; returns how many events were finished."""
         self._jumps.forgive()
+        attempts = Attempts()
         for team in self._stores.teams_with_store():
-            with self._stores.lease(team) as store:
-                store.transact(lambda transaction: _ask_for(transaction, [Step.MAINTAIN]))
-        return self.run_pending()
+            attempts.run(lambda team=team: self._ask(team, [Step.MAINTAIN]))
+        finished = attempts.run(self.run_pending)
+        attempts.end()
+        return finished
+
+    def clock_has_jumped(self) -> bool:
+        """Whether nothing is to expire until maintenance is asked for."""
+        return self._jumps.happened()
 
     def start(self) -> None:
         with self._changed:
@@ -88,7 +99,7 @@ class Engine:
     def _serve(self) -> None:
         while (team := self._next_team()) is not None:
             try:
-                self._run(team)
+                self._run(team, Budget())
                 wait = self._until_next(team)
             except MycelError as error:
                 if not self._closing:
@@ -125,12 +136,17 @@ class Engine:
                     self._due[team] = min(self._due.get(team, FOREVER), time.monotonic())
             self._seen = dict(written)
 
-    def _run(self, team: TeamName) -> int:
+    def _run(self, team: TeamName, budget: Budget) -> int:
         with self._stores.lease(team) as store:
             steps = self._due_steps(store)
-            if steps:
-                store.transact(lambda transaction: _ask_for(transaction, steps))
-        return self._working.run_due(team)
+        if steps:
+            self._ask(team, steps)
+        return self._working.run_due(team, budget)
+
+    def _ask(self, team: TeamName, steps: list[Step]) -> int:
+        with self._stores.lease(team) as store:
+            store.transact(lambda transaction: _ask_for(transaction, steps))
+        return len(steps)
 
     def _due_steps(self, store: Store) -> list[Step]:
         now = self._clock.now()
@@ -148,7 +164,8 @@ class Engine:
         first = store.first_change_after(store.read_progress(CONSOLIDATED_TO))
         if every is None or first is None:
             return None
-        return max(first, moment_of(store.read_progress(CONSOLIDATED_AT))) + every
+        now, last = self._clock.now(), moment_of(store.read_progress(CONSOLIDATED_AT))
+        return max(_known(first, now), _known(last, now)) + every
 
     def _until_next(self, team: TeamName) -> float:
         now = self._clock.now()
@@ -190,11 +207,16 @@ def _passed() -> float:
 
 
 def _needs_maintenance(store: Store, now: datetime) -> bool:
-    maintained_at = store.read_progress(MAINTAINED_AT)
-    if maintained_at:
-        return is_due(moment_of(maintained_at), now) and now - moment_of(maintained_at) < LONGEST_GAP
+    maintained_at = moment_of(store.read_progress(MAINTAINED_AT))
+    if LONG_AGO < maintained_at <= now:
+        return is_due(maintained_at, now) and now - maintained_at < LONGEST_GAP
     first = store.first_change_after(0)
-    return first is not None and is_due(first, now)
+    return first is not None and is_due(_known(first, now), now)
+
+
+def _known(moment: datetime, now: datetime) -> datetime:
+    """A moment after now was noted by a clock that has been set back since: it was at some time before."""
+    return moment if moment <= now else LONG_AGO
 
 
 def _ask_for(transaction: Transaction, steps: list[Step]) -> None:

@@ -85,7 +85,7 @@ class Episodes:
             earlier = retry.earlier(transaction)
             if earlier is not None:
                 return earlier
-            memory = one.at(transaction.now)
+            memory = one.at(transaction)
             transaction.insert_episode(memory, one.words, detail, by=caller.member_id)
             retry.remember(transaction, memory)
             return memory
@@ -99,7 +99,7 @@ class Episodes:
         read = [self._read_item(caller, place, item) for place, item in enumerate(listed)]
 
         def work(transaction: Transaction) -> list[Episode]:
-            logged = [Episode(one.at(transaction.now), detail) for one, detail in read]
+            logged = [Episode(one.at(transaction), detail) for one, detail in read]
             for episode, (one, detail) in zip(logged, read, strict=True):
                 transaction.insert_episode(episode.memory, one.words, detail, by=caller.member_id)
             return logged

@@ -171,7 +171,7 @@ def _put_parts(
     held = any(part.values["status"] is Status.INBOX for part in parts)
     # What waits for a person takes nothing away from what stands.
     earlier = [] if held else transaction.list_indexed(scope, source, shared=shared)
-    memories = [part.at(transaction.now) for part in parts]
+    memories = [part.at(transaction) for part in parts]
     for before, memory, part in zip(earlier, memories, parts, strict=False):
         renewed = replace(
             memory,
@@ -186,7 +186,7 @@ def _put_parts(
     added = list(zip(memories, parts, strict=True))[len(earlier) :]
     transaction.insert([(memory, part.words) for memory, part in added], by=by)
     for before in earlier[len(memories) :]:
-        gone = replace(before, status=Status.ARCHIVED, version=before.version + 1, updated_at=transaction.now)
+        gone = replace(before, status=Status.ARCHIVED, version=before.version + 1, updated_at=transaction.committed_at)
         transaction.replace(before, gone, by=by, reason="the file has no such part any more")
     ids = [before.id for before in earlier[: len(memories)]] + [memory.id for memory, _ in added]
     _link_in_order(transaction, scope, ids, by=by)
@@ -195,7 +195,7 @@ def _put_parts(
 
 def _link_in_order(transaction: Transaction, scope: ReadScope, ids: Sequence[MemoryId], *, by: MemberId) -> None:
     for first, second in pairwise(ids):
-        link = Link(second, first, Relation.RELATED_TO, by, transaction.now)
+        link = Link(second, first, Relation.RELATED_TO, by, transaction.committed_at)
         transaction.link(link, origin=transaction.get(scope, second))
 
 

@@ -11,7 +11,7 @@ from mycel.domain.asking import read_change_filter, read_limit, read_sequence
 from mycel.domain.change import Change
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
-from mycel.errors import NotFound, Unavailable
+from mycel.errors import CLOSED, NotFound, Unavailable
 from mycel.services.callers import known
 from mycel.services.reach import named_scope
 from mycel.services.recent_log import RecentLog, told_of
@@ -141,7 +141,7 @@ class Following:
         cursor = Cursor(wanted, wake, last if start is None else start)
         with self._lock:
             if self._closed:
-                raise Unavailable("the workspace is closed")
+                raise Unavailable(CLOSED)
             tail = self._tails.get(followed) or self._begin(followed, last)
             tail.add(cursor)
         return Follower(tail, self._stores, caller, cursor)

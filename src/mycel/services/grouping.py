@@ -11,6 +11,7 @@ from mycel.contracts.episode_store import Wording
 from mycel.contracts.store import Store
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.passages import PASSAGE_TOKENS, divide
+from mycel.services.attempts import in_batches
 from mycel.services.embed import PLAIN_TEXT, Embedding
 
 if TYPE_CHECKING:
@@ -45,21 +46,18 @@ class Grouping:
 
     def finish(self, store: Store) -> int:
         """Every wording that waits; returns how many that were."""
-        done = 0
-        while count := self._group_batch(store):
-            done += count
-        return done
+        return in_batches(lambda: self._group_batch(store))
 
-    def _group_batch(self, store: Store) -> int:
+    def _group_batch(self, store: Store) -> list[int]:
         embedder = self._embedding.embedder
         if embedder is None:
-            return 0
+            return []
         wordings = store.next_wordings(embedder.model, limit=BATCH)
         if wordings:
             vectors = _vectors(embedder, wordings)
             known = store.first_wordings(embedder.model, limit=MOST_GROUPS)
             store.group_wordings(embedder.model, _grouped(wordings, vectors, known))
-        return len(wordings)
+        return [wording.id for wording in wordings]
 
 
 def _vectors(embedder: Embedder, wordings: Sequence[Wording]) -> list[Vector | None]:

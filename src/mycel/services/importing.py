@@ -232,7 +232,7 @@ def _known(
     transaction: Transaction, caller: Caller, one: Unwritten, waiting: Sequence[Memory], *, was_there: bool
 ) -> ImportedEntry | None:
     """What needs no writing: it stands, it waits, or the file has said it before and somebody decided since."""
-    memory = one.at(transaction.now)
+    memory = one.at(transaction)
     scope = read_scope(caller)
     standing = transaction.find_by_key(scope, memory)
     agrees = standing is not None and standing.content == memory.content and not is_over(standing, transaction.now)

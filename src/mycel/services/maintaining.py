@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from mycel.access.scope import engine_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Transaction
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.source import IngestionEvent
 from mycel.domain.team import ENGINE
 from mycel.errors import Misconfigured
+from mycel.services.attempts import in_batches
 from mycel.services.digesting import Applying
 from mycel.services.policies import Policies
 from mycel.services.pruning import Pruning, archive
@@ -61,9 +62,9 @@ class Maintaining:
     def prepare(self, store: Store, event: IngestionEvent) -> Applying:
         """Each batch is stored by itself: what was archived stays archived, and the rest follows on the next try."""
         policy = self._policies.of(store.team)
-        _in_batches(store, lambda transaction: _archive_expired(transaction, store.team))
+        in_batches(lambda: store.transact(lambda transaction: _archive_expired(transaction, store.team)))
         self._pruning.prune(store, policy)
-        _in_batches(store, lambda transaction: _purge_forgotten(transaction, store.team, policy))
+        in_batches(lambda: store.transact(lambda transaction: _purge_forgotten(transaction, store.team, policy)))
         store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
         store.scrub()
         _require_sound(store.check())
@@ -75,28 +76,21 @@ class Maintaining:
         return apply
 
 
-def _in_batches(store: Store, work: Callable[[Transaction], int]) -> int:
-    done = 0
-    while count := store.transact(work):
-        done += count
-    return done
-
-
-def _archive_expired(transaction: Transaction, team: TeamName) -> int:
+def _archive_expired(transaction: Transaction, team: TeamName) -> list[MemoryId]:
     expired = transaction.list_expired(engine_scope(team), limit=BATCH)
     archive(transaction, expired, reason="its time was up")
-    return len(expired)
+    return [memory.id for memory in expired]
 
 
-def _purge_forgotten(transaction: Transaction, team: TeamName, policy: Policy) -> int:
+def _purge_forgotten(transaction: Transaction, team: TeamName, policy: Policy) -> list[MemoryId]:
     """Only where the policy says so: by default nothing is ever lost."""
     if policy.purge_after is None:
-        return 0
+        return []
     before = transaction.now - policy.purge_after
     forgotten = transaction.list_forgotten(engine_scope(team), before=before, limit=BATCH)
     for memory in forgotten:
         transaction.purge(memory, by=ENGINE)
-    return len(forgotten)
+    return [memory.id for memory in forgotten]
 
 
 def _require_sound(problems: Sequence[str]) -> None:

@@ -13,11 +13,11 @@ from mycel.domain.draft import default_scope
 from mycel.domain.envelope import one_line
 from mycel.domain.episode import Tally, month_path
 from mycel.domain.excerpt import shorten
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.memory import MadeBy, Memory, MemoryType, SourceKind, Status, Visibility
 from mycel.domain.policy import Policy
 from mycel.domain.team import ENGINE, Trust
-from mycel.errors import MycelError
+from mycel.services.attempts import Attempts, in_batches
 from mycel.services.grouping import Grouping
 from mycel.services.unwritten import Unwritten, unwritten
 
@@ -35,35 +35,41 @@ class Pruning:
         if policy.episodes_kept is None:
             return 0
         self._group(store)
-        kept, pruned = policy.episodes_kept, 0
+        kept = policy.episodes_kept
 
-        def work(transaction: Transaction) -> int:
+        def work(transaction: Transaction) -> list[MemoryId]:
             old = transaction.list_prunable(engine_scope(store.team), before=transaction.now - kept, limit=BATCH)
             if old:
                 # Before they leave the ledger, which says whether everybody could count them.
                 transaction.count_pruned([memory.id for memory in old])
                 archive(transaction, old, reason="older than episodes are kept")
-            return len(old)
+            return [memory.id for memory in old]
 
-        while count := store.transact(work):
-            pruned += count
+        pruned = in_batches(lambda: store.transact(work))
         # Summed up outside of the transactions, for which writers would wait.
-        while (month := store.untold_month(everyones_scope(store.team))) is not None:
-            _tell_month(store, month)
+        in_batches(lambda: _tell_next_month(store))
         return pruned
 
     def _group(self, store: Store) -> None:
         """What is pruned is told by the groups known by then; a model that is away must not hold up the night."""
-        try:
-            self._grouping.finish(store)
-        except MycelError:
-            return
+        Attempts().run(lambda: self._grouping.finish(store))
 
 
 def archive(transaction: Transaction, memories: Sequence[Memory], *, reason: str) -> None:
     for memory in memories:
-        archived = replace(memory, status=Status.ARCHIVED, version=memory.version + 1, updated_at=transaction.now)
+        archived = replace(
+            memory, status=Status.ARCHIVED, version=memory.version + 1, updated_at=transaction.committed_at
+        )
         transaction.replace(memory, archived, by=ENGINE, reason=reason)
+
+
+def _tell_next_month(store: Store) -> list[tuple[str, str | None, int]]:
+    """Which month that was, with how many episodes: more of them may leave the ledger meanwhile."""
+    month = store.untold_month(everyones_scope(store.team))
+    if month is None:
+        return []
+    _tell_month(store, month)
+    return [(month.month, month.project_id, sum(tally.episodes for tally in month.by_agent.values()))]
 
 
 def _tell_month(store: Store, month: MonthOfEpisodes) -> None:
@@ -73,10 +79,12 @@ def _tell_month(store: Store, month: MonthOfEpisodes) -> None:
     def work(transaction: Transaction) -> None:
         standing = transaction.find_month(scope, summary.values["path"])
         if standing is None:
-            transaction.insert([(summary.at(transaction.now), summary.words)], by=ENGINE)
+            transaction.insert([(summary.at(transaction), summary.words)], by=ENGINE)
         else:
             content = summary.values["content"]
-            renewed = replace(standing, content=content, version=standing.version + 1, updated_at=transaction.now)
+            renewed = replace(
+                standing, content=content, version=standing.version + 1, updated_at=transaction.committed_at
+            )
             transaction.replace(
                 standing, renewed, by=ENGINE, reason="more of the month was pruned", words=summary.words
             )

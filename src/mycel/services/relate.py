@@ -61,7 +61,7 @@ def _between(
 ) -> tuple[Memory, Link]:
     origin = transaction.get(read_scope(caller), start)
     require_edit(caller, origin)
-    link = Link(start, target, relation, caller.member_id, transaction.now)
+    link = Link(start, target, relation, caller.member_id, transaction.committed_at)
     if not link.to_place and transaction.find(read_scope(caller), MemoryId(target)) is None:
         raise Dangling(f"no memory {target}")
     return origin, link

@@ -142,8 +142,8 @@ def approve_one(
         raise Conflict(f"this memory is {before.status} and no longer in the inbox")
     if draft is not None:
         require_free_of_details(transaction, before, draft)
-    now = transaction.now
-    edited = before if draft is None else changed_memory(before, draft, caller=caller, now=now, policy=_ANYONE)
+    at, now = transaction.committed_at, transaction.now
+    edited = before if draft is None else changed_memory(before, draft, caller=caller, at=at, now=now, policy=_ANYONE)
     require_transition(caller, before, edited)
     lasts = draft is not None and (draft.ttl is not None or "expires_at" in draft.values)
     kept_until = edited.expires_at if lasts else None
@@ -153,7 +153,7 @@ def approve_one(
         expires_at=kept_until,
         metadata=with_marks(edited.metadata, review=None),
         version=before.version + 1,
-        updated_at=now,
+        updated_at=at,
     )
     _make_room(transaction, caller, scope, approved)
     transaction.replace(before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved")
@@ -192,7 +192,7 @@ def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: s
         status=Status.ARCHIVED,
         metadata=with_marks(before.metadata, review=None, contested=None, rejected=True),
         version=before.version + 1,
-        updated_at=transaction.now,
+        updated_at=transaction.committed_at,
     )
     transaction.replace(before, rejected, by=caller.member_id, reason=f"rejected: {why}")
     clear_opponents(transaction, caller, scope, rejected)
@@ -243,7 +243,7 @@ def lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Stat
         status=loss,
         metadata=with_marks(memory.metadata, contested=None),
         version=memory.version + 1,
-        updated_at=transaction.now,
+        updated_at=transaction.committed_at,
     )
     transaction.replace(memory, lost, by=caller.member_id, reason=why)
     return lost

@@ -20,7 +20,7 @@ LOOKED_AT = 20
 
 def store_value(transaction: Transaction, caller: Caller, one: Unwritten, *, expected: int | None = None) -> Memory:
     """The value as it stands or waits afterwards; a write that only repeats what is there changes nothing."""
-    memory = one.at(transaction.now)
+    memory = one.at(transaction)
     scope = read_scope(caller)
     standing = transaction.find_by_key(scope, memory)
     if expected is not None:
@@ -71,6 +71,6 @@ def _waiting_already(
 def _wait(transaction: Transaction, caller: Caller, one: Unwritten, waiting: Memory, standing: Memory) -> Memory:
     transaction.insert([(waiting, one.words)], by=caller.member_id)
     if waiting.content != standing.content or waiting.status is not one.values["status"]:
-        contradiction = Link(waiting.id, standing.id, Relation.CONTRADICTS, caller.member_id, transaction.now)
+        contradiction = Link(waiting.id, standing.id, Relation.CONTRADICTS, caller.member_id, transaction.committed_at)
         transaction.link(contradiction, origin=waiting)
     return waiting

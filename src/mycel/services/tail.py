@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mycel.contracts.store import Stores
 from mycel.domain.change import ChangeFilter, LogEntry, Today
 from mycel.domain.ids import TeamName
-from mycel.errors import MycelError, Unavailable
+from mycel.errors import CLOSED, MycelError, Unavailable
 from mycel.services.recent_log import Kept, RecentLog
 
 BATCH = 500
@@ -75,7 +75,7 @@ class Tail:
     def next_for(self, cursor: Cursor) -> tuple[int, Sequence[Kept] | None]:
         """Where the follower stands, and what came after it; None when the store has to be asked for that."""
         if self._stopped.is_set():
-            raise Unavailable("the workspace is closed")
+            raise Unavailable(CLOSED)
         with self._lock:
             # First: what comes from here on is not in the answer, and wakes it again.
             cursor.is_woken = False

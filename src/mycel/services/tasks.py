@@ -173,9 +173,9 @@ def _lesson(drawing: Drawing, policy: Policy, source: Source, lesson: str, start
 def _store(transaction: Transaction, caller: Caller, new: _Prepared) -> TaskRecord:
     event = new_event(transaction, new.source, Trigger.SESSION_CLOSE, (Step.EXTRACT,))
     transaction.add_source(new.source)
-    episode = new.episode.at(transaction.now)
+    episode = new.episode.at(transaction)
     transaction.insert_episode(episode, new.episode.words, new.detail, by=caller.member_id)
-    lessons = [(one.at(transaction.now), one.words) for one in new.lessons]
+    lessons = [(one.at(transaction), one.words) for one in new.lessons]
     if lessons:
         transaction.insert(lessons, by=caller.member_id)
     transaction.add_event(event)

@@ -125,7 +125,7 @@ class Teaching:
             earlier = retry.earlier(transaction, author=one.values["agent_id"])
             if earlier is not None:
                 return earlier
-            memory = one.at(transaction.now)
+            memory = one.at(transaction)
             transaction.insert([(memory, one.words)], by=caller.member_id)
             retry.remember(transaction, memory)
             return memory
@@ -137,7 +137,7 @@ class Teaching:
         """Answers with what says so already; another value takes the place of the caller's own that waits."""
 
         def work(transaction: Transaction) -> Memory:
-            memory, scope = one.at(transaction.now), read_scope(caller)
+            memory, scope = one.at(transaction), read_scope(caller)
             waiting = transaction.find_waiting_by_key(scope, memory)
             for known in (waiting, transaction.find_by_key(scope, memory)):
                 if known is not None and known.content == memory.content:
@@ -151,7 +151,7 @@ class Teaching:
         """The person's own word replaces what stood, whoever wrote that."""
 
         def work(transaction: Transaction) -> Memory:
-            memory = one.at(transaction.now)
+            memory = one.at(transaction)
             standing = transaction.find_by_key(read_scope(caller), memory)
             return _put(transaction, caller, memory, one, standing=standing)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
+from mycel.contracts.store import Transaction
 from mycel.domain.draft import written_at
 from mycel.domain.ids import MemoryId, new_id
 from mycel.domain.memory import Memory
@@ -23,8 +24,10 @@ class Unwritten:
     # The fields that the writer named; the others were derived.
     given: frozenset[str] = frozenset()
 
-    def at(self, now: datetime) -> Memory:
-        return written_at(self.values, now, id=self.id, ttl=self.ttl)
+    def at(self, transaction: Transaction) -> Memory:
+        """Its moment is that of the transaction; how long it lives is counted by the clock."""
+        expires_at = None if self.ttl is None else transaction.now + self.ttl
+        return written_at(self.values, transaction.committed_at, id=self.id, expires_at=expires_at)
 
 
 def unwritten(values: Mapping[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> Unwritten:

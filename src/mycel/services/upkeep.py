@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from mycel.access.rules import require_operator
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
-from mycel.contracts.store import Stores
+from mycel.contracts.store import Store, Stores
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
 from mycel.engine.workshop.workshop import MovableWorkshop
 from mycel.errors import InvalidInput, NotFound
+from mycel.services.attempts import Attempts
 from mycel.services.embed import Embedding, Report
 from mycel.services.engine import Engine
 from mycel.services.grouping import Grouping
@@ -41,22 +43,32 @@ class Upkeep:
     def run_pending(self, caller: Caller, *, report: Report | None = None) -> int:
         """Does what is waiting in every team; returns how many pieces of work were finished."""
         require_operator(caller)
-        finished = self._engine.run_pending()
-        finished += self._embedding.run_pending(report=report)
-        finished += self.scrub(caller)
-        for team in self._stores.teams_with_store():
-            with self._stores.lease(team) as store:
-                finished += self._grouping.finish(store)
-                finished += store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
+        attempts = Attempts()
+        finished = attempts.run(self._engine.run_pending)
+        finished += attempts.run(lambda: self._embedding.run_pending(report=report))
+        finished += self._in_every_store(attempts, lambda store: store.scrub())
+        finished += self._in_every_store(attempts, self._grouping.finish)
+        if not self._engine.clock_has_jumped():
+            finished += self._in_every_store(attempts, self._forget_recalls)
+        attempts.end()
         return finished
 
     def scrub(self, caller: Caller) -> int:
         require_operator(caller)
-        finished = 0
-        for team in self._stores.teams_with_store():
-            with self._stores.lease(team) as store:
-                finished += store.scrub()
+        attempts = Attempts()
+        finished = self._in_every_store(attempts, lambda store: store.scrub())
+        attempts.end()
         return finished
+
+    def _forget_recalls(self, store: Store) -> int:
+        return store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
+
+    def _in_every_store(self, attempts: Attempts, work: Callable[[Store], int]) -> int:
+        def in_store(team: TeamName) -> int:
+            with self._stores.lease(team) as store:
+                return work(store)
+
+        return sum(attempts.run(lambda team=team: in_store(team)) for team in self._stores.teams_with_store())
 
     def work_beside(self, caller: Caller) -> None:
         require_operator(caller)

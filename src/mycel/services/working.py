@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol, Self, cast
 
+from mycel.access.scope import engine_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import LeaseLost
 from mycel.contracts.store import Store, Stores, Transaction
@@ -28,6 +29,9 @@ MOST_TAKEOVERS = 20
 FIRST_PAUSE = timedelta(seconds=5)
 MAX_ERROR = 500
 AHEAD = timedelta(seconds=1)
+# The longest chain is that of consolidation, an event for some hundred changes.
+EVENT_CHANGES = 100
+SPARE_EVENTS = 1000
 
 _log = logging.getLogger("mycel.engine")
 
@@ -45,6 +49,26 @@ class Reaching(Performer, Protocol):
     """Work that acts outside its own store, so that losing the lease leaves something to be looked at again."""
 
     def abandon(self, store: Store, event: IngestionEvent) -> None: ...
+
+
+class Budget:
+    """How many events one run performs in each team: those that wait when it begins, and what these may lead to.
+
+    An event that leaves another one like itself behind, and comes no further by it, would never let a run end.
+    """
+
+    def __init__(self) -> None:
+        self._left: dict[TeamName, int] = {}
+
+    def require(self, store: Store) -> None:
+        """Before an event is claimed: `Unavailable` when there were too many."""
+        if store.team not in self._left:
+            counts = store.count_events(engine_scope(store.team))
+            waiting = sum(counts.get(state, 0) for state in (EventState.PENDING, EventState.FAILED, EventState.RUNNING))
+            self._left[store.team] = waiting + store.last_sequence() // EVENT_CHANGES + SPARE_EVENTS
+        if not self._left[store.team]:
+            raise Unavailable(f"team {store.team} has no end of events: the rest waits for the next run")
+        self._left[store.team] -= 1
 
 
 class Working:
@@ -66,24 +90,27 @@ class Working:
         """What is cut short from now on is given back, for the next worker to begin at once."""
         self._stopping = True
 
-    def run_due(self, team: TeamName) -> int:
+    def run_due(self, team: TeamName, budget: Budget | None = None) -> int:
         """Performs what is due in a team until nothing is; returns how many events were finished."""
-        finished = 0
+        budget, finished = budget or Budget(), 0
         # Leased per event: a long queue must not keep a store open that others have more use for.
         while not self._stopping:
             with self._stores.lease(team) as store:
+                if not self._is_due(store):
+                    return finished
+                budget.require(store)
                 event = self._claim(store)
                 if event is None:
                     return finished
                 finished += self._perform(store, event)
         return finished
 
-    def _claim(self, store: Store) -> IngestionEvent | None:
+    def _is_due(self, store: Store) -> bool:
+        """Whether it really is, the claim decides."""
         due_at = store.next_due()
-        # The moments of a store run ahead of a clock that was set back; whether it is really due, the claim decides.
-        now = max(self._clock.now(), store.latest_moment() or self._clock.now())
-        if due_at is None or due_at > now + AHEAD:
-            return None
+        return due_at is not None and due_at <= self._clock.now() + AHEAD
+
+    def _claim(self, store: Store) -> IngestionEvent | None:
         token = new_id()
         return store.transact(lambda transaction: transaction.claim(lease=token, until=transaction.now + self._lease))
 

@@ -164,7 +164,7 @@ def _store(
     stored: list[Memory] = []
     plain: list[tuple[Memory, IndexedText]] = []
     for one in new:
-        memory = one.at(transaction.now)
+        memory = one.at(transaction)
         _require_source(transaction, read_scope(caller), memory)
         if _takes_a_place(memory):
             if plain:
@@ -192,7 +192,9 @@ def _changed(
     require_free_of_details(transaction, before, draft)
     if expected is not None and expected != before.version:
         raise Conflict(f"the memory is at version {before.version}, not {expected}: read it again")
-    after = changed_memory(before, draft, caller=caller, now=transaction.now, policy=policy)
+    after = changed_memory(
+        before, draft, caller=caller, at=transaction.committed_at, now=transaction.now, policy=policy
+    )
     require_transition(caller, before, after)
     if before.status is Status.INBOX and after.status is not Status.INBOX:
         require_reviewer(caller, before)

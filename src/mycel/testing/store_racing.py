@@ -54,7 +54,7 @@ class StoreRacing:
 
     def test_a_raised_error_stores_nothing(self, store: Store) -> None:
         def work(transaction: Transaction) -> None:
-            memory = sample(at=transaction.now)
+            memory = sample(at=transaction.committed_at)
             insert(transaction, memory)
             raise ValueError("changed my mind")
 
@@ -74,9 +74,9 @@ class StoreRacing:
             time.sleep(0.2)
 
         def colliding(transaction: Transaction) -> None:
-            good = sample("half of it", at=transaction.now)
+            good = sample("half of it", at=transaction.committed_at)
             insert(transaction, good)
-            bad = sample("the other half", at=transaction.now, key="k")
+            bad = sample("the other half", at=transaction.committed_at, key="k")
             insert(transaction, bad)
 
         with ThreadPoolExecutor(12) as pool:
@@ -151,7 +151,7 @@ class StoreRacing:
                 known = transaction.find_request(AUTHOR, "save", "the-key")
                 if known is not None:
                     return known.memory_id
-                memory = sample(at=transaction.now, id=memory_id)
+                memory = sample(at=transaction.committed_at, id=memory_id)
                 insert(transaction, memory)
                 transaction.remember_request(Request(AUTHOR, "save", "the-key", "hash", memory_id, 1))
                 return memory_id

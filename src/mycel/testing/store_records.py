@@ -94,7 +94,7 @@ class StoreRecords:
 
     def test_a_transaction_sees_its_own_writes(self, store: Store) -> None:
         def work(transaction: Transaction) -> Memory | None:
-            memory = sample(at=transaction.now)
+            memory = sample(at=transaction.committed_at)
             insert(transaction, memory)
             return transaction.find(reader(), memory.id)
 

@@ -64,7 +64,7 @@ def put(store: Store, content: str = "The build needs Node 22.", **fields: Any) 
     """Stores one memory in a transaction of its own."""
 
     def work(transaction: Transaction) -> Memory:
-        memory = sample(content, **{"at": transaction.now, **fields})
+        memory = sample(content, **{"at": transaction.committed_at, **fields})
         insert(transaction, memory)
         return memory
 
@@ -84,7 +84,7 @@ def change(
 
     def work(transaction: Transaction) -> Memory:
         before = transaction.get(EVERYTHING, id, deleted=True)
-        after = replace(before, version=before.version + 1, updated_at=transaction.now, **fields)
+        after = replace(before, version=before.version + 1, updated_at=transaction.committed_at, **fields)
         transaction.replace(before, after, by=by, operation=operation, reason=reason)
         return after
 

@@ -22,11 +22,18 @@ LOW = replace(AGENT, trust=Trust.LOW)
 
 def written(caller: Caller = AGENT, **given: Any) -> Memory:
     draft = read_fields({"content": "One. Two.", **given})
-    return written_at(new_memory(draft, caller=caller), NOW, id=MemoryId(new_id()), ttl=draft.ttl)
+    return written_at(
+        new_memory(draft, caller=caller),
+        NOW,
+        id=MemoryId(new_id()),
+        expires_at=None if draft.ttl is None else NOW + draft.ttl,
+    )
 
 
 def changed(memory: Memory, caller: Caller = AGENT, **given: Any) -> Memory:
-    return changed_memory(memory, read_fields(given), caller=caller, now=NOW + timedelta(hours=1))
+    return changed_memory(
+        memory, read_fields(given), caller=caller, at=NOW + timedelta(hours=1), now=NOW + timedelta(hours=1)
+    )
 
 
 @pytest.mark.parametrize(

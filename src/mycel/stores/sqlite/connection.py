@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import random
@@ -54,9 +55,15 @@ def open_writer(path: Path, *, vfs: str | None = None, synchronous: str = "FULL"
 def open_reader(path: Path, *, vfs: str | None = None) -> apsw.Connection:
     connection = _connect(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
     connection.pragma("query_only", True)
+    empty_wal_at_the_end(connection)
     connection.pragma("cache_size", -8_000)
     bm25_function.register(connection)
     return connection
+
+
+def empty_wal_at_the_end(connection: apsw.Connection) -> None:
+    """Before a connection closes that may be the last; one that still writes would shorten the WAL all the time."""
+    connection.pragma("journal_size_limit", 0)
 
 
 def open_memory() -> apsw.Connection:
@@ -77,10 +84,18 @@ def _connect(path: Path, *, flags: int, vfs: str | None) -> apsw.Connection:
     # Room for inserts of every number of rows, which are texts of their own.
     connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=512)
     connection.set_busy_handler(_Patience())
+    _keep_wal_files(connection)
     connection.pragma("temp_store", "memory")
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     return connection
+
+
+def _keep_wal_files(connection: apsw.Connection) -> None:
+    """The last one to close leaves the WAL, emptied, and its index: on a full disk they could not be made again, and
+    nobody could even read."""
+    wanted = ctypes.c_int(1)
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(wanted))
 
 
 def _switch_to_wal(connection: apsw.Connection) -> None:

@@ -41,7 +41,7 @@ _INSERT = """
 
 def read_backlog(connection: apsw.Connection, model: str, *, limit: int) -> Backlog:
     """The next memories whose text has no vectors of this model; nobody reads them through this."""
-    started, last_sequence = _state(connection, model)
+    noted, started, last_sequence = _state(connection, model)
     reached = started
     values = {"model": model, "limit": limit, **started._asdict()}
     if reached.number < reached.last_number:
@@ -50,13 +50,13 @@ def read_backlog(connection: apsw.Connection, model: str, *, limit: int) -> Back
     else:
         rows = connection.execute(_CHANGED, values).fetchall()
         reached = reached._replace(sequence=rows[-1][-1] if rows else reached.sequence)
-    left = reached.last_number - reached.number + last_sequence - reached.sequence
-    return Backlog(tuple(_missing(rows)), reached, moved=reached != started, left=left)
+    left = _left(reached, last_sequence)
+    return Backlog(tuple(_missing(rows)), noted, reached, moved=reached != started, left=left)
 
 
 def awaits_vectors(connection: apsw.Connection, scope: ReadScope, model: str) -> bool:
     """Whether anything in sight is among what is still to be gone through."""
-    reached, _ = _state(connection, model)
+    _, reached, _ = _state(connection, model)
     seen, values = visible(scope)
     sql = f"""
         SELECT EXISTS (
@@ -69,8 +69,13 @@ def awaits_vectors(connection: apsw.Connection, scope: ReadScope, model: str) ->
 
 
 def store_embeddings(
-    connection: apsw.Connection, model: str, embedded: Sequence[Embedded], *, reached: Reached
-) -> None:
+    connection: apsw.Connection,
+    model: str,
+    embedded: Sequence[Embedded],
+    *,
+    started: Reached | None,
+    reached: Reached,
+) -> bool:
     """Text that has changed meanwhile is left to the change that says so."""
     for one in embedded:
         row = connection.execute("SELECT title, content FROM memories WHERE number = ?", (one.number,)).fetchone()
@@ -84,14 +89,21 @@ def store_embeddings(
                 for place, (start, end, vector) in enumerate(one.passages)
             ],
         )
-    # Another process may have come further; and of other models, only vectors not yet replaced are left.
+    # Of other models, only vectors not yet replaced are left.
     connection.execute("DELETE FROM embedding_progress WHERE model <> ?", (model,))
-    connection.execute(
-        """
-        INSERT INTO embedding_progress VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
-        SET number = max(number, excluded.number), sequence = max(sequence, excluded.sequence)""",
-        (model, *reached),
-    )
+    return _move(connection, model, started, reached)
+
+
+def _move(connection: apsw.Connection, model: str, started: Reached | None, reached: Reached) -> bool:
+    """Only from where this worker began: whoever moved it meanwhile has seen another state of the store."""
+    if started is None:
+        connection.execute("INSERT OR IGNORE INTO embedding_progress VALUES (?, ?, ?, ?)", (model, *reached))
+    else:
+        sql = """
+            UPDATE embedding_progress SET number = ?, last_number = ?, sequence = ?
+            WHERE model = ? AND (number, last_number, sequence) = (?, ?, ?)"""
+        connection.execute(sql, (*reached, model, *started))
+    return connection.changes() > 0
 
 
 def vectors_of(connection: apsw.Connection, numbers: Collection[int], *, model: str) -> dict[int, Vector]:
@@ -105,20 +117,26 @@ def vectors_of(connection: apsw.Connection, numbers: Collection[int], *, model: 
 
 
 def progress(connection: apsw.Connection, model: str) -> EmbeddingProgress:
-    reached, last_sequence = _state(connection, model)
+    _, reached, last_sequence = _state(connection, model)
     embedded = connection.execute(
         "SELECT count(*) FROM embeddings WHERE passage = 0 AND model = ?", (model,)
     ).fetchone()[0]
-    pending = reached.last_number - reached.number + last_sequence - reached.sequence
-    return EmbeddingProgress(model, embedded, pending)
+    return EmbeddingProgress(model, embedded, _left(reached, last_sequence))
 
 
-def _state(connection: apsw.Connection, model: str) -> tuple[Reached, int]:
+def _left(reached: Reached, last_sequence: int) -> int:
+    """What is written between the statements that tell both is reached before it is counted."""
+    return reached.last_number - reached.number + max(0, last_sequence - reached.sequence)
+
+
+def _state(connection: apsw.Connection, model: str) -> tuple[Reached | None, Reached, int]:
+    """What is noted, if anybody has begun; from where to go on; and the end of the log."""
     number, last_number, sequence, newest, last_sequence = connection.execute(_STATE, (model,)).fetchone()
     if number is None:
         # What stands now is gone through by number; what changes from here on is in the log.
-        return Reached(0, newest, last_sequence), last_sequence
-    return Reached(number, last_number, sequence), last_sequence
+        return None, Reached(0, newest, last_sequence), last_sequence
+    reached = Reached(number, last_number, sequence)
+    return reached, reached, last_sequence
 
 
 def _missing(rows: Sequence[tuple[Any, ...]]) -> Iterator[Unembedded]:

@@ -178,13 +178,15 @@ def matching_episodes(filters: EpisodeFilters) -> Clause:
 
 
 def list_prunable(connection: apsw.Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
-    """The condition is that of the index, word for word; by itself the planner takes one that holds the pruned too."""
+    """The conditions are those of the indexes, word for word; by itself the planner takes one with the pruned too."""
     seen, values = visible(scope)
+    to_prune = "m.type = 'episode' AND m.status <> 'archived' AND m.deleted_at IS NULL"
     sql = f"""
         SELECT {columns_of("m")} FROM memories m INDEXED BY episodes_to_prune
-        WHERE m.type = 'episode' AND m.status <> 'archived' AND m.deleted_at IS NULL AND m.created_at <= :before
-          AND {seen}
-        ORDER BY m.created_at LIMIT :limit"""
+        WHERE {to_prune} AND m.created_at <= :before AND {seen}
+        UNION ALL SELECT {columns_of("m")} FROM memories m INDEXED BY episodes_to_prune_by_clock
+        WHERE {to_prune} AND m.clock_at <= :before AND m.created_at > :before AND {seen}
+        LIMIT :limit"""
     rows = connection.execute(sql, {**values, "before": micros(before), "limit": limit})
     return [memory_from(row, scope.team) for row in rows]
 

@@ -12,7 +12,7 @@ from mycel.errors import Conflict, Misconfigured, MycelError, StorageFull, Unava
 
 def translate(error: Exception) -> Exception:
     """The error a caller should see; what neither SQLite nor the disk raised passes through."""
-    if isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
+    if _is_full(error):
         return StorageFull("the disk is full: make room, then retry; nothing was stored", retry_after=5.0)
     if isinstance(error, OSError):
         return Misconfigured(f"the data directory cannot be used: {error.strerror}")
@@ -22,6 +22,13 @@ def translate(error: Exception) -> Exception:
         if isinstance(error, kinds):
             return translated()
     return error
+
+
+def _is_full(error: Exception) -> bool:
+    """Also when there is no room for the index of the WAL, without which nothing can be read."""
+    if isinstance(error, apsw.IOError):
+        return getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
+    return isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno == errno.ENOSPC)
 
 
 _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]], ...] = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mycel.contracts.clock import Clock
 from mycel.domain.ids import TeamName
-from mycel.errors import Unavailable
+from mycel.errors import CLOSED, Unavailable
 from mycel.stores.sqlite.connection import require_process
 from mycel.stores.sqlite.database import HANDLES_PER_FILE, Disk
 from mycel.stores.sqlite.store import SqliteStore
@@ -83,7 +83,7 @@ class SqliteStores:
         require_process(self._process)
         with self._room:
             if self._closed:
-                raise Unavailable("the workspace is closed")
+                raise Unavailable(CLOSED)
             held = self._open.get(team) or self._open_another(team)
             self._open.move_to_end(team)
             held.users += 1
@@ -106,7 +106,7 @@ class SqliteStores:
             timeout=WAIT_SECONDS,
         )
         if self._closed:
-            raise Unavailable("the workspace is closed")
+            raise Unavailable(CLOSED)
         if not found:
             raise Unavailable(f"all {self._limit} stores that may be open are in use; retry")
         if team not in self._open:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import apsw
@@ -26,14 +26,31 @@ COLUMNS = (
 _EVENT = ", ".join(f"e.{name}" for name in COLUMNS)
 _INSERT = f"INSERT INTO ingestion_events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 _REPLACE = f"UPDATE ingestion_events SET {', '.join(f'{name} = ?' for name in COLUMNS[1:])} WHERE id = ?"
-# Two searches with an index each: an OR of both would read every event there ever was.
-_NEXT = """
+# What was last touched so long after now was so by a clock that has been set back since: what it says tells nothing.
+CLOCK_SLACK = timedelta(minutes=1)
+_AHEAD = "updated_at > :ahead"
+# Searches with an index each: an OR of them would read every event there ever was.
+_NEXT = f"""
     SELECT id FROM (
       SELECT id, due_at AS due FROM ingestion_events
       WHERE state IN ('pending', 'failed') AND due_at <= :now
       UNION ALL
+      SELECT id, due_at FROM ingestion_events
+      WHERE state IN ('pending', 'failed') AND due_at > :ahead AND {_AHEAD}
+      UNION ALL
       SELECT id, lease_until FROM ingestion_events WHERE state = 'running' AND lease_until <= :now)
     ORDER BY due LIMIT 1"""
+# Whoever is alive extends it; from whoever is not, it can be taken by and by.
+_SHORTEN = f"""
+    UPDATE ingestion_events SET lease_until = :until, updated_at = :now
+    WHERE state = 'running' AND lease_until > :ahead AND {_AHEAD}"""
+_NEXT_DUE = f"""
+    SELECT min(due) FROM (
+      SELECT min(due_at) AS due FROM ingestion_events WHERE state IN ('pending', 'failed')
+      UNION ALL SELECT min(lease_until) FROM ingestion_events WHERE state = 'running'
+      UNION ALL SELECT :now FROM ingestion_events
+        WHERE state IN ('pending', 'failed') AND due_at > :ahead AND {_AHEAD}
+      UNION ALL SELECT :now FROM ingestion_events WHERE state = 'running' AND lease_until > :ahead AND {_AHEAD})"""
 _CLAIM = f"""
     UPDATE ingestion_events AS e SET takeovers = e.takeovers + (e.state = 'running'), state = 'running',
       lease = :lease, lease_until = :until, updated_at = :now
@@ -58,10 +75,11 @@ def find_waiting(connection: apsw.Connection, source_id: SourceId | None, step: 
     return None if row is None else _event(row)
 
 
-def gave_up_since(connection: apsw.Connection, step: Step, at: datetime) -> bool:
+def gave_up_since(connection: apsw.Connection, step: Step, at: datetime, *, now: datetime) -> bool:
     sql = """
-        SELECT 1 FROM ingestion_events WHERE source_id IS NULL AND state = 'dead' AND steps = ? AND updated_at >= ?"""
-    return connection.execute(sql, (step, micros(at))).fetchone() is not None
+        SELECT 1 FROM ingestion_events
+        WHERE source_id IS NULL AND state = 'dead' AND steps = ? AND updated_at BETWEEN ? AND ?"""
+    return connection.execute(sql, (step, micros(at), micros(now + CLOCK_SLACK))).fetchone() is not None
 
 
 def latest_event(connection: apsw.Connection, source_id: SourceId) -> IngestionEvent | None:
@@ -71,14 +89,16 @@ def latest_event(connection: apsw.Connection, source_id: SourceId) -> IngestionE
 
 
 def claim(connection: apsw.Connection, *, now: datetime, lease: str, until: datetime) -> IngestionEvent | None:
-    values = {"now": micros(now), "lease": lease, "until": micros(until)}
+    values = {"lease": lease, "until": micros(until), **_present(now)}
+    connection.execute(_SHORTEN, values)
     row = connection.execute(_CLAIM, values).fetchone()
     return None if row is None else _event(row)
 
 
-def extend_lease(connection: apsw.Connection, event: IngestionEvent, *, until: datetime) -> bool:
-    sql = "UPDATE ingestion_events SET lease_until = ? WHERE id = ? AND state = 'running' AND lease = ?"
-    connection.execute(sql, (micros(until), event.id, event.lease))
+def extend_lease(connection: apsw.Connection, event: IngestionEvent, *, now: datetime, until: datetime) -> bool:
+    sql = """
+        UPDATE ingestion_events SET lease_until = ?, updated_at = ? WHERE id = ? AND state = 'running' AND lease = ?"""
+    connection.execute(sql, (micros(until), micros(now), event.id, event.lease))
     return connection.changes() > 0
 
 
@@ -87,15 +107,13 @@ def holds_lease(connection: apsw.Connection, event: IngestionEvent) -> bool:
     return connection.execute(sql, (event.id, event.lease)).fetchone() is not None
 
 
-def next_due(connection: apsw.Connection) -> datetime | None:
+def next_due(connection: apsw.Connection, *, now: datetime) -> datetime | None:
     """When the next event can be claimed, as far as is known now."""
-    row = connection.execute(
-        """
-        SELECT min(due) FROM (
-          SELECT min(due_at) AS due FROM ingestion_events WHERE state IN ('pending', 'failed')
-          UNION ALL SELECT min(lease_until) FROM ingestion_events WHERE state = 'running')"""
-    ).fetchone()
-    return moment_or_none(row[0])
+    return moment_or_none(connection.execute(_NEXT_DUE, _present(now)).fetchone()[0])
+
+
+def _present(now: datetime) -> dict[str, int]:
+    return {"now": micros(now), "ahead": micros(now + CLOCK_SLACK)}
 
 
 def _in_sight(scope: ReadScope) -> Clause:

@@ -11,7 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import apsw
 
-from mycel.errors import Unavailable
+from mycel.errors import CLOSED, Unavailable
 from mycel.stores.sqlite.faults import translate
 
 ParamsT = ParamSpec("ParamsT")
@@ -55,7 +55,9 @@ class ReaderPool:
                 self._after_return()
 
     def close(self) -> None:
-        self._closed = True
+        with self._returned:
+            self._closed = True
+            self._returned.notify_all()
         while True:
             # The last connection to close checkpoints; on a full disk that fails, and the WAL keeps what it holds.
             with contextlib.suppress(apsw.Error):
@@ -66,6 +68,7 @@ class ReaderPool:
 
     def _open_or_wait(self) -> apsw.Connection:
         with self._returned:
+            self._require_open()
             if self._opened < self._limit:
                 self._opened += 1
             else:
@@ -84,10 +87,15 @@ class ReaderPool:
                 try:
                     return self._idle.pop()
                 except IndexError:
+                    self._require_open()
                     if not self._returned.wait(deadline - time.monotonic()):
                         raise Unavailable("too many readers are waiting; retry", retry_after=1.0) from None
         finally:
             self._waiting -= 1
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Unavailable(CLOSED)
 
     def _after_return(self) -> None:
         if self._closed:

@@ -172,8 +172,12 @@ class SqliteStore:
     def awaits_vectors(self, scope: ReadScope, model: str) -> bool:
         return self._database.read(embeddings.awaits_vectors, scope, model)
 
-    def store_embeddings(self, model: str, embedded: Sequence[Embedded], *, reached: Reached) -> None:
-        self.transact(lambda transaction: transaction.store_embeddings(model, embedded, reached))
+    def store_embeddings(
+        self, model: str, embedded: Sequence[Embedded], *, started: Reached | None, reached: Reached
+    ) -> bool:
+        return self.transact(
+            lambda transaction: transaction.store_embeddings(model, embedded, started=started, reached=reached)
+        )
 
     def embedding_progress(self, model: str) -> EmbeddingProgress:
         return self._database.read(embeddings.progress, model)
@@ -235,7 +239,7 @@ class SqliteStore:
         return self._database.read(queue.count_events, scope)
 
     def next_due(self) -> datetime | None:
-        return self._database.read(queue.next_due)
+        return self._database.read(queue.next_due, now=self._clock.now())
 
     def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None:
         return self._database.read(episodes.find_episode, scope, id)
@@ -285,9 +289,6 @@ class SqliteStore:
 
     def first_change_after(self, sequence: int) -> datetime | None:
         return self._database.read(upkeep.first_change_after, sequence)
-
-    def latest_moment(self) -> datetime | None:
-        return self._database.read(upkeep.latest_moment)
 
     def undone_actions(self, ids: Collection[MemoryId]) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
         return self._database.read(reports.undone_actions, ids)

@@ -43,6 +43,7 @@ from mycel.stores.sqlite import (
     purge,
     queue,
     reports,
+    requests,
     sources,
     taking,
     upkeep,
@@ -59,7 +60,8 @@ from mycel.stores.sqlite.word_index import add_words, indexed_apart, remove_word
 from mycel.stores.sqlite.writer import BatchLost
 
 _WRITTEN = ("number", *MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
-_REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _WRITTEN[1:])} WHERE id = ? RETURNING number"
+_STANDING = (*_WRITTEN, "clock_at")
+_REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _STANDING[1:])} WHERE id = ? RETURNING number"
 _KEEP_VERSION = f"""
     INSERT INTO memory_versions ({", ".join(_WRITTEN)}, valid_to)
     SELECT {", ".join(_WRITTEN)}, ? FROM memories WHERE id = ?"""
@@ -68,7 +70,7 @@ _LATEST = """
     SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
       max(ifnull((SELECT max(number) FROM memories), 0), ifnull((SELECT max(number) FROM receipts), 0))"""
 
-_INSERT = Statement(0, f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ", f"({', '.join('?' * len(_WRITTEN))})")
+_INSERT = Statement(0, f"INSERT INTO memories ({', '.join(_STANDING)}) VALUES ", f"({', '.join('?' * len(_STANDING))})")
 _UNTAG = Statement(1, "DELETE FROM memory_tags WHERE number = ?")
 _TAG = Statement(1, "INSERT INTO memory_tags (tag, number) VALUES ", "(?, ?)")
 _LOG = Statement(
@@ -98,7 +100,8 @@ class SqliteTransaction:
         self._has_savepoint = False
         latest, number = connection.execute(_LATEST).fetchone()
         self._last_number: int = number
-        self.now: datetime = max(clock.now(), moment((latest or 0) + 1))
+        self.now: datetime = clock.now()
+        self.committed_at: datetime = max(self.now, moment((latest or 0) + 1))
 
     @property
     def connection(self) -> apsw.Connection:
@@ -198,7 +201,7 @@ class SqliteTransaction:
         reason: str | None = None,
         words: IndexedText | None = None,
     ) -> None:
-        self.connection.execute(_KEEP_VERSION, (micros(self.now), before.id))
+        self.connection.execute(_KEEP_VERSION, (micros(self.committed_at), before.id))
         row = (*self._row(after, by, reason), after.id)
         number = self.connection.execute(_REPLACE, row).fetchone()[0]
         if _searched(after) != _searched(before) or indexed_apart(before, after):
@@ -223,7 +226,7 @@ class SqliteTransaction:
         for source_id, said in forgetting.forget_evidence(self.connection, memory).items():
             for summary in forgetting.list_summaries(self.connection, source_id, like=memory):
                 self._redact(summary, said, by=by)
-        number, receipt = purge.purge_memory(self.connection, memory, by=by, now=self.now)
+        number, receipt = purge.purge_memory(self.connection, memory, by=by, now=self.committed_at)
         remove_words(self._later, number=number)
         self._later.add(_UNTAG, (number,))
         self._log(Operation.PURGE, memory, by=by)
@@ -251,7 +254,7 @@ class SqliteTransaction:
         if clean is not summary:
             # The engine goes on with its own summaries only.
             owner = ENGINE if self.changed_last_by(summary.id) == ENGINE else by
-            after = replace(clean, version=summary.version + 1, updated_at=self.now)
+            after = replace(clean, version=summary.version + 1, updated_at=self.committed_at)
             self.replace(summary, after, by=owner, reason="something it said was purged")
         if forgetting.redact_versions(self.connection, summary.id, said):
             purge.forget_recalls_of(self.connection, summary.id)
@@ -284,28 +287,10 @@ class SqliteTransaction:
         )
 
     def find_request(self, member_id: MemberId, operation: str, key: str) -> Request | None:
-        sql = """
-            SELECT member_id, operation, key, request_hash, memory_id, version FROM requests
-            WHERE member_id = ? AND operation = ? AND key = ? AND requested_at > ?"""
-        since = micros(self.now) - Request.KEPT_MICROSECONDS
-        row = self.connection.execute(sql, (member_id, operation, key, since)).fetchone()
-        return None if row is None else Request(*row)
+        return requests.find_request(self.connection, member_id, operation, key, now=self.now)
 
     def remember_request(self, request: Request) -> None:
-        now = micros(self.now)
-        self.connection.execute("DELETE FROM requests WHERE requested_at <= ?", (now - Request.KEPT_MICROSECONDS,))
-        self.connection.execute(
-            "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                request.member_id,
-                request.operation,
-                request.key,
-                request.request_hash,
-                request.memory_id,
-                request.version,
-                now,
-            ),
-        )
+        requests.remember_request(self.connection, request, now=self.now)
 
     def register_project(self, project: Project) -> Project:
         return catalogue.register_project(self.connection, project)
@@ -336,7 +321,7 @@ class SqliteTransaction:
         return purge.find_receipt(self.connection, id) is not None
 
     def gave_up_since(self, step: Step, moment: datetime) -> bool:
-        return queue.gave_up_since(self.connection, step, moment)
+        return queue.gave_up_since(self.connection, step, moment, now=self.now)
 
     def add_source(self, source: Source) -> None:
         sources.add_source(self.connection, source)
@@ -378,7 +363,7 @@ class SqliteTransaction:
         return queue.claim(self.connection, now=self.now, lease=lease, until=until)
 
     def extend_lease(self, event: IngestionEvent, *, until: datetime) -> bool:
-        return queue.extend_lease(self.connection, event, until=until)
+        return queue.extend_lease(self.connection, event, now=self.now, until=until)
 
     def require_lease(self, event: IngestionEvent) -> None:
         if not queue.holds_lease(self.connection, event):
@@ -423,14 +408,20 @@ class SqliteTransaction:
     def put_delivery(self, memory_id: MemoryId, delivery: Delivery) -> None:
         cascades.put_delivery(self.connection, memory_id, delivery)
 
-    def store_embeddings(self, model: str, embedded: Sequence[Embedded], reached: Reached) -> None:
-        embeddings.store_embeddings(self.connection, model, embedded, reached=reached)
+    def store_embeddings(
+        self, model: str, embedded: Sequence[Embedded], *, started: Reached | None, reached: Reached
+    ) -> bool:
+        return embeddings.store_embeddings(self.connection, model, embedded, started=started, reached=reached)
 
     def begin_backup(self, location: str) -> None:
-        self.connection.execute("INSERT OR REPLACE INTO backups VALUES (?, ?, NULL)", (location, micros(self.now)))
+        self.connection.execute(
+            "INSERT OR REPLACE INTO backups VALUES (?, ?, NULL)", (location, micros(self.committed_at))
+        )
 
     def end_backup(self, location: str) -> None:
-        self.connection.execute("UPDATE backups SET finished_at = ? WHERE location = ?", (micros(self.now), location))
+        self.connection.execute(
+            "UPDATE backups SET finished_at = ? WHERE location = ?", (micros(self.committed_at), location)
+        )
 
     def take_in(
         self,
@@ -471,7 +462,8 @@ class SqliteTransaction:
     def _row(self, memory: Memory, by: MemberId, reason: str | None) -> tuple[object, ...]:
         origin = memory.evidence_ref or memory.source_ref
         source_id = origin.source_id if origin else None
-        return (*memory_row(memory), micros(self.now), by, reason, source_id)
+        clock_at = None if self.committed_at == self.now else micros(self.now)
+        return (*memory_row(memory), micros(self.committed_at), by, reason, source_id, clock_at)
 
     def _log(
         self,
@@ -482,4 +474,6 @@ class SqliteTransaction:
         before: Memory | None = None,
         other_id: str | None = None,
     ) -> None:
-        self._later.add(_LOG, changes.log_row(operation, memory, by=by, at=self.now, before=before, other_id=other_id))
+        self._later.add(
+            _LOG, changes.log_row(operation, memory, by=by, at=self.committed_at, before=before, other_id=other_id)
+        )

@@ -57,7 +57,8 @@ def list_forgotten(connection: apsw.Connection, scope: ReadScope, *, before: dat
     seen, values = visible(scope)
     sql = f"""
         SELECT {columns_of("m")} FROM memories m
-        WHERE (m.deleted_at <= :before OR (m.status = 'archived' AND m.valid_from <= :before)) AND {seen}
+        WHERE (m.deleted_at <= :before OR (m.status = 'archived' AND ifnull(m.clock_at, m.valid_from) <= :before))
+          AND {seen}
         ORDER BY m.number LIMIT :limit"""
     rows = connection.execute(sql, {**values, "before": micros(before), "limit": limit})
     return [memory_from(row, scope.team) for row in rows]
@@ -106,8 +107,3 @@ def list_indexed(connection: apsw.Connection, scope: ReadScope, source: Source, 
         ORDER BY m.number"""
     bound = {**values, **document_values(source, shared=shared), "id": source.id}
     return [memory_from(row, scope.team) for row in connection.execute(sql, bound)]
-
-
-def latest_moment(connection: apsw.Connection) -> datetime | None:
-    row = connection.execute("SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1").fetchone()
-    return None if row is None else moment(row[0])

@@ -11,7 +11,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import apsw
 
-from mycel.errors import Unavailable
+from mycel.errors import CLOSED, Unavailable
+from mycel.stores.sqlite.connection import empty_wal_at_the_end
 from mycel.stores.sqlite.faults import translate
 
 
@@ -130,7 +131,7 @@ class Writer(Generic[TxT]):
 
     def _start(self) -> None:
         if self._closing:
-            raise Unavailable("the store is closed")
+            raise Unavailable(CLOSED)
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="mycel-writer", daemon=True)
             self._thread.start()
@@ -142,6 +143,7 @@ class Writer(Generic[TxT]):
             self._last_seconds = time.monotonic() - started
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
+                empty_wal_at_the_end(self._connection)
                 self._connection.close()
 
     def _next_batch(self) -> list[_Job[TxT]] | None:

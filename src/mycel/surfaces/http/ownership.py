@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -15,12 +17,15 @@ from filelock import FileLock, Timeout
 from mycel.client.daemon import find_daemon
 from mycel.errors import Conflict, Misconfigured
 from mycel.settings import replace_file, sync_folder
+from mycel.surfaces.http.log_lines import log_event
 from mycel.wire.daemon_file import DAEMON_FILE, OWNER_ONLY, SERVICE_LOCK, DaemonFile, read_daemon_file
 
 # As long as one that is stopping may take for its last requests and its files.
 SETTLING_SECONDS = 20.0
 LOOK_SECONDS = 0.1
 SECOND_LOOK_SECONDS = 0.5
+# How soon a service that found no room for its file is found once there is some.
+ANNOUNCE_SECONDS = 1.0
 
 
 class Ownership:
@@ -28,18 +33,58 @@ class Ownership:
 
     def __init__(self, data: Path) -> None:
         self._file = data / DAEMON_FILE
+        self._is_withdrawn = threading.Event()
         self.nonce = secrets.token_urlsafe(16)
 
     def announce(self, url: str, *, version: str) -> None:
         """From now on clients find the service; it must be listening already."""
         named = DaemonFile(url, self.nonce, os.getpid(), version, datetime.now(UTC))
-        replace_file(self._file, named.render(), mode=OWNER_ONLY)
+        content = named.render()
+        if not self._write(content):
+            threading.Thread(target=self._announce_later, args=(content,), name="mycel-announce", daemon=True).start()
+
+    def forget_earlier(self) -> None:
+        """Of one that was killed: its process may have become another program by now.
+
+        The file keeps its place: on a full disk there would be no other.
+        """
+        with suppress(OSError):
+            _overwrite(self._file, b"")
 
     def withdraw(self) -> None:
+        self._is_withdrawn.set()
         # What cannot be removed does no harm: nobody answers with its nonce.
         with suppress(OSError):
             self._file.unlink(missing_ok=True)
             sync_folder(self._file.parent)
+
+    def _write(self, content: bytes) -> bool:
+        """Whether clients can find the service. On a full disk it is still there for all who know its address."""
+        try:
+            replace_file(self._file, content, mode=OWNER_ONLY)
+        except OSError as error:
+            try:
+                _overwrite(self._file, content)
+            except OSError:
+                told = f"{DAEMON_FILE} cannot be written ({error.strerror}): clients find the service once it can be"
+                log_event("not_announced", told, level=logging.ERROR)
+                return False
+        return True
+
+    def _announce_later(self, content: bytes) -> None:
+        while not self._is_withdrawn.wait(ANNOUNCE_SECONDS):
+            if self._write(content):
+                return
+
+
+def _overwrite(file: Path, content: bytes) -> None:
+    """In the room that it has already; whoever reads it in between finds nothing that can be understood."""
+    handle = os.open(file, os.O_WRONLY)
+    try:
+        os.write(handle, content.ljust(os.fstat(handle).st_size))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager
@@ -56,8 +101,7 @@ def owned(data: Path) -> Generator[Ownership]:
         raise Misconfigured(f"the data directory cannot be used: {error.strerror}") from None
     ownership = Ownership(data)
     try:
-        # Of one that was killed: its process may have become another program by now.
-        ownership.withdraw()
+        ownership.forget_earlier()
         yield ownership
     finally:
         ownership.withdraw()
