@@ -56,6 +56,7 @@ from mycel.services.upkeep import Upkeep
 from mycel.services.working import Performer, Working
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, load_settings, write_setting
+from mycel.stores.sqlite.checks import CHECK_AFTER_SECONDS
 from mycel.stores.sqlite.connection import check_sqlite_version
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
@@ -86,8 +87,16 @@ def open_workspace(
     check_sqlite_version()
     chosen = settings or load_settings(data)
     time, files = clock or SystemClock(), disk or Disk()
-    directory = SqliteDirectory(chosen.data / WORKSPACE_FILE, clock=time, disk=files)
-    stores = SqliteStores(chosen.data / TEAMS_FOLDER, clock=time, disk=files, limit=chosen.max_open_stores)
+    teams = chosen.data / TEAMS_FOLDER
+    directory = SqliteDirectory(chosen.data / WORKSPACE_FILE, clock=time, disk=files, teams=teams)
+    stores = SqliteStores(
+        teams,
+        clock=time,
+        disk=files,
+        limit=chosen.max_open_stores,
+        made=directory,
+        check_after=CHECK_AFTER_SECONDS,
+    )
 
     embedding = Embedding(stores, embedder or make_embedder(_embedding_options(chosen)))
     model = language_model or make_language_model(_language_model_options(chosen))

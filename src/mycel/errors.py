@@ -11,7 +11,8 @@ MycelError
 ├── LimitExceeded     wait, or send less
 │   └── TooLarge      send less
 ├── Unavailable       retry later
-│   └── StorageFull   make room on the disk first
+│   ├── StorageFull   make room on the disk first
+│   └── StoreDamaged  restore the store first
 └── Misconfigured     for the operator
 """
 
@@ -104,6 +105,15 @@ class StorageFull(Unavailable):
     """The disk has no room; reads go on, and writes work again once there is some."""
 
     code = "storage_full"
+
+
+class StoreDamaged(Unavailable):
+    """A store's files are damaged or gone: nothing is written until its operator has restored them."""
+
+    code = "store_damaged"
+
+    def __init__(self, message: str, *, retry_after: float = 60.0) -> None:
+        super().__init__(message, retry_after=retry_after)
 
 
 class Misconfigured(MycelError):

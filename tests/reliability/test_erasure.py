@@ -19,7 +19,7 @@ from mycel.domain.team import Caller, Role
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.stores.sqlite import connection as connections
-from mycel.stores.sqlite import purge
+from mycel.stores.sqlite import write_ahead_log
 from mycel.testing.clock import ManualClock
 from tests.reliability.crowd import Crowd
 from tests.reliability.inspection import find_damage, find_words, team_file
@@ -189,7 +189,7 @@ def test_words_of_the_purged_are_gone_from_an_index_that_was_merged_before(
 def test_a_reader_in_the_middle_of_a_query_delays_the_scrub(
     workspace: Workspace, memory: TeamMemory, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(purge, "CHECKPOINT_SECONDS", 0.2)
+    monkeypatch.setattr(write_ahead_log, "CHECKPOINT_SECONDS", 0.2)
     monkeypatch.setattr(connections, "BUSY_SECONDS", 0.1)
     fields, used = Words(4).fields(length=50)
     saved = save(memory, fields)

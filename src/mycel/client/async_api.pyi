@@ -25,6 +25,7 @@ from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.context import ContextBundle
+from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
 from mycel.domain.explanation import Explanation
@@ -658,5 +659,17 @@ class AsyncOperations:
 
     async def embedding_progress(self, team: str = "executive") -> EmbeddingProgress: ...
     async def check(self) -> dict[str, builtins.list[str]]:
-        """Checks every team's store in full; what is wrong, by team."""
+        """Checks every team's store in full; what is wrong, by team.
+
+        A store that is found damaged is only read from then on, until a later check finds it sound. What is wrong with
+        the workspace's own database stands under `workspace.sqlite`.
+        """
+        ...
+
+    async def damages(self) -> builtins.list[Damage]:
+        """The stores that are known to be damaged or gone."""
+        ...
+
+    async def reset_store(self, team: str) -> None:
+        """Puts the files of a damaged store aside; the team starts afresh, with nothing in its memory."""
         ...

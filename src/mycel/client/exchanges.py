@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast, get_origin
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from mycel.domain.query import Page
-from mycel.errors import InvalidInput, MycelError, Unavailable
+from mycel.errors import InvalidInput, MycelError, StoreDamaged, Unavailable
 from mycel.wire.operations import CURSOR, IDEMPOTENCY, Operation
 from mycel.wire.problems import error_of
 from mycel.wire.queries import write_argument
@@ -100,7 +100,10 @@ def attempts(request: Sent, *, repeatable: bool) -> Exchange:
         if error is None:
             return came
         # 503 says that nothing was stored; without an answer nobody knows.
-        if attempt == TRIES or not isinstance(error, Unavailable) or not (repeatable or isinstance(came, Received)):
+        may_repeat = repeatable or isinstance(came, Received)
+        if isinstance(error, StoreDamaged) or not isinstance(error, Unavailable):
+            raise error
+        if attempt == TRIES or not may_repeat:
             raise error
         yield Pause(_wait(error, attempt))
     raise AssertionError("unreachable")

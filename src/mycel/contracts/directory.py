@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from mycel.domain.damage import Damage
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.team import Member, Team, Token
@@ -67,4 +68,9 @@ class Directory(DirectoryReads, Protocol):
         ...
 
     def backup(self, target: Path) -> None: ...
+    def check(self) -> list[str]:
+        """As `Store.check`."""
+        ...
+
+    def damage(self) -> Damage | None: ...
     def close(self) -> None: ...

@@ -1,7 +1,8 @@
 """The store of one team, and the stores of a workspace.
 
 Every read takes a `ReadScope` made from its caller and answers as if what the scope does not see did not exist.
-Stores raise `Unavailable` (or `StorageFull`) when they cannot answer now and `Misconfigured` when they never will.
+Stores raise `Unavailable` (or `StorageFull`) when they cannot answer now, `StoreDamaged` when their files are damaged
+or gone, and `Misconfigured` when they never will. A damaged store answers reads as far as it can, and no write.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from mycel.contracts.engine_store import EngineReads, EngineTransaction
 from mycel.contracts.episode_store import EpisodeReads, EpisodeTransaction
 from mycel.contracts.moving_store import MovingReads, MovingTransaction
 from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Today
+from mycel.domain.damage import Damage
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
 from mycel.domain.link import Link
@@ -298,7 +300,23 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
         ...
 
     def check(self) -> list[str]:
-        """Full integrity check; what is wrong, in words, or nothing."""
+        """Full integrity check; what is wrong, in words, or nothing.
+
+        Damage turns the store read-only; one that is found sound is written again.
+        """
+        ...
+
+    def damage(self) -> Damage | None:
+        """What is known to be wrong with the files, as they are now."""
+        ...
+
+    @property
+    def is_damaged(self) -> bool:
+        """The same as far as it is known already; costs nothing."""
+        ...
+
+    def is_readable(self) -> bool:
+        """Whether there is anything to read: not where a store was and is gone."""
         ...
 
 
@@ -326,7 +344,22 @@ class Stores(Protocol):
         """The team's store, kept open for the length of the block. A team never written to reads as empty."""
         ...
 
-    def teams_with_store(self) -> list[TeamName]: ...
+    def teams_with_store(self) -> list[TeamName]:
+        """Those that can be worked on: without the damaged ones."""
+        ...
+
+    def damages(self) -> list[Damage]:
+        """What is known to be wrong with any store, also with one that is gone."""
+        ...
+
+    def is_damaged(self, team: TeamName) -> bool:
+        """As far as it is known already; costs next to nothing."""
+        ...
+
+    def reset(self, team: TeamName) -> None:
+        """Puts the files of a store aside, whatever is left of them; the team starts afresh."""
+        ...
+
     def written(self) -> Mapping[TeamName, int]:
         """Of each team with a store, a stamp that changes with every write of whatever process; opens nothing."""
         ...

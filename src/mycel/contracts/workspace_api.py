@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
+from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
@@ -71,5 +72,17 @@ class WorkspaceApi(Protocol):
 
     def embedding_progress(self, team: str = "executive") -> EmbeddingProgress: ...
     def check(self) -> dict[str, list[str]]:
-        """Checks every team's store in full; what is wrong, by team."""
+        """Checks every team's store in full; what is wrong, by team.
+
+        A store that is found damaged is only read from then on, until a later check finds it sound. What is wrong with
+        the workspace's own database stands under `workspace.sqlite`.
+        """
+        ...
+
+    def damages(self) -> list[Damage]:
+        """The stores that are known to be damaged or gone."""
+        ...
+
+    def reset_store(self, team: str) -> None:
+        """Puts the files of a damaged store aside; the team starts afresh, with nothing in its memory."""
         ...

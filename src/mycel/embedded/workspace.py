@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from mycel.access.rules import require_operator
 from mycel.domain.archive import ExportReport, MoveReport
+from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
@@ -196,6 +197,22 @@ class Workspace:
         """Checks every team's store in full; what is wrong, by team."""
         return self._do.upkeep.check(self._caller())
 
+    def damages(self) -> list[Damage]:
+        """The stores that are known to be damaged or gone."""
+        return self._do.upkeep.damages(self._caller())
+
+    def find_damages(self) -> list[Damage]:
+        """The same for whoever watches a service, and asks nobody who they are."""
+        return self._do.upkeep.find_damages()
+
+    def store_is_damaged(self, team: TeamName) -> bool:
+        """Whether answers from this team's store may lack something."""
+        return self._do.upkeep.store_is_damaged(team)
+
+    def reset_store(self, team: str) -> None:
+        """Puts the files of a damaged store aside; the team starts afresh, with nothing in its memory."""
+        self._do.upkeep.reset_store(self._caller(), read_team_name(team))
+
     def close(self) -> None:
         """Waits for writes under way, then closes every file. Closing twice is closing once."""
         self._close()
@@ -221,6 +238,10 @@ class Visit:
     memory: TeamMemory
     workspace: Workspace
     _following: Following
+
+    def is_degraded(self) -> bool:
+        """Whether the caller's own store is damaged, as far as it is known."""
+        return self.workspace.store_is_damaged(self.caller().team)
 
     def follow(self, *, wake: Callable[[], None], **wanted: Any) -> Follower:
         """See `services.following.Following.follow`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from mycel.access.scope import engine_scope
@@ -12,7 +11,7 @@ from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.source import IngestionEvent
 from mycel.domain.team import ENGINE
-from mycel.errors import Misconfigured
+from mycel.errors import StoreDamaged
 from mycel.services.attempts import in_batches
 from mycel.services.digesting import Applying
 from mycel.services.policies import Policies
@@ -60,14 +59,17 @@ class Maintaining:
         self._pruning = pruning
 
     def prepare(self, store: Store, event: IngestionEvent) -> Applying:
-        """Each batch is stored by itself: what was archived stays archived, and the rest follows on the next try."""
+        """Each batch is stored by itself: what was archived stays archived, and the rest follows on the next try.
+
+        Nothing is pruned from a store that is damaged.
+        """
+        _require_sound(store)
         policy = self._policies.of(store.team)
         in_batches(lambda: store.transact(lambda transaction: _archive_expired(transaction, store.team)))
         self._pruning.prune(store, policy)
         in_batches(lambda: store.transact(lambda transaction: _purge_forgotten(transaction, store.team, policy)))
         store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
         store.scrub()
-        _require_sound(store.check())
 
         def apply(transaction: Transaction) -> str:
             transaction.set_progress(MAINTAINED_AT, micros_of(transaction.now))
@@ -93,6 +95,8 @@ def _purge_forgotten(transaction: Transaction, team: TeamName, policy: Policy) -
     return [memory.id for memory in forgotten]
 
 
-def _require_sound(problems: Sequence[str]) -> None:
+def _require_sound(store: Store) -> None:
+    problems = store.check()
     if problems:
-        raise Misconfigured(f"the store is damaged ({problems[0]}): stop the service and restore it from a backup")
+        damage = store.damage()
+        raise StoreDamaged(damage.message if damage is not None else problems[0])

@@ -27,6 +27,8 @@ from mycel.services.embed import Embedding
 # What a recall says when meaning took no part, or only for the memories embedded so far.
 WITHOUT_MEANING = "meaning"
 UNFINISHED = "embedding_backlog"
+# A store that should have taken part is damaged or gone.
+DAMAGED = "damaged_store"
 
 
 class Searching:
@@ -65,6 +67,8 @@ class Searching:
         with ExitStack() as leases:
             places = self.places(leases, caller)
             ranked, degraded = self.rank(ask, places)
+            if len(places) < len(readable_scopes(caller)) or any(place.store.is_damaged for place in places):
+                degraded = (*degraded, DAMAGED)
             hits = answered(ask, ranked, places)
             recall = Recall(id=RecallId(new_id()), query=ask.text, hits=tuple(hits), degraded=degraded)
             logged, request = _without_secrets(recall, ask.request)
@@ -73,9 +77,10 @@ class Searching:
         return recall
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
-        """Own team first, each open for as long as the leases are held."""
+        """Own team first, each open for as long as the leases are held; without another team's store that is gone."""
         scopes = readable_scopes(caller)
-        return [Place(leases.enter_context(self._stores.lease(scope.team)), scope) for scope in scopes]
+        places = [Place(leases.enter_context(self._stores.lease(scope.team)), scope) for scope in scopes]
+        return [place for place in places if place.scope.team == caller.team or place.store.is_readable()]
 
     def rank(self, ask: Ask, places: Sequence[Place]) -> tuple[Ranked | None, tuple[str, ...]]:
         """All candidates in order, and what could not take part."""

@@ -9,16 +9,20 @@ from mycel.access.rules import require_operator
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Store, Stores
+from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
 from mycel.engine.workshop.workshop import MovableWorkshop
-from mycel.errors import InvalidInput, NotFound
+from mycel.errors import InvalidInput, MycelError, NotFound, StoreDamaged, Unfitting
 from mycel.services.attempts import Attempts
 from mycel.services.embed import Embedding, Report
 from mycel.services.engine import Engine
 from mycel.services.grouping import Grouping
 from mycel.services.maintaining import RECALLS_KEPT
+
+# What a check calls the workspace's own database; no team can have this name.
+WORKSPACE = "workspace.sqlite"
 
 
 class Upkeep:
@@ -98,7 +102,11 @@ class Upkeep:
         require_operator(caller)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InvalidInput("must be a folder that is new or empty", field="folder")
-        copies = [folder / "workspace.sqlite"]
+        damages = self.find_damages()
+        if damages:
+            # A copy that lacks a team, or has its damage, must not be taken for a backup.
+            raise StoreDamaged(damages[0].message)
+        copies = [folder / WORKSPACE]
         self._directory.backup(copies[0])
         for team in self._stores.teams_with_store():
             copy = folder / "teams" / team / "memory.sqlite"
@@ -108,12 +116,40 @@ class Upkeep:
         return copies
 
     def check(self, caller: Caller) -> dict[str, list[str]]:
-        """The full integrity check of every team; what is wrong, by team."""
+        """The full integrity check of everything; what is wrong, by team. What cannot be checked is wrong too."""
         require_operator(caller)
-        problems: dict[str, list[str]] = {}
-        for team in self._stores.teams_with_store():
-            with self._stores.lease(team) as store:
-                found = store.check()
-            if found:
-                problems[team] = found
-        return problems
+        damaged = {damage.team for damage in self._stores.damages() if damage.team is not None}
+        teams = sorted({*self._stores.teams_with_store(), *damaged})
+        found = {WORKSPACE: _problems(self._directory.check)}
+        found |= {team: _problems(lambda team=team: self._check(team)) for team in teams}
+        return {name: problems for name, problems in found.items() if problems}
+
+    def damages(self, caller: Caller) -> list[Damage]:
+        require_operator(caller)
+        return self.find_damages()
+
+    def find_damages(self) -> list[Damage]:
+        """For whoever watches the service."""
+        own = self._directory.damage()
+        return [*([] if own is None else [own]), *self._stores.damages()]
+
+    def store_is_damaged(self, team: TeamName) -> bool:
+        return self._stores.is_damaged(team)
+
+    def reset_store(self, caller: Caller, team: TeamName) -> None:
+        """Only what is damaged: nobody loses a sound store by a slip of the hand."""
+        require_operator(caller)
+        if team not in {damage.team for damage in self._stores.damages()}:
+            raise Unfitting(f"the store of {team} is not known to be damaged", field="team")
+        self._stores.reset(team)
+
+    def _check(self, team: TeamName) -> list[str]:
+        with self._stores.lease(team) as store:
+            return store.check()
+
+
+def _problems(check: Callable[[], list[str]]) -> list[str]:
+    try:
+        return check()
+    except MycelError as error:
+        return [str(error)]

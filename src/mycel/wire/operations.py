@@ -258,4 +258,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("workspace.maintain", "POST", "/api/maintenance/nightly"),
     Operation("workspace.scrub", "POST", "/api/maintenance/scrub"),
     Operation("workspace.check", "POST", "/api/maintenance/check"),
+    Operation("workspace.damages", "GET", "/api/maintenance/damages"),
+    # In the body: whoever resets a store should mean it.
+    Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204),
 )

@@ -18,6 +18,7 @@ from mycel.errors import (
     MycelError,
     NotFound,
     StorageFull,
+    StoreDamaged,
     TooLarge,
     Unauthenticated,
     Unavailable,
@@ -38,6 +39,7 @@ STATUSES: Mapping[type[MycelError], HTTPStatus] = MappingProxyType(
         Conflict: HTTPStatus.CONFLICT,
         LimitExceeded: HTTPStatus.TOO_MANY_REQUESTS,
         TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        StoreDamaged: HTTPStatus.SERVICE_UNAVAILABLE,
         Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
         StorageFull: HTTPStatus.INSUFFICIENT_STORAGE,
         Misconfigured: HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -52,7 +54,7 @@ _FAMILIES: Mapping[int, type[MycelError]] = {
     **{status: family for family, status in STATUSES.items() if status != HTTPStatus.INTERNAL_SERVER_ERROR},
 }
 # Errors that share their status with others.
-_BY_CODE: Mapping[str, type[MycelError]] = {error.code: error for error in (Dangling, Unfitting)}
+_BY_CODE: Mapping[str, type[MycelError]] = {error.code: error for error in (Dangling, StoreDamaged, Unfitting)}
 
 
 def status_of(error: MycelError) -> HTTPStatus:

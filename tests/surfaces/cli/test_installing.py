@@ -138,7 +138,7 @@ def checks(mycel, *, code: int = 0) -> dict[str, tuple[str, str]]:
 def test_the_doctor_finds_all_well(mycel) -> None:
     found = checks(mycel)
     assert [name for name, (state, _) in found.items() if state == "ok"] == [
-        *("settings", "data", "sqlite", "member", "index", "hooks"),
+        *("settings", "data", "sqlite", "member", "stores", "index", "hooks"),
     ]
     assert found["agents"] == ("warning", "no coding agent is set up")
     assert "acts as operator" in found["member"][1]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from mycel.stores.sqlite.database import sync
+from mycel.stores.sqlite.folders import sync
 
 # Small steps let writers in between; each step re-reads only what changed.
 PAGES_PER_STEP = 1000
@@ -40,10 +40,16 @@ def _copy(connection: apsw.Connection, target: Path) -> None:
         copy.close()
 
 
-def find_damage(connection: apsw.Connection) -> list[str]:
-    """The full check: the quick one misses damaged indexes."""
+def find_file_damage(connection: apsw.Connection) -> list[str]:
+    """The full check, that of the word index included: the quick one misses damaged indexes."""
     found = [str(text) for (text,) in connection.execute("PRAGMA integrity_check(20)")]
-    if found != ["ok"]:
+    return [] if found == ["ok"] else found
+
+
+def find_damage(connection: apsw.Connection) -> list[str]:
+    """Of a team's store: also whether what belongs together is there."""
+    found = find_file_damage(connection)
+    if found:
         return found
     missing = connection.execute(
         """

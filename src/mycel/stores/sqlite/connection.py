@@ -66,6 +66,20 @@ def empty_wal_at_the_end(connection: apsw.Connection) -> None:
     connection.pragma("journal_size_limit", 0)
 
 
+def open_alone(path: Path) -> apsw.Connection:
+    """Nobody else reads or writes the file until it is closed. Raises `apsw.BusyError` where somebody has it open."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        # Before the first access: later it would share an index with others.
+        connection.pragma("locking_mode", "exclusive")
+        connection.pragma("temp_store", "memory")
+        connection.pragma("user_version")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def open_memory() -> apsw.Connection:
     return apsw.Connection(":memory:")
 

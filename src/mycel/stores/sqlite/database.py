@@ -5,26 +5,49 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 import apsw
 
+from mycel.domain.damage import Damage
+from mycel.domain.ids import TeamName
+from mycel.errors import MycelError, Unavailable
 from mycel.stores.migrate import Migration, migrations, pending
 from mycel.stores.sqlite import connection as connections
-from mycel.stores.sqlite.faults import translate
-from mycel.stores.sqlite.readers import ReaderPool
-from mycel.stores.sqlite.writer import BatchTransaction, Writer
+from mycel.stores.sqlite.abandoned import Abandoned
+from mycel.stores.sqlite.condition import MALFORMED, NO_DATABASE, UNMADE, Condition, find_absence
+from mycel.stores.sqlite.faults import DAMAGE, translate
+from mycel.stores.sqlite.file_guard import FileGuard, Kind
+from mycel.stores.sqlite.folders import folders_of, make_file, sync_folders
+from mycel.stores.sqlite.readers import REOPENING, ReaderPool
+from mycel.stores.sqlite.write_ahead_log import (
+    LogIndex,
+    count_frames,
+    empty_log,
+    has_lost_commits,
+    has_lost_frames,
+    is_cut,
+    read_index,
+)
+from mycel.stores.sqlite.writer import BatchTransaction, FilesMoved, Writer
 
 TxT = TypeVar("TxT", bound=BatchTransaction)
 ResultT = TypeVar("ResultT")
 ParamsT = ParamSpec("ParamsT")
 
+CUT = "its write-ahead log was cut"
+LOG_DAMAGED = "its write-ahead log is damaged"
 READERS_PER_FILE = 3
 # A connection holds the file and its WAL, all of them share one index; see `handle_budget`.
 HANDLES_PER_FILE = 2 * (1 + READERS_PER_FILE) + 1
+# How often reads look whether their files are still there; writes do with every commit.
+LOOK_SECONDS = 1.0
+# Queries under way have so long to come to their end when the files under them have been moved.
+LEAVE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +58,21 @@ class Disk:
     synchronous: str = "FULL"
 
 
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What is known of a store elsewhere: whether one was made; and whom to tell that one is made, opened, damaged."""
+
+    expected: Callable[[], bool] = lambda: False
+    made: Callable[[], None] = lambda: None
+    opened: Callable[[], None] = lambda: None
+    damaged: Callable[[], None] = lambda: None
+
+
 class Database(Generic[TxT]):
-    """Reads of a file that is not there yet see an empty database, and make no file."""
+    """Reads of a file that was never there see an empty database, and make no file.
+
+    One that is damaged is read and not written; see `condition.Condition`.
+    """
 
     def __init__(
         self,
@@ -48,18 +84,40 @@ class Database(Generic[TxT]):
         flush: Callable[[TxT], None] | None = None,
         disk: Disk = Disk(),  # noqa: B008 - frozen
         committed: Callable[[], None] | None = None,
+        team: TeamName | None = None,
+        records: Records = Records(),  # noqa: B008 - frozen
     ) -> None:
         self.path = path
         self._root = root
         self._process = os.getpid()
         self._steps = migrations("mycel.stores.sqlite", schema)
         self._disk = disk
+        self._records = records
         self._there = False
+        self._was_there = False
         self._changed = threading.Condition()
         self._committed = committed
+        self._condition = Condition(path, team, damaged=records.damaged)
+        self._files = FileGuard(path)
+        self._look_at = 0.0
+        self._moved: Kind | None = None
+        self._reopening = threading.Lock()
+        self._abandoned = Abandoned(path)
+        self._inspections: set[apsw.Connection] = set()
         self._empty = ReaderPool(self._connect_empty, limit=1)
-        self._readers = ReaderPool(self._connect_reader, limit=READERS_PER_FILE)
-        self.writer = Writer(self._connect_writer, transaction=transaction, flush=flush, committed=self._announce)
+        self._readers = ReaderPool(
+            self._connect_reader, limit=READERS_PER_FILE, fault=self._fault, close=self._close_connection
+        )
+        self.writer = Writer(
+            self._connect_writer,
+            transaction=transaction,
+            flush=flush,
+            committed=self._announce,
+            guard=self._require_in_place,
+            leave=self._leave,
+            fault=self._fault,
+            close=self._close_connection,
+        )
 
     def read(
         self,
@@ -68,7 +126,7 @@ class Database(Generic[TxT]):
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         connections.require_process(self._process)
-        pool = self._readers if self._there or self._find_file() else self._empty
+        pool = self._readers if self.exists() else self._empty
         return pool.run(query, *args, **kwargs)
 
     def write(self, work: Callable[[TxT], ResultT]) -> ResultT:
@@ -76,15 +134,49 @@ class Database(Generic[TxT]):
         return self.writer.run(work)
 
     def exists(self) -> bool:
+        """Raises `StoreDamaged` where there was a store and is none any more."""
+        if time.monotonic() >= self._look_at:
+            self._look()
         return self._there or self._find_file()
+
+    @property
+    def is_damaged(self) -> bool:
+        return self._condition.damage is not None
+
+    def damage(self) -> Damage | None:
+        """What is wrong with the files, as they are now."""
+        self._look_at = 0.0
+        with contextlib.suppress(MycelError):
+            self.exists()
+        return self._condition.damage
 
     def inspect(self, query: Callable[[apsw.Connection], ResultT]) -> ResultT:
         """On a connection of its own: one that has read before checks the word index against what it remembers."""
-        connection = self._connect_reader()
+        connection = self._open_reader()
+        self._inspections.add(connection)
         try:
             return query(connection)
         finally:
-            connection.close()
+            self._inspections.discard(connection)
+            self._close_connection(connection)
+
+    def check(self, find: Callable[[apsw.Connection], list[str]], *, asked: bool = True) -> list[str]:
+        """What is wrong. What is found turns the store read-only; one that is sound is written again."""
+        try:
+            if not self.exists():
+                return []
+            problems = self.inspect(find)
+        except (*DAMAGE, apsw.SQLError) as error:
+            problems = [_words_for(error)]
+        except apsw.Error as error:
+            damage = self._condition.damage
+            if damage is None:
+                raise self._fault(error) from error
+            problems = [damage.problem]
+        if not problems:
+            return self._condition.find_sound(asked=asked, settle=lambda: self.inspect(empty_log))
+        self._condition.mark(problems[0])
+        return problems
 
     def wait(self, timeout: float) -> None:
         """Returns after a commit of this process, or when the time is up."""
@@ -92,6 +184,9 @@ class Database(Generic[TxT]):
             self._changed.wait(timeout)
 
     def close(self) -> None:
+        for connection in tuple(self._inspections):
+            with contextlib.suppress(apsw.Error):
+                connection.interrupt()
         self.writer.close()
         self._readers.close()
         self._empty.close()
@@ -103,30 +198,122 @@ class Database(Generic[TxT]):
         if self._committed is not None:
             self._committed()
 
+    def _look(self) -> None:
+        self._look_at = time.monotonic() + LOOK_SECONDS
+        if self._there:
+            # Whatever was found: what can be read is read.
+            with contextlib.suppress(MycelError, FilesMoved):
+                self._find_change()
+
+    def _find_change(self) -> None:
+        change = self._files.find_change()
+        if change is None:
+            return
+        if change.kind is not Kind.SHORTER:
+            self._moved, self._there = change.kind, False
+            raise FilesMoved(change.what)
+        try:
+            problem = self.inspect(self._find_cut)
+        except apsw.IOError:
+            # It ends before what is to be read.
+            problem = CUT
+        except (apsw.Error, OSError) as error:
+            raise self._fault(error) from error
+        if problem is not None:
+            raise self._condition.mark(problem, is_loss=True)
+        self._files.accept()
+
+    def _find_cut(self, connection: apsw.Connection) -> str | None:
+        """VACUUM and checkpoints make files shorter too; they leave none shorter than its pages."""
+        page_size, pages = connection.pragma("page_size"), connection.pragma("page_count")
+        if not _schema_version(connection):
+            return "its file was emptied"
+        if is_cut(self._beside("-wal"), known=count_frames(connection), page_size=page_size):
+            return CUT
+        if self.path.stat().st_size >= page_size * pages:
+            return None
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        return None if found == "ok" else f"its file was cut: {found}"
+
+    def _require_in_place(self, _connection: apsw.Connection) -> None:
+        """Before a batch, and before it is acknowledged."""
+        self._condition.require_sound()
+        self._find_change()
+
     def _find_file(self) -> bool:
         """A file whose making was cut short is empty to readers; an older one is migrated before it is read."""
-        if not self.path.exists():
-            return False
-        version = self._read_version()
+        version = self._examine()
         if version == 0:
             return False
         if pending(self._steps, version):
             self.writer.exclusive(lambda connection: None)
-        self._there = True
+        self._note_opened()
         return True
 
+    def _examine(self) -> int:
+        """The version of the schema, 0 where there never was a store. Raises `StoreDamaged` where there was one."""
+        if self._moved is not None:
+            self._reopen()
+        self._abandoned.set_aside_log()
+        # Twice, since another process may make the store between the two questions.
+        for is_last in (False, True):
+            problem = find_absence(self.path)
+            version = 0 if problem else self._read_version()
+            if version:
+                self._condition.meet()
+                return version
+            if not (self._was_there or self._records.expected()):
+                return 0
+            if is_last:
+                raise self._condition.lose(problem or UNMADE)
+        return 0
+
     def _read_version(self) -> int:
+        before = read_index(self._beside("-shm"))
         try:
-            reader = connections.open_reader(self.path, vfs=self._disk.vfs)
+            reader = self._open_reader()
             try:
-                return _schema_version(reader)
+                # Closing the only connection would write the log into the file before anybody has looked at it.
+                reader.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+                version = _schema_version(reader)
+                self._examine_log(reader, before)
+                return version
             finally:
                 reader.close()
         except apsw.Error as error:
-            raise translate(error) from error
+            raise self._fault(error) from error
+
+    def _examine_log(self, reader: apsw.Connection, before: LogIndex | None) -> None:
+        """SQLite takes whatever it finds of the log for all there was."""
+        if has_lost_commits(reader, self._beside("-wal")):
+            self._condition.mark(f"{LOG_DAMAGED}: the last commits in it cannot be read", is_loss=True)
+        elif has_lost_frames(self._beside("-shm"), before, known=count_frames(reader)):
+            self._condition.mark(f"{LOG_DAMAGED}: the last commits in it are gone", is_loss=True)
+
+    def _beside(self, ending: str) -> Path:
+        return self.path.with_name(f"{self.path.name}{ending}")
+
+    def _note_opened(self) -> None:
+        was_open, self._there, self._was_there = self._there, True, True
+        # Made by a version that took no note of it, perhaps; to note it can wait.
+        with contextlib.suppress(MycelError):
+            self._records.made()
+        if not was_open:
+            self._records.opened()
+
+    def _open_reader(self) -> apsw.Connection:
+        return connections.open_reader(self.path, vfs=self._disk.vfs)
 
     def _connect_reader(self) -> apsw.Connection:
-        return connections.open_reader(self.path, vfs=self._disk.vfs)
+        connection = self._open_reader()
+        try:
+            # The first read makes the files beside the database.
+            _schema_version(connection)
+            self._remember(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _connect_empty(self) -> apsw.Connection:
         memory = connections.open_memory()
@@ -134,16 +321,73 @@ class Database(Generic[TxT]):
         return memory
 
     def _connect_writer(self) -> apsw.Connection:
-        made = _make_file(self.path)
+        self._examine()
+        self._condition.require_sound()
+        made = make_file(self.path)
         connection = connections.open_writer(self.path, vfs=self._disk.vfs, synchronous=self._disk.synchronous)
         try:
             migrate(connection, self._steps)
+            self._remember(connection)
         except Exception:
             connection.close()
             raise
-        _sync_folders([*_folders_of(self.path, self._root), *(folder.parent for folder in made)])
-        self._there = True
+        sync_folders([*folders_of(self.path, self._root), *(folder.parent for folder in made)])
+        # Before the first write is acknowledged: from then on its absence is a loss.
+        self._records.made()
+        self._note_opened()
         return connection
+
+    def _remember(self, connection: apsw.Connection) -> None:
+        if not self._files.remember(connection):
+            self._moved = Kind.MOVED
+            raise FilesMoved("its file was moved while it was opened")
+
+    def _close_connection(self, connection: apsw.Connection) -> None:
+        """A log that may be damaged must not be written into the file by the last who leaves."""
+        if self._condition.damage is not None or self._moved is Kind.FOREIGN:
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.close()
+
+    def _leave(self, connection: apsw.Connection) -> None:
+        """The last chance to save what only open files still hold."""
+        if self._moved in {Kind.MOVED, Kind.FOREIGN}:
+            self._abandoned.rescue(connection)
+
+    def _reopen(self) -> None:
+        """Every connection to the old files ends before the first to the new ones: they would share an index."""
+        if not self._reopening.acquire(blocking=False):
+            raise Unavailable(REOPENING, retry_after=0.2)
+        try:
+            if self._moved is None:
+                return
+            self._there = False
+            self.writer.drop()
+            if not self._readers.renew(seconds=LEAVE_SECONDS, leave=self._leave):
+                raise Unavailable(REOPENING)
+            self._abandoned.leave(self._files.forget())
+            self._moved = None
+        finally:
+            self._reopening.release()
+
+    def _fault(self, error: Exception) -> Exception:
+        """The error a caller should see. Damage is noted, unless other files under the connection explain it."""
+        if isinstance(error, FilesMoved):
+            return Unavailable(f"the files of the store were moved while it was in use: {error}; nothing was stored")
+        is_unmade = isinstance(error, apsw.SQLError) and self._lacks_tables()
+        if not (isinstance(error, DAMAGE) or is_unmade):
+            return translate(error)
+        change = self._files.find_change()
+        if change is not None and change.kind is not Kind.SHORTER:
+            self._moved, self._there = change.kind, False
+            return Unavailable(f"the files of the store were moved while it was in use: {change.what}; retry")
+        return self._condition.mark(_words_for(error))
+
+    def _lacks_tables(self) -> bool:
+        """What our own statements name is there in every file but one that was emptied."""
+        try:
+            return self.inspect(_schema_version) == 0
+        except apsw.Error:
+            return True
 
 
 def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
@@ -163,39 +407,11 @@ def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
         raise
 
 
+def _words_for(error: Exception) -> str:
+    if isinstance(error, apsw.SQLError):
+        return UNMADE
+    return NO_DATABASE if isinstance(error, apsw.NotADBError) else MALFORMED
+
+
 def _schema_version(connection: apsw.Connection) -> int:
     return connection.pragma("user_version")
-
-
-def _make_file(path: Path) -> list[Path]:
-    """Makes the file and its folders for the owner alone; returns the folders that were not there."""
-    missing = [folder for folder in path.parents if not folder.exists()]
-    for folder in reversed(missing):
-        folder.mkdir(mode=0o700, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    return missing
-
-
-def _folders_of(path: Path, root: Path) -> list[Path]:
-    """From the file's own folder up to the one that names the data directory."""
-    return [folder for folder in path.parents if folder == root.parent or folder.is_relative_to(root)]
-
-
-def _sync_folders(folders: Iterable[Path]) -> None:
-    """A new file survives a power cut only once every folder that leads to it was synced.
-
-    Also those that were there: another process may have made one and not synced it yet.
-    """
-    for folder in dict.fromkeys(folders):
-        # What lies above the data directory may be somebody else's.
-        with contextlib.suppress(PermissionError):
-            sync(folder)
-
-
-def sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -13,11 +13,12 @@ from weakref import WeakKeyDictionary
 import apsw
 
 from mycel.contracts.clock import Clock
+from mycel.domain.damage import Damage
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy, changed_policy, policy_values
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
 from mycel.stores.sqlite import backup
-from mycel.stores.sqlite.database import Database, Disk
+from mycel.stores.sqlite.database import Database, Disk, Records
 from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
 
 ResultT = TypeVar("ResultT")
@@ -141,6 +142,12 @@ class SqliteDirectoryTransaction:
             ),
         )
 
+    def note_store(self, team: TeamName) -> None:
+        self._connection.execute("INSERT OR IGNORE INTO stores VALUES (?, ?)", (team, micros(self.now)))
+
+    def forget_store(self, team: TeamName) -> None:
+        self._connection.execute("DELETE FROM stores WHERE team = ?", (team,))
+
     def revoke_tokens(self, *, token_id: str | None = None, member_id: MemberId | None = None) -> int:
         self._connection.execute(
             "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND (id = ? OR member_id = ?)",
@@ -149,16 +156,31 @@ class SqliteDirectoryTransaction:
         return self._connection.changes()
 
 
+def list_stores(folder: Path) -> list[TeamName]:
+    """The teams whose files are there."""
+    return sorted(TeamName(file.parent.name) for file in folder.glob("*/memory.sqlite"))
+
+
+def _has_store(connection: apsw.Connection, team: TeamName) -> bool:
+    return connection.execute("SELECT 1 FROM stores WHERE team = ?", (team,)).fetchone() is not None
+
+
+def _teams_with_store(connection: apsw.Connection) -> list[TeamName]:
+    return [TeamName(team) for (team,) in connection.execute("SELECT team FROM stores ORDER BY team")]
+
+
 class SqliteDirectory:
     """See `contracts.directory.Directory`."""
 
-    def __init__(self, path: Path, *, clock: Clock, disk: Disk) -> None:
+    def __init__(self, path: Path, *, clock: Clock, disk: Disk, teams: Path | None = None) -> None:
+        """Where the folder of the teams has stores, there was a database that knew them."""
         self._database: Database[SqliteDirectoryTransaction] = Database(
             path,
             root=path.parent,
             schema="workspace",
             transaction=lambda connection: SqliteDirectoryTransaction(connection, clock=clock),
             disk=disk,
+            records=Records(expected=lambda: teams is not None and bool(list_stores(teams))),
         )
         self._revision = 0
         # Each connection counts what others have committed; a reader commits nothing, so it misses nothing.
@@ -191,6 +213,24 @@ class SqliteDirectory:
 
     def revision(self) -> int:
         return self._database.read(self._notice)
+
+    def has_store(self, team: TeamName) -> bool:
+        return self._database.read(_has_store, team)
+
+    def teams_with_store(self) -> list[TeamName]:
+        return self._database.read(_teams_with_store)
+
+    def note_store(self, team: TeamName) -> None:
+        self._database.write(lambda transaction: transaction.note_store(team))
+
+    def forget_store(self, team: TeamName) -> None:
+        self._database.write(lambda transaction: transaction.forget_store(team))
+
+    def damage(self) -> Damage | None:
+        return self._database.damage()
+
+    def check(self) -> list[str]:
+        return self._database.check(backup.find_file_damage)
 
     def backup(self, target: Path) -> None:
         self._database.read(backup.copy_to, target)

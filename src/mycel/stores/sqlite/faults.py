@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import apsw
 
-from mycel.errors import Conflict, Misconfigured, MycelError, StorageFull, Unavailable
+from mycel.errors import Conflict, MycelError, StorageFull, StoreDamaged, Unavailable
+
+DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 
 
 def translate(error: Exception) -> Exception:
@@ -15,7 +17,7 @@ def translate(error: Exception) -> Exception:
     if _is_full(error):
         return StorageFull("the disk is full: make room, then retry; nothing was stored", retry_after=5.0)
     if isinstance(error, OSError):
-        return Misconfigured(f"the data directory cannot be used: {error.strerror}")
+        return Unavailable(f"the data directory cannot be used: {error.strerror}", retry_after=30.0)
     if isinstance(error, apsw.ConstraintError) and error.extendedresult != apsw.SQLITE_CONSTRAINT_UNIQUE:
         return error
     for kinds, translated in _TRANSLATIONS:
@@ -42,12 +44,14 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
     ),
     ((apsw.InterruptError,), lambda: Unavailable("the statement was interrupted; retry", retry_after=0.1)),
     (
-        (apsw.CorruptError, apsw.NotADBError),
-        lambda: Misconfigured("the store is damaged: stop the service and restore it from a backup"),
+        DAMAGE,
+        lambda: StoreDamaged("the store is damaged: restore it from a backup"),
     ),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
-        lambda: Misconfigured("the store cannot be written: check the owner and mode of the data directory"),
+        lambda: Unavailable(
+            "the store cannot be written: check the owner and mode of the data directory", retry_after=30.0
+        ),
     ),
     (
         (apsw.CantOpenError,),

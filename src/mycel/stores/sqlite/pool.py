@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
+from typing import Protocol
+
+import apsw
 
 from mycel.contracts.clock import Clock
+from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
-from mycel.errors import CLOSED, Unavailable
+from mycel.errors import CLOSED, MycelError, Unavailable
+from mycel.stores.sqlite import damage_marker
+from mycel.stores.sqlite.abandoned import set_aside
+from mycel.stores.sqlite.checks import Checks
+from mycel.stores.sqlite.condition import find_file_problem
 from mycel.stores.sqlite.connection import require_process
-from mycel.stores.sqlite.database import HANDLES_PER_FILE, Disk
-from mycel.stores.sqlite.store import SqliteStore
+from mycel.stores.sqlite.database import HANDLES_PER_FILE, Disk, Records
+from mycel.stores.sqlite.directory import list_stores
+from mycel.stores.sqlite.repair import make_anew
+from mycel.stores.sqlite.store import INDEX_FILE, SqliteStore
 from mycel.stores.sqlite.watch import FileWatch, last_write
 
+_log = logging.getLogger("mycel.stores")
+
+
+class StoreRecords(Protocol):
+    """Which teams have had a store, noted where the stores are not."""
+
+    def has_store(self, team: TeamName) -> bool: ...
+    def teams_with_store(self) -> list[TeamName]: ...
+    def note_store(self, team: TeamName) -> None: ...
+    def forget_store(self, team: TeamName) -> None: ...
+
+
+# A damaged store that another process has open cannot be made anew; so often it is tried again.
+BUSY_SECONDS = 60.0
 MOST_OPEN = 128
 WAIT_SECONDS = 30.0
 
@@ -39,8 +65,26 @@ class SqliteStores:
     last user gives it back.
     """
 
-    def __init__(self, folder: Path, *, clock: Clock, disk: Disk, limit: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        clock: Clock,
+        disk: Disk,
+        limit: int | None = None,
+        made: StoreRecords | None = None,
+        check_after: float | None = None,
+    ) -> None:
+        """With `made`, a store that was there and is gone is told from one that never was.
+
+        With `check_after`, each store is checked in full so many seconds after it was opened.
+        """
         self._folder = folder
+        self._made = made
+        self._known_made: set[TeamName] = set()
+        self._checks = Checks(self._check, after=check_after)
+        self._noticed: dict[TeamName, Damage] = {}
+        self._in_repair: set[TeamName] = set()
         self._clock = clock
         self._disk = disk
         self._limit = limit or open_limit()
@@ -57,12 +101,42 @@ class SqliteStores:
         return _Lease(self, team)
 
     def teams_with_store(self) -> list[TeamName]:
-        if not self._folder.exists():
-            return []
-        return sorted(TeamName(file.parent.name) for file in self._folder.glob("*/memory.sqlite"))
+        return [team for team in list_stores(self._folder) if not self.is_damaged(team)]
 
     def written(self) -> dict[TeamName, int]:
+        # Whoever asks does so every few seconds: so what happens to files that nobody uses is noticed too.
+        for held in self._held():
+            held.store.damage()
         return {team: last_write(self._file_of(team)) for team in self.teams_with_store()}
+
+    def damages(self) -> list[Damage]:
+        open_stores = {held.store.team: held.store for held in self._held()}
+        made: set[TeamName] = set()
+        # What keeps the workspace's own database from answering is told elsewhere.
+        if self._made is not None:
+            with contextlib.suppress(MycelError):
+                made.update(self._made.teams_with_store())
+        found: list[Damage] = []
+        for team in sorted({*made, *list_stores(self._folder)}):
+            store = open_stores.get(team)
+            damage = store.damage() if store is not None else self._examine(team, was_made=team in made)
+            if damage is not None:
+                found.append(damage)
+        return found
+
+    def is_damaged(self, team: TeamName) -> bool:
+        held = self._open.get(team)
+        return held.store.is_damaged if held is not None else damage_marker.marker_of(self._file_of(team)).exists()
+
+    def reset(self, team: TeamName) -> None:
+        with self._room:
+            held = self._open.pop(team, None)
+            if held is not None:
+                held.store.close()
+            set_aside(self._file_of(team), self._file_of(team).with_name(INDEX_FILE))
+            if self._made is not None:
+                self._known_made.discard(team)
+                self._made.forget_store(team)
 
     def watch(self, team: TeamName) -> FileWatch:
         watch = FileWatch(self._file_of(team), closed=lambda watch: self._unwatch(team, watch))
@@ -71,6 +145,7 @@ class SqliteStores:
         return watch
 
     def close(self) -> None:
+        self._checks.close()
         with self._room:
             self._closed = True
             stores = [held.store for held in self._open.values()]
@@ -78,12 +153,15 @@ class SqliteStores:
             self._room.notify_all()
         for store in stores:
             store.close()
+        self._checks.join()
 
     def hold(self, team: TeamName) -> _Held:
         require_process(self._process)
         with self._room:
             if self._closed:
                 raise Unavailable(CLOSED)
+            if team in self._in_repair:
+                raise Unavailable(f"the indexes of team {team} are being made again; retry", retry_after=5.0)
             held = self._open.get(team) or self._open_another(team)
             self._open.move_to_end(team)
             held.users += 1
@@ -122,7 +200,67 @@ class SqliteStores:
             clock=self._clock,
             disk=self._disk,
             committed=lambda: self._announce(team),
+            records=Records(
+                expected=lambda: self._was_made(team),
+                made=lambda: self._note_made(team),
+                opened=lambda: self._checks.add(team),
+                damaged=lambda: self._checks.again(team),
+            ),
         )
+
+    def _held(self) -> list[_Held]:
+        with self._room:
+            return list(self._open.values())
+
+    def _was_made(self, team: TeamName) -> bool:
+        return team in self._known_made or (self._made is not None and self._made.has_store(team))
+
+    def _note_made(self, team: TeamName) -> None:
+        if self._made is not None and team not in self._known_made:
+            if not self._made.has_store(team):
+                self._made.note_store(team)
+            self._known_made.add(team)
+
+    def _check(self, team: TeamName) -> None:
+        with self.lease(team) as store:
+            problems = store.check(asked=False)
+        try:
+            if problems and self._make_anew(team):
+                _log.warning("the store of team %s was made anew: its indexes were damaged", team)
+        except apsw.BusyError:
+            self._checks.again(team, after=BUSY_SECONDS)
+
+    def _make_anew(self, team: TeamName) -> bool:
+        """While nobody has it open: those who ask meanwhile are told to come back."""
+        file = self._file_of(team)
+        with self._room:
+            if team in self._in_repair:
+                return False
+            self._in_repair.add(team)
+            held = self._open.pop(team, None)
+        try:
+            if held is not None:
+                held.store.close()
+            is_sound = make_anew(file)
+            if is_sound:
+                damage_marker.remove(file)
+                file.with_name(INDEX_FILE).unlink(missing_ok=True)
+            return is_sound
+        finally:
+            with self._room:
+                self._in_repair.discard(team)
+
+    def _examine(self, team: TeamName, *, was_made: bool) -> Damage | None:
+        """A store that nobody has open, by a look at its file."""
+        found = find_file_problem(self._file_of(team), team, was_made=was_made)
+        known = self._noticed.get(team)
+        if found is None:
+            self._noticed.pop(team, None)
+        elif known is None or known.problem != found.problem:
+            self._noticed[team] = found
+        else:
+            found = known
+        return found
 
     def _file_of(self, team: TeamName) -> Path:
         return self._folder / team / "memory.sqlite"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +13,8 @@ from mycel.domain.receipt import Erasure, Receipt
 from mycel.stores.sqlite.details import purge_details
 from mycel.stores.sqlite.episodes import forget_wording
 from mycel.stores.sqlite.rows import micros, moment, moment_or_none
+from mycel.stores.sqlite.write_ahead_log import empty_log
 
-CHECKPOINT_SECONDS = 1.0
 _HELD_BY = """
     SELECT location FROM backups
     WHERE ifnull(finished_at, :created) >= :created AND (:scrubbed IS NULL OR started_at <= :scrubbed)
@@ -83,7 +82,7 @@ def scrub(connection: apsw.Connection, *, now: datetime) -> int:
     for index in ("memory_words", "restricted_words"):
         connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
     _rewrite(connection)
-    if not _empty_wal(connection):
+    if not empty_log(connection):
         return 0
     connection.execute("UPDATE receipts SET scrubbed_at = max(purged_at, ?) WHERE scrubbed_at IS NULL", (micros(now),))
     return len(receipts)
@@ -97,17 +96,6 @@ def _rewrite(connection: apsw.Connection) -> None:
         connection.execute("VACUUM")
     finally:
         connection.execute("PRAGMA temp_store = memory")
-
-
-def _empty_wal(connection: apsw.Connection) -> bool:
-    """A reader in the middle of a query holds the WAL; it is waited for, and the job tried again later."""
-    deadline = time.monotonic() + CHECKPOINT_SECONDS
-    while time.monotonic() < deadline:
-        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if not busy:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def forget_recalls_of(connection: apsw.Connection, memory_id: MemoryId) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -16,6 +17,7 @@ from mycel.domain.archive import Record
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Change, ChangeFilter, LogEntry, Today
+from mycel.domain.damage import Damage
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.episode import Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import EventId, MemberId, MemoryId, RecallId, ReportId, SourceId, TeamName
@@ -31,6 +33,7 @@ from mycel.domain.receipt import Receipt
 from mycel.domain.report import ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
 from mycel.domain.words import Plan
+from mycel.errors import StoreDamaged, Unavailable
 from mycel.stores.sqlite import (
     approaches,
     artifacts,
@@ -53,7 +56,7 @@ from mycel.stores.sqlite import (
     words,
 )
 from mycel.stores.sqlite.buffers import ReadTraces
-from mycel.stores.sqlite.database import Database, Disk
+from mycel.stores.sqlite.database import Database, Disk, Records
 from mycel.stores.sqlite.frequencies import WordFrequencies
 from mycel.stores.sqlite.recalls import Trace
 from mycel.stores.sqlite.transaction import SqliteTransaction
@@ -81,6 +84,7 @@ class SqliteStore:
         clock: Clock,
         disk: Disk,
         committed: Callable[[], None] | None = None,
+        records: Records = Records(),  # noqa: B008 - frozen
     ) -> None:
         self.team = team
         self._clock = clock
@@ -94,6 +98,8 @@ class SqliteStore:
             flush=lambda transaction: self._traces.write(transaction.connection),
             disk=disk,
             committed=committed,
+            team=team,
+            records=records,
         )
         self._vectors = TeamVectors(self._database, file=path.with_name(INDEX_FILE))
 
@@ -366,16 +372,32 @@ class SqliteStore:
         self._database.read(backup.copy_to, target)
         self.transact(lambda transaction: transaction.end_backup(location))
 
-    def check(self) -> list[str]:
-        if not self._database.exists():
-            return []
-        return self._database.inspect(backup.find_damage)
+    def check(self, *, asked: bool = True) -> list[str]:
+        return self._database.check(backup.find_damage, asked=asked)
+
+    def damage(self) -> Damage | None:
+        return self._database.damage()
+
+    @property
+    def is_damaged(self) -> bool:
+        return self._database.is_damaged
+
+    def is_readable(self) -> bool:
+        try:
+            self._database.exists()
+        except StoreDamaged:
+            return False
+        return True
 
     def close(self) -> None:
-        self._vectors.save()
+        # The index is derived: without its file the next opening takes longer, and that is all.
+        with contextlib.suppress(Unavailable):
+            self._vectors.save()
         self._database.close()
 
     def _flush_traces(self) -> None:
         """A recall is asked about right after it was answered, before its time to be written has come."""
         if self._traces and self._database.exists():
-            self.transact(lambda transaction: self._traces.write(transaction.connection))
+            # What a damaged store knows is told without it.
+            with contextlib.suppress(StoreDamaged):
+                self.transact(lambda transaction: self._traces.write(transaction.connection))

@@ -41,6 +41,10 @@ MAX_LINGER_SECONDS = 0.05
 FLUSH_SECONDS = 0.5
 
 
+class FilesMoved(Exception):
+    """The files under the connection are no longer those that their names lead to: it must not be used any more."""
+
+
 class BatchLost(Exception):
     """The whole transaction is gone or cannot be finished, not only the operation that noticed."""
 
@@ -68,8 +72,20 @@ class Writer(Generic[TxT]):
         transaction: Callable[[apsw.Connection], TxT],
         flush: Callable[[TxT], None] | None = None,
         committed: Callable[[], None] | None = None,
+        guard: Callable[[apsw.Connection], None] | None = None,
+        leave: Callable[[apsw.Connection], None] | None = None,
+        fault: Callable[[Exception], Exception] = translate,
+        close: Callable[[apsw.Connection], None] = apsw.Connection.close,
     ) -> None:
+        """`guard` is asked before each batch and before it is acknowledged, and raises where that must not be.
+
+        `leave` sees a connection whose files have moved for the last time; `fault` makes an error that of the callers.
+        """
         self._connect = connect
+        self._guard = guard or _trust
+        self._leave = leave or _trust
+        self._fault = fault
+        self._close = close
         self._transaction = transaction
         self._flush = flush
         self._committed = committed
@@ -101,6 +117,14 @@ class Writer(Generic[TxT]):
         if job.error is not None:
             raise job.error
         return result[0]
+
+    def drop(self) -> None:
+        """Leaves the connection; the next batch opens another one."""
+        if threading.current_thread() is self._thread or self._thread is None:
+            return
+        job: _Job[TxT] = _Job(_Drop())
+        self._enqueue(job)
+        job.settled.acquire()
 
     def request_flush(self) -> None:
         """Has the flush run soon, with the next batch or by itself."""
@@ -144,7 +168,7 @@ class Writer(Generic[TxT]):
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
                 empty_wal_at_the_end(self._connection)
-                self._connection.close()
+                self._close(self._connection)
 
     def _next_batch(self) -> list[_Job[TxT]] | None:
         with self._wake:
@@ -154,7 +178,7 @@ class Writer(Generic[TxT]):
                 self._flush_due = None
                 batch.append(_Job(self._flush))
             while self._queue and len(batch) < MAX_BATCH:
-                alone = isinstance(self._queue[0].work, _Exclusive)
+                alone = isinstance(self._queue[0].work, _Exclusive | _Drop)
                 if alone and batch:
                     break
                 batch.append(self._queue.popleft())
@@ -187,15 +211,36 @@ class Writer(Generic[TxT]):
 
     def _settle(self, batch: list[_Job[TxT]]) -> None:
         try:
-            if self._connection is None:
-                self._connection = self._connect()
-            self._run(self._connection, batch)
+            if isinstance(batch[0].work, _Drop):
+                self._drop()
+            else:
+                self._run(self._guarded(), batch)
         except Exception as error:  # noqa: BLE001 - told to the callers; this thread must go on
-            _fail(batch, error)
+            self._fail(batch, error)
+            if isinstance(error, FilesMoved):
+                self._drop()
         if self._committed is not None:
             self._committed()
         for job in batch:
             job.settled.release()
+
+    def _guarded(self) -> apsw.Connection:
+        if self._connection is None:
+            self._connection = self._connect()
+        self._guard(self._connection)
+        return self._connection
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(apsw.Error):
+                self._leave(connection)
+            with contextlib.suppress(apsw.Error):
+                self._close(connection)
+
+    def _commit(self, connection: apsw.Connection) -> None:
+        connection.execute("COMMIT")
+        self._guard(connection)
 
     def _run(self, connection: apsw.Connection, batch: list[_Job[TxT]]) -> None:
         if len(batch) == 1:
@@ -212,6 +257,11 @@ class Writer(Generic[TxT]):
             for job in batch:
                 self._alone(connection, job)
 
+    def _fail(self, batch: list[_Job[TxT]], error: Exception) -> None:
+        """A failed BEGIN or COMMIT is everybody's outcome: nothing of the batch is known to be stored."""
+        for job in batch:
+            job.error = self._fault(error)
+
     def _together(self, connection: apsw.Connection, batch: list[_Job[TxT]]) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -219,7 +269,7 @@ class Writer(Generic[TxT]):
             for job in batch:
                 self._operate(connection, transaction, job)
             transaction.finish()
-            connection.execute("COMMIT")
+            self._commit(connection)
         except apsw.FullError as error:
             # A full disk takes the whole transaction, at whatever statement it shows: nothing of it is stored.
             raise BatchLost from error
@@ -238,7 +288,7 @@ class Writer(Generic[TxT]):
             if not connection.in_transaction:
                 raise BatchLost from error
             transaction.undo()
-            job.error = translate(error)
+            job.error = self._fault(error)
         else:
             transaction.keep()
 
@@ -249,12 +299,14 @@ class Writer(Generic[TxT]):
             transaction = self._transaction(connection)
             job.result = job.work(transaction)
             transaction.finish()
-            connection.execute("COMMIT")
+            self._commit(connection)
+        except FilesMoved:
+            raise
         except Exception as error:  # noqa: BLE001 - told to the caller
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             cause = error.__cause__ if isinstance(error, BatchLost) else None
-            job.error = translate(cause if isinstance(cause, Exception) else error)
+            job.error = self._fault(cause if isinstance(cause, Exception) else error)
 
 
 class _Exclusive:
@@ -269,7 +321,14 @@ class _Exclusive:
         self._work(connection)
 
 
-def _fail(batch: list[Any], error: Exception) -> None:
-    """A failed BEGIN or COMMIT is everybody's outcome: nothing of the batch is known to be stored."""
-    for job in batch:
-        job.error = translate(error)
+class _Drop:
+    """Marks the wish to leave the connection."""
+
+    __slots__ = ()
+
+    def __call__(self, connection: Any) -> None:
+        """Nothing is to be done with it."""
+
+
+def _trust(_connection: apsw.Connection) -> None:
+    """For a store that nobody else can reach."""

@@ -106,6 +106,19 @@ def check_index(workspace: WorkspaceApi, memory: MemoryApi) -> Finding:
     return ok("index", text)
 
 
+def check_stores(workspace: WorkspaceApi) -> list[Finding]:
+    """The damaged ones; what a service knows of them is the operator's."""
+    try:
+        damages = workspace.damages()
+    except AccessDenied:
+        return []
+    except MycelError as error:
+        return [problem("stores", str(error), "see what is said about the service")]
+    if not damages:
+        return [ok("stores", "no store is known to be damaged; `mycel check` looks at all of them in full")]
+    return [problem("stores", damage.text, damage.advice) for damage in damages]
+
+
 def check_queue(settings: Settings, member: str | None) -> Finding:
     """Also sends what waits."""
     found = read_environment(settings.data)

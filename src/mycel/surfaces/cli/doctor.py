@@ -60,13 +60,14 @@ def _examine(call: Invocation) -> Iterator[Finding]:
 
 
 def _through_the_service(call: Invocation) -> Iterator[Finding]:
-    from mycel.surfaces.agents.checkup import check_caller, check_index
+    from mycel.surfaces.agents.checkup import check_caller, check_index, check_stores
     from mycel.surfaces.agents.findings import problem
 
     try:
         with call.workspace() as workspace:
             memory = call.memory_in(workspace)
             yield check_caller(memory)
+            yield from check_stores(workspace)
             yield check_index(workspace, memory)
     except MycelError as error:
         yield problem("member", str(error), "set MYCEL_URL and MYCEL_TOKEN to a service and a token of it, or neither")

@@ -15,6 +15,7 @@ from mycel.errors import (
     MycelError,
     NotFound,
     StorageFull,
+    StoreDamaged,
     TooLarge,
     Unauthenticated,
     Unavailable,
@@ -37,6 +38,7 @@ EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
         Misconfigured: 9,
         Unauthenticated: 10,
         TooLarge: 11,
+        StoreDamaged: 12,
         Unfitting: 2,
     }
 )

@@ -33,6 +33,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "policies": ("policy",),
     "explaining": ("explain", "embed"),
     "working": ("work", "maintain"),
+    "integrity": ("check",),
     "events": ("events",),
     "models": ("model",),
     "installing": ("install", "uninstall"),

@@ -28,7 +28,11 @@ TokenTtl = Annotated[str | None, typer.Option("--ttl", metavar="SPAN", help="It 
 
 def add_to(app: typer.Typer) -> None:
     groups: tuple[tuple[str, str, dict[str, Callable[..., None]]], ...] = (
-        ("team", "Add, list and load teams.", {"add": add_team, "list": list_teams, "load": load_teams}),
+        (
+            "team",
+            "Add, list and load teams.",
+            {"add": add_team, "list": list_teams, "load": load_teams, "reset": reset_team},
+        ),
         (
             "member",
             "Add, list and remove the agents and people of a team.",
@@ -80,6 +84,24 @@ def load_teams(
     rows = [(team.name, team.parent or "", ", ".join(member.id for member in team.members)) for team in planned]
     columns = (Column("team", "bold"), Column("parent"), Column("members"))
     call.answer(shape_list(planned), lambda: print_table(columns, rows))
+
+
+def reset_team(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The team whose store is damaged or gone.")],
+    *,
+    yes: Yes = False,
+) -> None:
+    """Let a team whose store is damaged or gone start afresh, with nothing in its memory.
+
+    What is left of its files is put aside in a folder beside them.
+    """
+    call = invocation(context)
+    if not yes:
+        call.require_yes(f"Let {name} start with an empty memory?")
+    with call.operated() as workspace:
+        workspace.reset_store(name)
+    call.answer({"team": name}, lambda: show_done(name, f"{name} starts afresh; what was left is put aside"))
 
 
 def add_member(

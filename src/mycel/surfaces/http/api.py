@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mycel.embedded.workspace import Visit
-from mycel.errors import MycelError
+from mycel.errors import MycelError, StoreDamaged
 from mycel.surfaces.http.bodies import (
     JSON,
     LARGE_BODY_BYTES,
@@ -29,6 +29,8 @@ from mycel.surfaces.http.visitors import Visitors
 from mycel.wire.operations import OPERATIONS, Operation
 
 logger = logging.getLogger(__name__)
+# Goes with every answer from a store that is damaged: something may be missing from it.
+DEGRADED = ("mycel-degraded", StoreDamaged.code)
 _READ_HEADERS = frozenset({b"idempotency-key", b"if-match", b"if-none-match"})
 
 
@@ -81,7 +83,8 @@ class Api:
 
         def work() -> Answer:
             note_caller(state, visit)
-            return call.answer(visit)
+            answer = call.answer(visit)
+            return answer._replace(headers=(*answer.headers, DEGRADED)) if visit.is_degraded() else answer
 
         return await self._threads.run(work, writes=operation.writes, is_large=len(body) > LARGE_BODY_BYTES)
 

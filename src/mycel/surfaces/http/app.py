@@ -26,20 +26,31 @@ from mycel.surfaces.http.feeds import Feeds, StreamLimits
 from mycel.surfaces.http.figures import Measured, Metrics
 from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.problems import HANDLERS
-from mycel.surfaces.http.service import Service, service_of
+from mycel.surfaces.http.service import KnownDamages, Service, service_of
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 from mycel.wire.words import Schema
 
 _OK: Schema = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
+_CONDITION: Schema = {
+    "type": "object",
+    "properties": {
+        "status": {"enum": ["ok", "degraded"]},
+        "damaged_stores": {"type": "integer", "description": "Where there are any: stores that are damaged or gone"},
+        "advice": {"type": "string"},
+    },
+    "required": ["status"],
+}
 _TOLD: Schema = {
     "type": "object",
-    "properties": {**_OK["properties"], "version": {"type": "string"}, "nonce": {"type": "string"}},
+    "properties": {**_CONDITION["properties"], "version": {"type": "string"}, "nonce": {"type": "string"}},
     "required": ["status", "version", "nonce"],
 }
 HEALTH = About(tag="health", summary="The service answers, and which one it is", shape=_TOLD, public=True)
 LIVE = About(tag="health", summary="The service answers", shape=_OK, public=True)
-READY = About(tag="health", summary="The service can read its workspace", shape=_OK, public=True)
+READY = About(
+    tag="health", summary="The service can read its workspace, and has no damaged store", shape=_CONDITION, public=True
+)
 
 
 def create_app(
@@ -63,6 +74,7 @@ def create_app(
         metrics=figures,
         feeds=Feeds(stream_limits or StreamLimits(), stopping),
         stopping=stopping,
+        damages=KnownDamages(workspace, threads),
     )
     named = [] if host is None else [host]
     allowed = (name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
@@ -113,7 +125,8 @@ async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
 
 
 async def _health(request: Request) -> Response:
-    return JSONResponse({"status": "ok", "version": __version__, "nonce": service_of(request).nonce})
+    service = service_of(request)
+    return JSONResponse({**await service.condition(), "version": __version__, "nonce": service.nonce})
 
 
 async def _live(_request: Request) -> Response:
@@ -124,4 +137,4 @@ async def _ready(request: Request) -> Response:
     """Whether the workspace can be read; says no more, since it asks nobody who they are."""
     service = service_of(request)
     await service.threads.run(service.workspace.who_am_i)
-    return JSONResponse({"status": "ok"})
+    return JSONResponse(await service.condition())

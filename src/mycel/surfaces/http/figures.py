@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -9,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mycel import __version__
+from mycel.domain.damage import Damage
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # What no route answered; a path of somebody's choice must not become a name of ours.
@@ -25,12 +27,23 @@ class Metrics:
             "mycel_request_seconds", "Time to answer, by route", ["route"], buckets=_SECONDS, registry=self.registry
         )
         self.under_way = Gauge("mycel_requests_under_way", "Requests being answered", registry=self.registry)
+        self._damaged = Gauge(
+            "mycel_store_damaged_since_seconds",
+            "When a store was found damaged, by team; that of the workspace has none",
+            ["team"],
+            registry=self.registry,
+        )
         version = Gauge("mycel_version", "Always 1; the label says which", ["version"], registry=self.registry)
         version.labels(__version__).set(1)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
+
+    def tell_damages(self, damages: Sequence[Damage]) -> None:
+        self._damaged.clear()
+        for damage in damages:
+            self._damaged.labels(damage.team or "").set(damage.since.timestamp())
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

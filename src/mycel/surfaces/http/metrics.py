@@ -16,6 +16,7 @@ async def metrics(request: Request) -> Response:
     service = service_of(request)
     visit = await service.admitted(request)
     require_operator(await service.work(visit.caller))
+    service.metrics.tell_damages(await service.damages.now())
     return Response(service.metrics.text(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 

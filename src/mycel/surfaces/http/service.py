@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from starlette.requests import HTTPConnection
 
+from mycel.domain.damage import GUIDE, Damage
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.figures import Metrics
@@ -17,6 +19,25 @@ from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 
 ResultT = TypeVar("ResultT")
+
+# Whoever watches a service asks often, and every look goes over the files of every team.
+LOOK_SECONDS = 1.0
+
+
+class KnownDamages:
+    """The damaged stores, looked for at most once a second however many ask."""
+
+    def __init__(self, workspace: Workspace, threads: Threads) -> None:
+        self._workspace = workspace
+        self._threads = threads
+        self._known: Sequence[Damage] = ()
+        self._look_at = 0.0
+
+    async def now(self) -> Sequence[Damage]:
+        if time.monotonic() >= self._look_at:
+            self._look_at = time.monotonic() + LOOK_SECONDS
+            self._known = await self._threads.run(self._workspace.find_damages)
+        return self._known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +51,7 @@ class Service:
     metrics: Metrics
     feeds: Feeds
     stopping: asyncio.Event
+    damages: KnownDamages
     codes: OneTimeCodes = field(default_factory=OneTimeCodes)
 
     async def admitted(self, request: HTTPConnection) -> Visit:
@@ -41,6 +63,13 @@ class Service:
 
     async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
         return await self.threads.run(work, writes=writes)
+
+    async def condition(self) -> dict[str, object]:
+        """As much as anybody may know of what is damaged: not which team."""
+        damages = await self.damages.now()
+        if not damages:
+            return {"status": "ok"}
+        return {"status": "degraded", "damaged_stores": len(damages), "advice": f"run `mycel check`; see {GUIDE}"}
 
     def close(self) -> None:
         self.stopping.set()
