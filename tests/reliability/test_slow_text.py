@@ -59,7 +59,6 @@ def test_every_reader_takes_linear_time_on_every_text(name: str) -> None:
         ("stored text in an envelope", Hostile("<", "\n", "x")),
         ("sentences", Hostile("", ".", "x")),
         ("claude code", Hostile("<command-name>", "<command-args>", "")),
-        ("purged passages", Hostile("", "a ", "b")),
     ],
 )
 def test_texts_that_once_took_minutes(name: str, hostile: Hostile) -> None:
@@ -94,6 +93,6 @@ def _slow(used: Used, *, every: bool) -> list[str]:
     if not anatomy.repeats:
         return []
     for hostile in hostile_texts([anatomy], every=every):
-        if found := grows_too_fast(used.read, hostile, **(LARGE if every else {})):
+        if found := grows_too_fast(used.read, hostile):
             return [f"{used}: {found}"]
     return []

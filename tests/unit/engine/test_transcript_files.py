@@ -286,6 +286,6 @@ def test_a_file_at_the_limit_is_read_in_seconds(entries: list[dict[str, Any]]) -
 )
 def test_hostile_texts_are_read_in_bounded_time(unit: str) -> None:
     text = unit * ((1 << 20) // len(unit))
-    began = time.perf_counter()
+    began = time.process_time()
     read_transcript(text)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0

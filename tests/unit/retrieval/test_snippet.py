@@ -69,6 +69,6 @@ def test_names_the_terms_a_text_holds() -> None:
 @pytest.mark.parametrize("unit", ["東京", "gateway ", "gateway", "a ", "**"])
 def test_large_texts_are_read_in_bounded_time(unit: str) -> None:
     text = (unit * 65_536)[:65_536]
-    began = time.perf_counter()
+    began = time.process_time()
     make_snippet(text, {"東京", "gateway"})
-    assert time.perf_counter() - began < 3.0
+    assert time.process_time() - began < 3.0
