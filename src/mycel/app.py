@@ -49,6 +49,7 @@ from mycel.services.read import Reading
 from mycel.services.relate import Relating
 from mycel.services.reviewing import Reviewing
 from mycel.services.search import Searching
+from mycel.services.second_person import SecondPerson
 from mycel.services.tasks import Tasks
 from mycel.services.teaching import Teaching
 from mycel.services.tokens import Tokens
@@ -124,7 +125,9 @@ def open_workspace(
 
     grouping = Grouping(embedding)
     searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
-    writing, reading = Writing(stores, policies, max_content=chosen.max_content_bytes), Reading(stores, time)
+    second_person = SecondPerson(directory)
+    writing = Writing(stores, policies, second_person, max_content=chosen.max_content_bytes)
+    reading = Reading(stores, time)
     artifacts = ArtifactRegistry(
         stores,
         time,
@@ -142,7 +145,7 @@ def open_workspace(
         reading=reading,
         searching=searching,
         explaining=Explaining(searching),
-        context=Context(searching, stores, time),
+        context=Context(searching, stores, time, author_share=chosen.author_share),
         catalogue=Catalogue(stores, time, policies),
         changes=Changes(stores),
         following=following,
@@ -153,12 +156,12 @@ def open_workspace(
         files=Files(stores, time, directory, policies, wake=engine.wake, folders=_memory_folders(chosen)),
         episodes=episodes,
         briefings=Briefings(searching, episodes, artifacts),
-        reviewing=Reviewing(stores, time, policies),
+        reviewing=Reviewing(stores, time, policies, second_person),
         consolidating=Consolidating(stores, time, policies, embedding, workshop=workshop),
         teaching=Teaching(stores, directory, policies, max_content=chosen.max_content_bytes),
         cascading=Cascading(stores, directory, wake=engine.wake),
         policies=policies,
-        knowledge=Knowledge(stores, writing, reading, searching),
+        knowledge=Knowledge(stores, writing, reading, searching, second_person),
         importing=Importing(stores, time, policies, writing),
         artifacts=artifacts,
         moving=Moving(stores, time, policies, writing),
@@ -246,4 +249,5 @@ def _ranking_options(settings: Settings) -> RankingOptions:
         access_boost_max=settings.access_boost_max,
         access_recency_hours=settings.access_recency_hours,
         candidate_multiplier=settings.candidate_multiplier,
+        author_share=settings.author_share,
     )

@@ -78,6 +78,7 @@ class Settings:
     access_boost_max: float = 1.5
     access_recency_hours: float = 48.0
     candidate_multiplier: int = 3
+    author_share: float = 0.5
 
 
 def variable_of(name: str) -> str:
@@ -370,4 +371,5 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),
     "access_recency_hours": _above_zero,
     "candidate_multiplier": _whole(1, 100),
+    "author_share": _number(lambda number: 0 < number <= 1, wanted="above 0 and at most 1"),
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+
 from mycel.access.rules import is_copy, may_review
+from mycel.domain.ids import MemberId
 from mycel.domain.marks import ABOUT
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.team import Caller, Kind, Role, Trust
@@ -22,6 +25,14 @@ def require_reviewer(caller: Caller, memory: Memory) -> None:
         return
     elif not may_review(caller):
         raise AccessDenied("a person, a lead or an admin decides what leaves the inbox")
+
+
+def require_second_person(caller: Caller, writers: Collection[MemberId], *, has_another: Callable[[], bool]) -> None:
+    """Of text that wants to steer its reader; where the operator is the only person, nobody else could."""
+    if caller.kind is not Kind.HUMAN:
+        raise AccessDenied("its text may be an order to its reader: a person must approve it")
+    if caller.member_id in writers and not (caller.is_operator and not has_another()):
+        raise AccessDenied("its text may be an order to its reader: a person who did not write it must approve it")
 
 
 def require_arbiter(caller: Caller) -> None:

@@ -107,6 +107,9 @@ class Transaction(EngineTransaction, EpisodeTransaction, ArtifactTransaction, Mo
         ...
 
     def find_version(self, scope: ReadScope, id: MemoryId, version: int) -> Memory | None: ...
+    def list_versions(self, scope: ReadScope, id: MemoryId) -> list[Version]:
+        """As `Store.list_versions`."""
+        ...
 
     def find_by_key(self, scope: ReadScope, like: Memory) -> Memory | None:
         """The active memory with the project, category, key and audience of `like`."""
@@ -215,6 +218,10 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
         ...
 
     def find_number(self, scope: ReadScope, id: MemoryId) -> int | None: ...
+    def has_other_authors(self, author: str) -> bool:
+        """Whether anybody else ever wrote here. Says when looking for others is in vain; nobody is told."""
+        ...
+
     def neighbours(
         self, scope: ReadScope, numbers: Collection[int], *, filters: Filters
     ) -> Mapping[int, tuple[int, ...]]:
@@ -222,7 +229,8 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
         ...
 
     def signals(self, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
-        """Of memories the scope was given by another method."""
+        """Of memories the scope was given by another method. Their authors do not speak for them, and what they read
+        of their own counts for themselves alone."""
         ...
 
     def past_versions(self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int) -> list[PastVersion]:
@@ -271,7 +279,7 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
     def list_repos(self, scope: ReadScope) -> list[Repo]: ...
     def list_views(self, scope: ReadScope) -> list[SavedView]: ...
     def find_receipt(self, memory_id: MemoryId) -> Receipt | None: ...
-    def count_access(self, ids: Iterable[MemoryId], *, at: datetime) -> None:
+    def count_access(self, ids: Iterable[MemoryId], *, by: MemberId, at: datetime) -> None:
         """Buffered; stored within a second."""
         ...
 

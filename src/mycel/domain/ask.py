@@ -29,6 +29,8 @@ class Ask:
     now: datetime
     # As the caller wrote it, for the log.
     request: Mapping[str, Any]
+    # Every memory for itself, however many say the same and whoever wrote them.
+    every: bool = False
 
     @property
     def everything(self) -> bool:

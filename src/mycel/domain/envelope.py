@@ -65,5 +65,10 @@ def bullet_of(id: str, *, type: str, author: str, day: str, team: str | None = N
     return f"- {cite(id)} {type} by {author}{of_team}, {day}{beside}: "
 
 
+def alike_words(copies: int) -> str:
+    """Said of a note that stands for others."""
+    return f", and {copies} alike" if copies else ""
+
+
 def envelope(lines: Iterable[str], *, notice: str = NOTICE) -> str:
     return "\n".join([f"<{ENVELOPE}>", notice, "", *lines, f"</{ENVELOPE}>"])

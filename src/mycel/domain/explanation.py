@@ -19,6 +19,10 @@ class Step(StrEnum):
     NO_MATCH = "no_match"
     REACH = "reach"
     THRESHOLD = "threshold"
+    # Another that says nearly the same stands for it.
+    COPY = "copy"
+    # Its author had a share of the answer already, and others had something to say.
+    SHARE = "share"
     RANK = "rank"
     # It was not left behind.
     RETURNED = "returned"

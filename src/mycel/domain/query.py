@@ -41,6 +41,8 @@ class Filters:
     project_id: str | None = None
     repo_id: str | None = None
     agent_id: str | None = None
+    # What anybody but these wrote.
+    not_by: tuple[str, ...] = ()
     session_id: str | None = None
     task_id: str | None = None
     since: datetime | None = None

@@ -23,7 +23,10 @@ class Pool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A found memory. `score` orders within one recall, `relevance` 0..1 compares between recalls."""
+    """A found memory. `score` orders within one recall, `relevance` 0..1 compares between recalls.
+
+    `copies` are the memories that say nearly the same, for which it stands.
+    """
 
     memory: Memory
     score: float
@@ -34,6 +37,7 @@ class Hit:
     evidence: EvidenceRef | None
     why: str
     team: TeamName
+    copies: tuple[MemoryId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

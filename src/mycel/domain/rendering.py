@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mycel.domain.envelope import NOTICE, PAST_KNOWLEDGE, SUMMARY_MARK, bullet_of, envelope, one_line
+from mycel.domain.envelope import NOTICE, PAST_KNOWLEDGE, SUMMARY_MARK, alike_words, bullet_of, envelope, one_line
 from mycel.domain.excerpt import estimate_tokens, line_tokens, shorten
 from mycel.domain.ids import TeamName
 from mycel.domain.marks import CONTESTED
@@ -17,7 +17,6 @@ LEAST_LINE_TOKENS = 60
 
 def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
     """What stands before a note of a section: its citation, and who wrote it when."""
-    others = f", and {alike} alike" if alike else ""
     contested = ", contested by another memory" if CONTESTED in memory.metadata else ""
     return bullet_of(
         memory.id,
@@ -25,7 +24,7 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
         author=memory.agent_id,
         day=f"{memory.created_at:%Y-%m-%d}",
         team=None if memory.team == home else memory.team,
-        beside=others + contested,
+        beside=alike_words(alike) + contested,
     )
 
 

@@ -100,6 +100,15 @@ def search_by_meaning(meaning: Meaning, places: Sequence[Place], filters: Filter
     return MeaningFound(cosines, _together(pools))
 
 
+def search_again(
+    found: WordsFound, meaning: Meaning | None, places: Sequence[Place], filters: Filters, *, limit: int
+) -> tuple[Sequence[Sequence[Match]], Sequence[Mapping[int, float]]]:
+    """The best rows of both arms for the question as it was looked up, by other filters or to another depth."""
+    words = [_match(found.plan, place, filters, limit=_rows(limit)) for place in places]
+    near = None if meaning is None else search_by_meaning(meaning, places, filters, limit=limit)
+    return words, () if near is None else near.cosines
+
+
 def _look_up(question: Question, places: Sequence[Place], filters: Filters, *, limit: int, enough: int) -> WordsFound:
     frequencies, documents = _count_words(question.vocabulary, places)
     plans = [choose_terms(question, frequencies=frequencies, documents=documents, effort=effort) for effort in EFFORTS]

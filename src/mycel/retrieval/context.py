@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from mycel.domain.author_share import most_of_one, share_out
 from mycel.domain.context import Section
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.recall import Hit
-from mycel.retrieval.duplicates import Wording
+from mycel.retrieval.copies import Likeness, stand_ins
 from mycel.retrieval.packing import Candidate
 
 CONVENTION = "convention"
@@ -63,16 +65,17 @@ def choose_candidates(
     }
 
 
-def diverse(memories: Iterable[Memory], *, limit: int) -> tuple[Memory, ...]:
-    """The first of them, each saying something new."""
-    kept: list[tuple[Memory, Wording]] = []
-    for memory in memories:
-        wording = Wording(memory.content)
-        if not any(wording.repeats(other) for _, other in kept):
-            kept.append((memory, wording))
-        if len(kept) == limit:
-            break
-    return tuple(memory for memory, _ in kept)
+def diverse(memories: Sequence[Memory], *, limit: int, author_share: float) -> tuple[Memory, ...]:
+    """The first of them, each saying something new, and of one author no more than a share while there are others."""
+    heads = (memories[place] for place, _ in stand_ins([Likeness(memory) for memory in memories]))
+    return tuple(share_out(heads, limit=limit, share=author_share, author=lambda memory: memory.agent_id).items)
+
+
+def crowding(memories: Sequence[Memory], *, limit: int, author_share: float) -> tuple[str, ...]:
+    """Those who fill a list of the newest so far that others may wait behind them."""
+    counts = Counter(memory.agent_id for memory in memories)
+    most = most_of_one(limit, author_share)
+    return tuple(author for author, count in counts.items() if count > most) if len(memories) >= limit else ()
 
 
 def _most_binding(listed: Listed) -> list[Memory]:
@@ -87,8 +90,8 @@ def _bindingness(memory: Memory) -> tuple[int, bool]:
 
 
 def _found(hit: Hit) -> Candidate:
-    return Candidate(hit.memory, hit.why, hit.relevance)
+    return Candidate(hit.memory, hit.why, hit.relevance, len(hit.copies))
 
 
 def _candidate(memory: Memory, hit: Hit | None, why: str) -> Candidate:
-    return Candidate(memory, why) if hit is None else Candidate(memory, hit.why, hit.relevance)
+    return Candidate(memory, why) if hit is None else _found(hit)

@@ -28,12 +28,8 @@ class Wording:
     def repeats(self, other: Wording) -> bool:
         """Whether either can stand for both. Numbers and negations must agree: ports 5432 and 5433 are two facts."""
         if self._is_short and other._is_short:
-            return self._decisive == other._decisive and _overlap(self._terms, other._terms)
-        return (
-            _overlap(self._head, other._head)
-            and self._decisive == other._decisive
-            and _overlap(self._terms, other._terms)
-        )
+            return self.decisive == other.decisive and overlap(self.terms, other.terms)
+        return overlap(self._head, other._head) and self.decisive == other.decisive and overlap(self.terms, other.terms)
 
     @property
     def _is_short(self) -> bool:
@@ -41,17 +37,17 @@ class Wording:
 
     @cached_property
     def _head(self) -> frozenset[str]:
-        return self._terms if self._is_short else _terms(self._text[:HEAD_CHARS])
+        return self.terms if self._is_short else _terms(self._text[:HEAD_CHARS])
 
     @cached_property
-    def _terms(self) -> frozenset[str]:
+    def terms(self) -> frozenset[str]:
         return _terms(self._text)
 
     @cached_property
-    def _decisive(self) -> frozenset[str]:
+    def decisive(self) -> frozenset[str]:
         """What makes two texts say different things even where every other word is the same."""
-        numbers = (term for term in self._terms if not term.isalpha() and any(map(str.isdigit, term)))
-        return frozenset(numbers) | (self._terms & _decisive())
+        numbers = (term for term in self.terms if not term.isalpha() and any(map(str.isdigit, term)))
+        return frozenset(numbers) | (self.terms & decisive_terms())
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -59,15 +55,15 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(index_text(text).split()) or frozenset({text})
 
 
-def _overlap(first: frozenset[str], second: frozenset[str]) -> bool:
+def overlap(first: frozenset[str], second: frozenset[str], *, least: float = LEAST_OVERLAP) -> bool:
     total = len(first) + len(second)
     # The common terms are at most the shorter text: most pairs end here.
-    if min(len(first), len(second)) < LEAST_OVERLAP * max(len(first), len(second)):
+    if min(len(first), len(second)) < least * max(len(first), len(second)):
         return False
     common = len(first & second)
-    return common >= LEAST_OVERLAP * (total - common)
+    return common >= least * (total - common)
 
 
 @cache
-def _decisive() -> frozenset[str]:
+def decisive_terms() -> frozenset[str]:
     return frozenset(index_text(_DECISIVE).split())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
 from mycel.retrieval.analysis import matching_terms
+from mycel.retrieval.candidate import Candidate
 from mycel.retrieval.lexical import Question
-from mycel.retrieval.pipeline import Candidate, searched_text
+from mycel.retrieval.pipeline import searched_text
 from mycel.retrieval.snippet import make_snippet
 
 # A part of a score below this is not worth a word.
@@ -44,6 +45,7 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
         evidence=memory.evidence_ref,
         why=why(candidate, question, matched),
         team=memory.team,
+        copies=tuple(copy.memory.id for copy in candidate.copies.values() if copy.memory is not None),
     )
 
 
@@ -66,6 +68,8 @@ def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> st
     reasons = [part for part in (_words(matched, question), _closeness(candidate)) if part]
     found = " and ".join(reasons) or "a little nearer in meaning than most"
     moved = _movements(candidate)
+    if candidate.copies:
+        moved.append(f"it stands for {len(candidate.copies)} more that say nearly the same")
     text = f"{found}; {', '.join(moved)}." if moved else f"{found}."
     return text[0].upper() + text[1:]
 

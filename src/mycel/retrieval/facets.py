@@ -133,6 +133,8 @@ class Facets:
             wanted = getattr(filters, name)
             if wanted is not None:
                 yield self._texts[name].equal_to(wanted)
+        if filters.not_by:
+            yield self._texts["agent_id"].where(("not by", filters.not_by), lambda author: author not in filters.not_by)
         if filters.at_path is not None:
             yield self._texts["path"].equal_to(filters.at_path)
 

@@ -1,4 +1,4 @@
-"""The order of a search, top to bottom: filters and access, words, meaning, neighbours, fusion, ranking, relevance.
+"""The order of a search, top to bottom: filters, words, meaning, neighbours, fusion, ranking, relevance, choice.
 
 Filters and access come first, inside both arms: what a caller may not see takes no part in anything here.
 """
@@ -6,21 +6,33 @@ Filters and access come first, inside both arms: what a caller may not see takes
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import islice
 from math import log, prod
 
 from mycel.domain.ask import Ask
+from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
+from mycel.domain.query import Filters
 from mycel.domain.ranking import Ranking, RankingOptions, Signals
 from mycel.domain.recall import Pool
 from mycel.retrieval import ranking
 from mycel.retrieval.analysis import matching_terms
-from mycel.retrieval.arms import Meaning, MeaningFound, Place, WordsFound, search_by_meaning, search_by_words
+from mycel.retrieval.arms import (
+    Meaning,
+    MeaningFound,
+    Place,
+    WordsFound,
+    search_again,
+    search_by_meaning,
+    search_by_words,
+)
+from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
 from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights, scale_of, support, weights_of, words_score
-from mycel.retrieval.lexical import Question, holds_phrases
+from mycel.retrieval.lexical import holds_phrases
 from mycel.retrieval.passages import embedded_text
 from mycel.retrieval.pooling import score_together
-from mycel.retrieval.relevance import STRONG, STRONG_WORDS, judge, judge_words, told_by_words
+from mycel.retrieval.relevance import judge, judge_words, told_by_words
 
 # How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:
 # more than 25 made no difference to the first ten.
@@ -28,43 +40,12 @@ NEIGHBOURS_OF = 25
 CLOSE_ROWS = 30
 CLOSE_ROWS_PER_HIT = 3
 WORDS_ROWS = 10
+# Where copies of one note fill the first look, both arms are asked for as much as for so many hits, and so many rows
+# are looked at.
+DEEP_LIMIT = 200
+DEEP_ROWS = 400
 # Versions that stood at a past moment and no longer do; more than this many are not looked through.
 PAST_ROWS = 5_000
-
-# The place and the number a memory has there.
-Key = tuple[int, int]
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A memory on its way through the search. `parts` are what its score is made of, by name."""
-
-    key: Key
-    evidence: Evidence
-    memory: Memory | None = None
-    read: bool = False
-    matched: frozenset[str] = frozenset()
-    parts: dict[str, float] = field(default_factory=dict[str, float])
-    found: float = 0.0
-    score: float = 0.0
-    relevance: float = 0.0
-    # Not in reach of where the caller works.
-    far: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Every candidate looked at closely, best first; those below `least` are too weak to show."""
-
-    candidates: Sequence[Candidate]
-    question: Question
-    least: float
-
-    def shows(self, candidate: Candidate) -> bool:
-        """What is far must be strongly relevant, to a question that says enough to tell."""
-        if candidate.far and (candidate.relevance < STRONG or len(self.question.words) < STRONG_WORDS):
-            return False
-        return candidate.relevance >= self.least
 
 
 def find(ask: Ask, places: Sequence[Place], meaning: Meaning | None, options: RankingOptions) -> Ranked:
@@ -74,12 +55,12 @@ def find(ask: Ask, places: Sequence[Place], meaning: Meaning | None, options: Ra
     search = _Search(ask, places, words, meaning, near, options)
     search.gather()
     search.look_closer()
-    search.add_neighbours()
-    search.fuse()
-    search.rank()
-    search.judge()
-    search.mark_far()
-    return Ranked(search.close, words.question, search.least)
+    search.weigh()
+    chosen = search.choose()
+    if search.look_further(chosen):
+        search.weigh()
+        chosen = search.choose()
+    return replace(search.ranked(), chosen=chosen.items)
 
 
 class _Search:
@@ -120,6 +101,8 @@ class _Search:
         self._candidates: dict[Key, Candidate] = {}
         # Past texts whose vectors are those of another text.
         self._unmeasured: set[Key] = set()
+        # How many came by looking further; they are not crowded out again.
+        self._added = 0
 
     def gather(self) -> None:
         """Both arms bring in their best; a row found by one is also measured by the other."""
@@ -153,6 +136,44 @@ class _Search:
             best = list(dict.fromkeys((*best, *by_words[:WORDS_ROWS])))
         self.close = [self._candidate(key) for key in best]
         self._read(self.close)
+
+    def weigh(self) -> None:
+        self.add_neighbours()
+        self.fuse()
+        self.rank()
+        self.judge()
+        self.mark_far()
+
+    def ranked(self) -> Ranked:
+        return Ranked(self.close, self.words.question, self.least)
+
+    def choose(self) -> Shared[Candidate]:
+        """What to answer with."""
+        shown = filter(self.ranked().shows, self.close)
+        if self.ask.every or self.ask.everything:
+            return Shared(list(islice(shown, self.ask.limit)), frozenset())
+        return share_out(
+            standing(list(shown)),
+            limit=self.ask.limit,
+            share=self.options.author_share,
+            author=author_of,
+            relevance=lambda one: one.relevance,
+        )
+
+    def look_further(self, chosen: Shared[Candidate]) -> bool:
+        """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
+        is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
+        is_repeated = len(chosen.items) < self.ask.limit and any(one.copies for one in chosen.items)
+        if not (is_crowded or is_repeated) or self.pool.size <= len(self._bm25.keys() | self._cosines.keys()):
+            return False
+        copies = {key for one in self.close for key in one.copies}
+        self.close = [one for one in self.close if one.key not in copies]
+        if is_crowded:
+            others = replace(self.ask.filters, not_by=tuple(sorted(chosen.crowding)))
+            self._add_more(others, limit=self.ask.limit, rows=self._wanted)
+        if is_repeated:
+            self._add_more(self.ask.filters, limit=max(DEEP_LIMIT, self.ask.limit), rows=DEEP_ROWS)
+        return True
 
     def add_neighbours(self) -> None:
         """Turns of one conversation and chunks of one document lend each other words and rank."""
@@ -192,7 +213,8 @@ class _Search:
     def rank(self) -> None:
         """Age, use, place and confidence decide between what was found alike."""
         self.close.sort(key=lambda one: (-sum(one.parts.values()), -one.key[1]))
-        best, rest = self.close[: self._wanted], self.close[self._wanted :]
+        most = self._wanted + self._added
+        best, rest = self.close[:most], self.close[most:]
         self.close = best + [one for one in rest if told_by_words(one.evidence) and one.evidence.bm25 > 0]
         self._read([one for one in self.close if one.memory is None])
         self.close = [one for one in self.close if one.memory is not None]
@@ -232,6 +254,38 @@ class _Search:
         in_project = filters.reach_project is not None and memory.project_id == filters.reach_project
         in_repo = filters.reach_repo is not None and memory.repo_id == filters.reach_repo
         return in_project or in_repo or memory.scope is Scope.GLOBAL
+
+    def _has_others(self, authors: frozenset[str]) -> bool:
+        if self.ask.filters.agent_id is not None:
+            return False
+        return any(place.store.has_other_authors(author) for place in self.places for author in authors)
+
+    def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
+        """Rows that the first look did not reach, without copies of what is there."""
+        known = self._bm25.keys() | self._cosines.keys()
+        words, near = search_again(self.words, self.meaning, self.places, filters, limit=limit)
+        for place, matches in enumerate(words):
+            self._bm25 |= {(place, at): score for at, score in matches if self._is_new((place, at))}
+        for place, cosines in enumerate(near):
+            self._cosines |= {(place, at): cosine for at, cosine in cosines.items() if self._is_new((place, at))}
+        self._measure(self._bm25)
+        if self._pooled:
+            self._score_together()
+        new = (self._bm25.keys() | self._cosines.keys()) - known
+        best = sorted(new, key=lambda key: (-self._first_score(key), -key[1]))[:rows]
+        found = [self._candidate(key) for key in best]
+        self._read(found)
+        every = [*self.close, *found]
+        heads = list(islice((one for one in standing(every, most=len(every)) if one.key in new), self._wanted))
+        self.close += heads
+        self._added += len(heads)
+
+    def _is_new(self, key: Key) -> bool:
+        """What has been read by now may be a past text; and where something holds the quoted words, all must."""
+        if key in self._candidates and self._candidates[key].memory is not None:
+            return False
+        quoted = self.words.quoted
+        return quoted is None or key[1] in quoted[key[0]]
 
     def _candidate(self, key: Key) -> Candidate:
         known = self._candidates.get(key)

@@ -99,7 +99,7 @@ class ArtifactRegistry:
     def get(self, caller: Caller, id: object) -> Artifact:
         artifact, scope = self._find(caller, id)
         with self._stores.lease(scope.team) as store:
-            store.count_access((artifact.id,), at=self._clock.now())
+            store.count_access((artifact.id,), by=caller.member_id, at=self._clock.now())
         return artifact
 
     def verify(self, caller: Caller, id: object) -> Verification:
@@ -143,7 +143,7 @@ class ArtifactRegistry:
         # The index knows nothing of details: whoever asks for some is answered from as many hits as there can be.
         reach = limit if wanted == ArtifactFilters() else fields.MAX_PAGE
         words = fields.filled_text(text, field="text", max_bytes=MAX_QUERY_BYTES)
-        ask = replace(read_ask(words, {}, now=self._clock.now(), limit=reach), filters=filters)
+        ask = replace(read_ask(words, {}, now=self._clock.now(), limit=reach), filters=filters, every=True)
         with ExitStack() as leases:
             place = Place(leases.enter_context(self._stores.lease(scope.team)), scope)
             ranked, _ = self._searching.rank(ask, [place])

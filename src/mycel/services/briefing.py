@@ -70,7 +70,7 @@ class Briefings:
 
     def _agents(self, caller: Caller, task: str, tried: Sequence[Episode], *, project: str | None) -> list[Record]:
         """What was done for this very task counts in full, whatever its words."""
-        similar = self._episodes.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS)
+        similar = self._episodes.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS, every=True)
         own = {episode.id for episode in tried}
         others = [one for one in similar if one.episode.id not in own]
         records = records_of([*(SimilarEpisode(episode, 1.0) for episode in tried), *others])

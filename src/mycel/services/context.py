@@ -8,16 +8,17 @@ from datetime import datetime
 
 from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
-from mycel.contracts.store import Stores
+from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
 from mycel.domain.ask import MAX_QUERY_BYTES
+from mycel.domain.author_share import AUTHOR_SHARE
 from mycel.domain.context import ContextBundle, Section
 from mycel.domain.limits import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
 from mycel.domain.memory import Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.recall import Hit, Recall
 from mycel.domain.team import Caller
-from mycel.retrieval.context import CONVENTION, Listed, choose_candidates, diverse
+from mycel.retrieval.context import CONVENTION, Listed, choose_candidates, crowding, diverse
 from mycel.retrieval.packing import SHARES, pack
 from mycel.services.search import Searching
 
@@ -59,8 +60,11 @@ class _Request:
 class Context:
     """Everything is read as the caller; naming another agent only narrows it."""
 
-    def __init__(self, searching: Searching, stores: Stores, clock: Clock) -> None:
+    def __init__(
+        self, searching: Searching, stores: Stores, clock: Clock, *, author_share: float = AUTHOR_SHARE
+    ) -> None:
         self._searching = searching
+        self._share = author_share
         self._stores = stores
         self._clock = clock
 
@@ -107,7 +111,7 @@ class Context:
             hits=hits,
             failure_hits=_shareable(failures, narrowed=narrowed),
         )
-        packed = pack(candidates, token_budget=request.token_budget, home=caller.team)
+        packed = pack(candidates, token_budget=request.token_budget, home=caller.team, author_share=self._share)
         return ContextBundle(
             team=caller.team,
             project=request.project,
@@ -119,10 +123,10 @@ class Context:
             left_out=packed.left_out,
             recall_id=found.id if found else None,
             degraded=found.degraded if found else (),
-            recent=plain["recent"],
-            team_context=plain["team_context"],
-            found=diverse((hit.memory for hit in hits), limit=MATCHES_OF_THE_TASK),
-            recent_decisions=lists["decisions"][:RECENT_DECISIONS],
+            recent=self._diverse(plain["recent"], limit=RECENT_MEMORIES),
+            team_context=self._diverse(plain["team_context"], limit=TEAM_CONTEXT_MEMORIES),
+            found=self._diverse([hit.memory for hit in hits], limit=MATCHES_OF_THE_TASK),
+            recent_decisions=self._diverse(lists["decisions"], limit=RECENT_DECISIONS),
         )
 
     def _find(self, caller: Caller, request: _Request) -> Recall | None:
@@ -138,17 +142,33 @@ class Context:
         filters = {**request.places(), "type": [MemoryType.LESSON, MemoryType.EPISODE]}
         return self._searching.search(caller, request.task, filters, limit=request.limit(Section.FAILURES))
 
+    def _diverse(self, memories: Sequence[Memory], *, limit: int) -> tuple[Memory, ...]:
+        return diverse(memories, limit=limit, author_share=self._share)
+
     def _list(self, scopes: Sequence[ReadScope], lists: _Lists) -> dict[str, tuple[Memory, ...]]:
-        """The newest of each list in all these teams."""
+        """The newest of each list in all these teams, and behind whoever fills it the newest of others."""
         found: dict[str, list[Memory]] = {name: [] for name in lists}
         for scope in scopes:
             with self._stores.lease(scope.team) as store:
                 for name, (asked, limit) in lists.items():
                     for filters in asked:
-                        found[name] += store.list_memories(scope, filters, order=Order(), limit=limit)
-        return {
-            name: tuple(sorted(found[name], key=_moment, reverse=True)[:limit]) for name, (_, limit) in lists.items()
-        }
+                        found[name] += self._newest(store, scope, filters, limit)
+        return {name: self._first(found[name], limit) for name, (_, limit) in lists.items()}
+
+    def _first(self, memories: list[Memory], limit: int) -> tuple[Memory, ...]:
+        newest = sorted(memories, key=_moment, reverse=True)
+        first, rest = newest[:limit], newest[limit:]
+        filling = crowding(first, limit=limit, author_share=self._share)
+        others = [memory for memory in rest if memory.agent_id not in filling] if filling else []
+        return (*first, *others[:limit])
+
+    def _newest(self, store: Store, scope: ReadScope, filters: Filters, limit: int) -> list[Memory]:
+        newest = list(store.list_memories(scope, filters, order=Order(), limit=limit))
+        filling = crowding(newest, limit=limit, author_share=self._share)
+        if not filling or filters.agent_id is not None or not any(map(store.has_other_authors, filling)):
+            return newest
+        others = replace(filters, not_by=filling)
+        return newest + list(store.list_memories(scope, others, order=Order(), limit=limit))
 
 
 def read_task(value: object) -> str | None:

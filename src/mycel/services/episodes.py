@@ -180,16 +180,23 @@ class Episodes:
             return store.list_episodes(scope, filters, limit=page, cursor=mark)
 
     def similar(
-        self, caller: Caller, task: object, *, action: object = None, project: object = None, limit: object = None
+        self,
+        caller: Caller,
+        task: object,
+        *,
+        action: object = None,
+        project: object = None,
+        limit: object = None,
+        every: bool = False,
     ) -> list[SimilarEpisode]:
-        """By words and by meaning, the likeliest to be of use first."""
+        """By words and by meaning, the likeliest to be of use first; with `every`, also those that repeat others."""
         page = read_limit(limit, default=10)
         kind = None if action is None else fields.choice(action, Action, field="action")
         given: dict[str, object] = {"type": MemoryType.EPISODE.value, "project": project}
         if kind is not None:
             given["tags"] = [kind.value]
         # A finished task leaves the search before it leaves the ledger.
-        recall = self._searching.search(caller, _read_task(task), given, limit=page, expired=True)
+        recall = self._searching.search(caller, _read_task(task), given, limit=page, expired=True, every=every)
         details = self._details(caller, [hit.memory for hit in recall.hits])
         return [
             SimilarEpisode(Episode(hit.memory, detail), hit.relevance)
@@ -202,7 +209,7 @@ class Episodes:
     ) -> list[Record]:
         """Who has done well on tasks like this one, by how much each of their episodes is like it."""
         page = read_limit(limit, default=5)
-        similar = self.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS)
+        similar = self.similar(caller, task, project=project, limit=LOOKED_AT_FOR_AGENTS, every=True)
         return records_of(similar)[:page]
 
     def success_rates(

@@ -19,7 +19,7 @@ from mycel.domain.recall import Hit, LoggedRecall
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, NotFound
 from mycel.retrieval.arms import Place
-from mycel.retrieval.pipeline import Candidate, Ranked
+from mycel.retrieval.candidate import Candidate, Ranked
 from mycel.retrieval.relevance import STRONG
 from mycel.services.search import Searching, answered
 
@@ -30,6 +30,7 @@ _STEPS = {"statuses": Step.STATUS, "alive_at": Step.EXPIRY, "believed_at": Step.
 # These bring in more than they leave out; they are judged with the ranking.
 _REACHES = frozenset({"reach_project", "reach_repo"})
 _CHANGED = "It was not found then, but would be now: something has changed since."
+_SHARED = "Its author had a share of the answer already, and gave this place to others who know of the matter."
 _ASKED_AS = {"types": "type", "agent_id": "agent"}
 
 
@@ -77,6 +78,8 @@ class Explaining:
             place, number, memory = _found(places, id)
             ask = _asked_again(recall)
             told = _returned(recall, id) or _later(recall, memory) or _filtered(ask, place, number)
+            if told is None and not ask.everything:
+                told = _unchosen(ask, self._searching.rank(ask, places)[0], id)
             if told is None:
                 # How many a swarm ranking looks at depends on how many were asked for.
                 wide = ask if ask.ranking is Ranking.SWARM else replace(ask, limit=MAX_PAGE)
@@ -151,6 +154,21 @@ def _dropped_by(name: str, wanted: object) -> Explanation:
         return Explanation(text=f"Its status is not {asked}.", step=step)
     filter = _ASKED_AS.get(name, name)
     return Explanation(text=f"It does not pass the filter {filter}: {asked}.", step=step, filter=filter)
+
+
+def _unchosen(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation | None:
+    """What was good enough, but stood back for another."""
+    if ranked is None:
+        return None
+    for one in (*ranked.chosen, *ranked.candidates):
+        if any(copy.memory is not None and copy.memory.id == id for copy in one.copies.values()) and one.memory:
+            return Explanation(text=f"{one.memory.id} says nearly the same, and stood for it.", step=Step.COPY)
+    copies = {key for one in ranked.candidates for key in one.copies}
+    heads = (one for one in ranked.candidates if ranked.shows(one) and one.key not in copies)
+    for rank, one in enumerate(heads, start=1):
+        if rank <= ask.limit and one.memory is not None and one.memory.id == id and one not in ranked.chosen:
+            return Explanation(text=_SHARED, step=Step.SHARE, rank=rank, relevance=one.relevance)
+    return None
 
 
 def _ranked(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from mycel.access.review import require_arbiter, require_reviewer
 from mycel.access.scope import ReadScope, read_scope
@@ -19,6 +20,7 @@ from mycel.services.ownership import change_own
 from mycel.services.read import Reading
 from mycel.services.reviewing import approve_one, clear_opponents, lose, reject_one
 from mycel.services.search import Searching
+from mycel.services.second_person import SecondPerson
 from mycel.services.write import Writing
 
 DECISION = "decision"
@@ -34,8 +36,11 @@ _SAID = frozenset(
 
 
 class Knowledge:
-    def __init__(self, stores: Stores, writing: Writing, reading: Reading, searching: Searching) -> None:
+    def __init__(
+        self, stores: Stores, writing: Writing, reading: Reading, searching: Searching, second_person: SecondPerson
+    ) -> None:
         self._stores = stores
+        self._second_person = second_person
         self._writing = writing
         self._reading = reading
         self._searching = searching
@@ -107,9 +112,10 @@ class Knowledge:
             scope = read_scope(caller)
             chosen = store.find(scope, memory_id)
             rivals = [] if chosen is None or chosen.key is None else _rivals(store, scope, chosen)
-        return change_own(
-            self._stores, caller, memory_id, lambda transaction: _decide(transaction, caller, memory_id, rivals, why)
+        decide = partial(
+            _decide, caller=caller, id=memory_id, rivals=rivals, why=why, second_person=self._second_person
         )
+        return change_own(self._stores, caller, memory_id, decide)
 
 
 def type_of(category: object) -> str:
@@ -134,7 +140,13 @@ def _rivals(store: Store, scope: ReadScope, chosen: Memory) -> list[MemoryId]:
 
 
 def _decide(
-    transaction: Transaction, caller: Caller, id: MemoryId, rivals: Sequence[MemoryId], why: str | None
+    transaction: Transaction,
+    *,
+    caller: Caller,
+    id: MemoryId,
+    rivals: Sequence[MemoryId],
+    why: str | None,
+    second_person: SecondPerson,
 ) -> Memory:
     scope = read_scope(caller)
     chosen = transaction.get(scope, id)
@@ -155,4 +167,6 @@ def _decide(
         elif other.status is Status.INBOX:
             reject_one(transaction, caller, other.id, why=why or _HOLDS)
     winner = transaction.get(scope, id)
-    return winner if winner.status is Status.ACTIVE else approve_one(transaction, caller, id, None, why=why)
+    if winner.status is Status.ACTIVE:
+        return winner
+    return approve_one(transaction, caller, id, None, why=why, second_person=second_person)

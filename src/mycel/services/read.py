@@ -38,7 +38,7 @@ class Reading:
                 found = store.find(scope, memory_id) if at is None else store.find_as_of(scope, memory_id, at)
                 if found is not None:
                     if at is None:
-                        store.count_access((memory_id,), at=self._clock.now())
+                        store.count_access((memory_id,), by=caller.member_id, at=self._clock.now())
                     return found
         raise NotFound(f"no memory {memory_id}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from mycel.access.review import require_arbiter, require_reviewer
@@ -27,6 +28,7 @@ from mycel.errors import Conflict, Dangling, InvalidInput, Unfitting
 from mycel.services.details import require_free_of_details
 from mycel.services.policies import Policies
 from mycel.services.screening import read_reason, screen
+from mycel.services.second_person import SecondPerson
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240
@@ -40,10 +42,11 @@ _LOSSES = (Status.CONTRADICTED, Status.SUPERSEDED)
 
 
 class Reviewing:
-    def __init__(self, stores: Stores, clock: Clock, policies: Policies) -> None:
+    def __init__(self, stores: Stores, clock: Clock, policies: Policies, second_person: SecondPerson) -> None:
         self._stores = stores
         self._clock = clock
         self._policies = policies
+        self._second_person = second_person
 
     def inbox(
         self, caller: Caller, given: Mapping[str, object], *, limit: object = None, cursor: object = None
@@ -63,7 +66,8 @@ class Reviewing:
         """All of them become active, or none; with `edits`, changed first."""
         wanted = _read_ids(ids)
         draft = self._read_edits(caller, edits)
-        return self._decide(caller, lambda transaction: [approve_one(transaction, caller, id, draft) for id in wanted])
+        approve = partial(approve_one, caller=caller, draft=draft, second_person=self._second_person)
+        return self._decide(caller, lambda transaction: [approve(transaction, id=id) for id in wanted])
 
     def reject(self, caller: Caller, ids: Sequence[object], *, reason: object) -> list[Memory]:
         """Archived, with who said why; all of them, or none."""
@@ -85,9 +89,8 @@ class Reviewing:
         if winner in losers:
             raise Unfitting("must name other memories", field="over")
         why = None if reason is None else read_reason(reason, self._policies.of(caller.team))
-        (settled,) = self._decide(
-            caller, lambda transaction: [_settle(transaction, caller, winner, losers, loss=loss, why=why)]
-        )
+        settle = partial(_settle, loss=loss, why=why, second_person=self._second_person)
+        (settled,) = self._decide(caller, lambda transaction: [settle(transaction, caller, winner, losers)])
         return settled
 
     def _read_edits(self, caller: Caller, edits: object) -> Draft | None:
@@ -131,7 +134,13 @@ def _reason(memory: Memory) -> str:
 
 
 def approve_one(
-    transaction: Transaction, caller: Caller, id: MemoryId, draft: Draft | None, *, why: str | None = None
+    transaction: Transaction,
+    caller: Caller,
+    id: MemoryId,
+    draft: Draft | None,
+    *,
+    second_person: SecondPerson,
+    why: str | None = None,
 ) -> Memory:
     scope = read_scope(caller)
     before = transaction.get(scope, id)
@@ -155,6 +164,7 @@ def approve_one(
         version=before.version + 1,
         updated_at=at,
     )
+    second_person.require(transaction, caller, before, approved)
     _make_room(transaction, caller, scope, approved)
     transaction.replace(before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved")
     _replace_superseded(transaction, caller, scope, approved)
@@ -207,6 +217,7 @@ def _settle(
     *,
     loss: Status,
     why: str | None,
+    second_person: SecondPerson,
 ) -> Memory:
     scope = read_scope(caller)
     chosen = transaction.get(scope, winner_id)
@@ -226,7 +237,7 @@ def _settle(
             clear_opponents(transaction, caller, scope, lost)
     winner = transaction.get(scope, winner_id)
     if winner.status is Status.INBOX:
-        return approve_one(transaction, caller, winner_id, None)
+        return approve_one(transaction, caller, winner_id, None, second_person=second_person)
     return winner
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import islice
 from typing import Any, cast
 
 from mycel.access.scope import readable_scopes
@@ -20,8 +19,9 @@ from mycel.domain.recall import Hit, Recall
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.arms import Meaning, Place
+from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
-from mycel.retrieval.pipeline import Candidate, Ranked, find
+from mycel.retrieval.pipeline import find
 from mycel.services.embed import Embedding
 
 # What a recall says when meaning took no part, or only for the memories embedded so far.
@@ -51,8 +51,12 @@ class Searching:
         ranking: object = None,
         as_of: object = None,
         expired: bool = False,
+        every: bool = False,
     ) -> Recall:
-        """The best matches in every team the caller reads; an empty question lists the newest instead."""
+        """The best matches in every team the caller reads; an empty question lists the newest instead.
+
+        With `every`, also what others stand for, and of one author as much as there is.
+        """
         ask = read_ask(
             query,
             given,
@@ -64,6 +68,8 @@ class Searching:
         )
         if expired:
             ask = replace(ask, filters=replace(ask.filters, alive_at=None))
+        if every:
+            ask = replace(ask, every=True)
         with ExitStack() as leases:
             places = self.places(leases, caller)
             ranked, degraded = self.rank(ask, places)
@@ -118,13 +124,8 @@ def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall
 
 def answered(ask: Ask, ranked: Ranked | None, places: Sequence[Place]) -> list[Hit]:
     """The hits to show, best first."""
-    hits = [shown_hit(one, ranked.question) for one in _first(ranked, ask.limit)] if ranked else []
+    hits = [shown_hit(one, ranked.question) for one in ranked.chosen] if ranked else []
     return hits + _rest(hits, places, ask) if ask.everything else hits
-
-
-def _first(ranked: Ranked, limit: int) -> Iterator[Candidate]:
-    shown = (one for one in ranked.candidates if ranked.shows(one))
-    return islice(shown, limit)
 
 
 def _rest(hits: Sequence[Hit], places: Sequence[Place], ask: Ask) -> list[Hit]:

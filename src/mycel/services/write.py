@@ -15,6 +15,7 @@ from mycel.domain.change import Operation
 from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.ids import parse_id
 from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
+from mycel.domain.marks import REJECTED
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.receipt import Receipt
@@ -26,6 +27,7 @@ from mycel.services.idempotency import Retry
 from mycel.services.ownership import change_own
 from mycel.services.policies import Policies
 from mycel.services.screening import read_reason, screen
+from mycel.services.second_person import SecondPerson
 from mycel.services.standing import store_value
 from mycel.services.unwritten import Unwritten, unwritten
 
@@ -35,8 +37,16 @@ _NOT_FIELDS = frozenset({"idempotency_key", "expected_version", "reason"})
 class Writing:
     """Every write is stored with its change before the caller hears of it."""
 
-    def __init__(self, stores: Stores, policies: Policies, *, max_content: int = MAX_CONTENT_BYTES) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        policies: Policies,
+        second_person: SecondPerson,
+        *,
+        max_content: int = MAX_CONTENT_BYTES,
+    ) -> None:
         self._stores = stores
+        self._second_person = second_person
         self._policies = policies
         self.max_content = max_content
 
@@ -86,6 +96,7 @@ class Writing:
                 return earlier
             before = transaction.get(read_scope(caller), memory_id)
             after = _changed(transaction, caller, before, draft, expected=expected, policy=policy)
+            self._second_person.require(transaction, caller, before, after)
             transaction.replace(before, after, by=caller.member_id, reason=reason)
             retry.remember(transaction, after)
             return after
@@ -196,7 +207,9 @@ def _changed(
         before, draft, caller=caller, at=transaction.committed_at, now=transaction.now, policy=policy
     )
     require_transition(caller, before, after)
-    if before.status is Status.INBOX and after.status is not Status.INBOX:
+    left_inbox = before.status is Status.INBOX and after.status is not Status.INBOX
+    comes_back = REJECTED in before.metadata and after.status is Status.ACTIVE
+    if left_inbox or comes_back:
         require_reviewer(caller, before)
     _require_source(transaction, read_scope(caller), after)
     return after

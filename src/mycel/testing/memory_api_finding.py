@@ -57,8 +57,8 @@ class ApiFinding:
 
     def test_search_keeps_to_its_filters(self, cast: Cast) -> None:
         wanted = cast.author.save("heron", type="lesson", path="/birds/grey", tags=["t"])
-        cast.author.save("heron", path="/birds")
-        cast.author.save("heron", type="lesson", needs_review=True)
+        cast.author.save("a heron in the reeds", path="/birds")
+        cast.author.save("a heron on the roof", type="lesson", needs_review=True)
         for filters in ({"type": "lesson"}, {"path": "/birds/grey"}, {"tags": "t"}):
             fields: dict[str, Any] = filters
             assert [hit.memory.id for hit in cast.human.search("heron", **fields).hits] == [wanted.id]

@@ -28,6 +28,7 @@ from mycel.testing.store_samples import (
     EVERYTHING,
     NEWEST,
     START,
+    TEAMMATE,
     change,
     insert,
     listed,
@@ -203,15 +204,15 @@ class StoreRacing:
     def test_counters_are_stored_soon_and_add_up(self, store: Store, second: Store) -> None:
         memory = put(store)
         for client in (store, second):
-            client.count_access([memory.id], at=START)
-            client.count_access([memory.id, MemoryId(new_id())], at=START)
+            client.count_access([memory.id], by=TEAMMATE, at=START)
+            client.count_access([memory.id, MemoryId(new_id())], by=TEAMMATE, at=START)
         soon(lambda: store.find_usage(reader(), memory.id).access_count == 4)
         assert store.find_usage(reader(), memory.id).last_accessed_at == START
         assert len(store.list_versions(reader(), memory.id)) == 1
 
     def test_counters_and_recalls_of_what_is_purged_meanwhile_are_dropped(self, store: Store) -> None:
         memory = put(store)
-        store.count_access([memory.id], at=START)
+        store.count_access([memory.id], by=TEAMMATE, at=START)
         store.log_recall(Recall(id=RecallId(new_id()), query="node", hits=()), request={}, by=AUTHOR, at=START)
         purge(store, memory.id)
         time.sleep(0.8)

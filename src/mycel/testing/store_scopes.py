@@ -90,7 +90,7 @@ class StoreScopes:
 
     def test_counters_of_a_hidden_memory_stay_at_zero(self, store: Store) -> None:
         memory = put(store, visibility=Visibility.PRIVATE)
-        store.count_access([memory.id], at=START)
+        store.count_access([memory.id], by=TEAMMATE, at=START)
         assert store.find_usage(reader(TEAMMATE), memory.id).access_count == 0
 
     def test_a_link_shows_only_to_those_who_see_both_ends(self, store: Store) -> None:

@@ -7,15 +7,17 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from mycel.contracts.store import Request, Store, Transaction
-from mycel.domain.ids import SourceId, new_id
+from mycel.contracts.store import Rating, Request, Store, Transaction
+from mycel.domain.ids import MemberId, SourceId, new_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import (
     EvidenceRef,
+    Memory,
     SourceRef,
     Visibility,
 )
 from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.ranking import Signals
 from mycel.domain.receipt import Erasure
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (
@@ -35,6 +37,12 @@ from mycel.testing.store_samples import (
 )
 
 HOUR = timedelta(hours=1)
+
+
+def signals_of(store: Store, memory: Memory) -> Signals:
+    number = store.find_number(reader(TEAMMATE), memory.id)
+    assert number is not None
+    return store.signals(reader(TEAMMATE), [number])[number]
 
 
 class StoreSurroundings:
@@ -179,3 +187,39 @@ class StoreSurroundings:
         assert left.text[28:32] == "tabs"
         assert "Node" not in left.text
         assert len(left.text) == len(source.text)
+
+    def test_authors_do_not_speak_for_their_own(self, store: Store) -> None:
+        memory, own, other = put(store), put(store), put(store, agent_id=TEAMMATE)
+        links = [(start, relation) for start in (own, other) for relation in Relation]
+
+        def speak(transaction: Transaction, who: MemberId) -> None:
+            transaction.rate(Rating(memory.id, who, useful=True, recall_id=None))
+            for start, relation in links:
+                transaction.link(Link(start.id, memory.id, relation, who, START), origin=start)
+
+        store.transact(lambda transaction: speak(transaction, AUTHOR))
+        store.count_access([memory.id], by=AUTHOR, at=START)
+        store.list_recalls(AUTHOR, memory.id, limit=1)
+        assert signals_of(store, memory) == Signals()
+
+    def test_everybody_has_one_voice(self, store: Store) -> None:
+        memory = put(store)
+        others = [put(store, agent_id=TEAMMATE) for _ in range(3)]
+
+        def speak(transaction: Transaction) -> None:
+            transaction.rate(Rating(memory.id, TEAMMATE, useful=True, recall_id=None))
+            for other in others:
+                transaction.link(Link(other.id, memory.id, Relation.SUPPORTS, TEAMMATE, START), origin=other)
+
+        store.transact(speak)
+        store.count_access([memory.id], by=TEAMMATE, at=START)
+        store.list_recalls(AUTHOR, memory.id, limit=1)
+        assert signals_of(store, memory) == Signals(access_count=1, last_accessed_at=START, useful=1)
+
+    def test_it_is_known_whether_others_wrote(self, store: Store) -> None:
+        assert not store.has_other_authors(AUTHOR)
+        put(store)
+        assert not store.has_other_authors(AUTHOR)
+        assert store.has_other_authors(TEAMMATE)
+        put(store, agent_id=TEAMMATE)
+        assert store.has_other_authors(AUTHOR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
@@ -47,6 +48,12 @@ def find_number(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> 
     return None if row is None else row[0]
 
 
+def has_other_authors(connection: apsw.Connection, author: str) -> bool:
+    """Each end of the index of authors is one step; both in one query would read all of it."""
+    ends = [connection.execute(f"SELECT {end}(agent_id) FROM memories").fetchone()[0] for end in ("min", "max")]
+    return any(end not in (None, author) for end in ends)
+
+
 def neighbours(
     connection: apsw.Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
 ) -> dict[int, tuple[int, ...]]:
@@ -72,21 +79,41 @@ def neighbours(
 
 
 def read_signals(connection: apsw.Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
-    """What builds on a memory speaks for it, as far as the reader may see that."""
+    """One voice for each member. What builds on a memory speaks for it, as far as the reader may see that.
+
+    What authors read of their own counts in their own searches alone.
+    """
+    listed = json.dumps(list(numbers))
+    voices = _read_voices(connection, scope, listed)
+    sql = """
+        SELECT m.number, ifnull(iif(m.agent_id = ?2, u.access_count, u.others_count), 0),
+          iif(m.agent_id = ?2, u.last_accessed_at, u.others_last_at)
+        FROM json_each(?1) n CROSS JOIN memories m ON m.number = n.value
+        LEFT JOIN memory_usage u ON u.memory_id = m.id"""
+    return {
+        number: Signals(count, moment_or_none(last), len(voices[number, 1]), len(voices[number, 0]))
+        for number, count, last in connection.execute(sql, (listed, scope.member_id))
+    }
+
+
+def _read_voices(connection: apsw.Connection, scope: ReadScope, numbers: str) -> defaultdict[tuple[int, int], set[str]]:
+    """Who found each useful (1), or built on it, and who useless (0). An author can only speak against its own."""
     seen, values = visible(scope, "o")
     sql = f"""
-        SELECT m.number, ifnull(u.access_count, 0), u.last_accessed_at,
-          (SELECT count(*) FROM ratings r WHERE r.memory_id = m.id AND r.useful = 1),
-          (SELECT count(*) FROM ratings r WHERE r.memory_id = m.id AND r.useful = 0),
-          (SELECT count(*) FROM memory_links l JOIN memories o ON o.id = l.from_id
-           WHERE l.to_id = m.id AND l.relation IN ('supports', 'derived_from') AND o.deleted_at IS NULL AND {seen})
+        SELECT m.number, r.useful, r.member_id
         FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
-        LEFT JOIN memory_usage u ON u.memory_id = m.id"""
-    rows = connection.execute(sql, {**values, "numbers": json.dumps(list(numbers))})
-    return {
-        number: Signals(count, moment_or_none(last), useful + citations, useless)
-        for number, count, last, useful, useless, citations in rows
-    }
+        CROSS JOIN ratings r ON r.memory_id = m.id
+        WHERE r.useful = 0 OR r.member_id <> m.agent_id
+        UNION ALL
+        SELECT m.number, 1, o.agent_id
+        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
+        CROSS JOIN memory_links l ON l.to_id = m.id CROSS JOIN memories o ON o.id = l.from_id
+        WHERE l.relation IN ('supports', 'derived_from') AND o.deleted_at IS NULL
+          AND o.agent_id <> m.agent_id AND l.created_by <> m.agent_id AND {seen}"""
+    voices: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
+    for number, useful, member in connection.execute(sql, {**values, "numbers": numbers}):
+        voices[number, useful].add(member)
+    return voices
 
 
 def past_versions(

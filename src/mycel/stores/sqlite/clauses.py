@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from mycel.access.scope import ReadScope
@@ -61,6 +62,9 @@ def matching(filters: Filters, table: str = "m", *, past: bool = False, found: b
         path_part, path_values = below(filters.path, f"{table}.path")
         parts.append(path_part)
         values |= path_values
+    if filters.not_by:
+        parts.append(f"{table}.agent_id NOT IN (SELECT value FROM json_each(:not_by))")
+        values["not_by"] = json.dumps(filters.not_by)
     for index, tag in enumerate(filters.tags):
         parts.append(_tagged(table, f":tag{index}", past=past, found=found))
         values[f"tag{index}"] = tag

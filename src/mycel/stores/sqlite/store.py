@@ -161,6 +161,9 @@ class SqliteStore:
     def find_number(self, scope: ReadScope, id: MemoryId) -> int | None:
         return self._database.read(candidates.find_number, scope, id)
 
+    def has_other_authors(self, author: str) -> bool:
+        return self._database.read(candidates.has_other_authors, author)
+
     def neighbours(
         self, scope: ReadScope, numbers: Collection[int], *, filters: Filters
     ) -> Mapping[int, tuple[int, ...]]:
@@ -335,8 +338,8 @@ class SqliteStore:
     def find_receipt(self, memory_id: MemoryId) -> Receipt | None:
         return self._database.read(purge.find_receipt, memory_id)
 
-    def count_access(self, ids: Iterable[MemoryId], *, at: datetime) -> None:
-        self._traces.count(ids, at)
+    def count_access(self, ids: Iterable[MemoryId], *, by: MemberId, at: datetime) -> None:
+        self._traces.count(ids, by=by, at=at)
         self._database.writer.request_flush()
 
     def log_recall(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> bool:

@@ -21,7 +21,7 @@ from mycel.domain.embedding import Embedded, Reached
 from mycel.domain.episode import Episode, EpisodeDetail
 from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
 from mycel.domain.link import Link
-from mycel.domain.memory import MadeBy, Memory, MemoryType
+from mycel.domain.memory import MadeBy, Memory, MemoryType, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
@@ -148,6 +148,9 @@ class SqliteTransaction:
         if memory is None:
             raise NotFound(f"no memory {id}")
         return memory
+
+    def list_versions(self, scope: ReadScope, id: MemoryId) -> list[Version]:
+        return memories.list_versions(self.connection, scope, id)
 
     def find_version(self, scope: ReadScope, id: MemoryId, version: int) -> Memory | None:
         return memories.find_version(self.connection, scope, id, version)

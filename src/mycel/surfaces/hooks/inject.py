@@ -7,7 +7,16 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
-from mycel.domain.envelope import ENVELOPE, PAST_KNOWLEDGE, SUMMARY_MARK, bullet_of, envelope, one_line
+from mycel.domain.author_share import AUTHOR_SHARE, share_out
+from mycel.domain.envelope import (
+    ENVELOPE,
+    PAST_KNOWLEDGE,
+    SUMMARY_MARK,
+    alike_words,
+    bullet_of,
+    envelope,
+    one_line,
+)
 from mycel.engine.transcripts.privacy import without_private
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import HookSettings
@@ -79,26 +88,45 @@ def _chosen(results: list[dict[str, Any]], *, shown: frozenset[str]) -> Injectio
     lines: list[str] = []
     ids: list[str] = []
     room = MOST_OF_PROMPT_MEMORIES
-    for result in results:
-        memory = cast("dict[str, Any]", result.get("item") or {})
-        id = str(memory.get("id"))
-        if id in shown or len(lines) == MOST_MEMORIES:
-            continue
-        line = _line(memory)
+    for result in _diverse([result for result in results if _id(result) not in shown]):
+        if len(lines) == MOST_MEMORIES:
+            break
+        line = _line(_memory(result), copies=len(result.get("copies") or ()))
         if len(line) > room:
             continue
         room -= len(line)
         lines.append(line)
-        ids.append(id)
+        ids.append(_id(result))
     return Injection(envelope([PAST_KNOWLEDGE, *lines]), tuple(ids)) if lines else NOTHING
 
 
-def _line(memory: dict[str, Any]) -> str:
+def _diverse(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those first of which one author has no more than a share; the others follow, in case some are too long."""
+    first = share_out(
+        results,
+        limit=MOST_MEMORIES,
+        share=AUTHOR_SHARE,
+        author=lambda result: str(_memory(result).get("agent_id")),
+        relevance=lambda result: float(result.get("relevance") or 0.0),
+    ).items
+    return [*first, *(result for result in results if result not in first)]
+
+
+def _memory(result: dict[str, Any]) -> dict[str, Any]:
+    return cast("dict[str, Any]", result.get("item") or {})
+
+
+def _id(result: dict[str, Any]) -> str:
+    return str(_memory(result).get("id"))
+
+
+def _line(memory: dict[str, Any], *, copies: int) -> str:
     start = bullet_of(
         str(memory.get("id")),
         type=one_line(str(memory.get("type"))),
         author=one_line(str(memory.get("agent_id"))),
         day=str(memory.get("created_at"))[:10],
+        beside=alike_words(copies),
     )
     content, summary = one_line(str(memory.get("content"))), memory.get("summary")
     if len(content) > MOST_OF_MEMORY and isinstance(summary, str) and summary.strip():

@@ -48,7 +48,8 @@ def recall(found: Recall, home: TeamName) -> Told:
     if not found.hits:
         return Told(f"{NOTHING} (recall {found.id})", structured)
     lines = [
-        f"{bullet(hit.memory, home=home)}{_excerpt(hit.memory, hit.snippet)} (relevance {hit.relevance:.2f})"
+        f"{bullet(hit.memory, home=home, alike=len(hit.copies))}{_excerpt(hit.memory, hit.snippet)} "
+        f"(relevance {hit.relevance:.2f})"
         for hit in found.hits
     ]
     return Told(f"{envelope(lines)}\n(recall {found.id})", structured)
@@ -173,6 +174,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "score": round(hit.score, 4),
         "relevance": round(hit.relevance, 3),
         "why": hit.why,
+        **({"copies": list(hit.copies)} if hit.copies else {}),
     }
 
 

@@ -1,0 +1,48 @@
+"""Suspicious text becomes active only by a person who did not write it."""
+
+from __future__ import annotations
+
+from mycel.access.review import require_second_person
+from mycel.access.scope import read_scope
+from mycel.contracts.directory import Directory
+from mycel.contracts.store import Transaction
+from mycel.domain.ids import MemberId
+from mycel.domain.marks import without_marks
+from mycel.domain.memory import Memory, Status
+from mycel.domain.team import Caller, Kind
+from mycel.services.screening import suspicion
+
+
+class SecondPerson:
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+
+    def require(self, transaction: Transaction, caller: Caller, before: Memory, after: Memory) -> None:
+        """For every way by which a memory becomes active; raises `AccessDenied`."""
+        if before.status is Status.ACTIVE or after.status is not Status.ACTIVE or not _is_suspicious(after):
+            return
+        writers = _writers(transaction, caller, before)
+        if _text(before) != _text(after):
+            writers.add(caller.member_id)
+        require_second_person(caller, writers, has_another=lambda: self._has_another(caller))
+
+    def _has_another(self, caller: Caller) -> bool:
+        members = self._directory.list_members(caller.team)
+        return any(member.kind is Kind.HUMAN and member.id != caller.member_id for member in members)
+
+
+def _is_suspicious(memory: Memory) -> bool:
+    """As it would be if it were written now: what waited for another reason is looked at as well."""
+    return suspicion({**vars(memory), "metadata": without_marks(memory.metadata)}) is not None
+
+
+def _writers(transaction: Transaction, caller: Caller, memory: Memory) -> set[MemberId]:
+    """Its author, and whoever put other words into it."""
+    versions = transaction.list_versions(read_scope(caller), memory.id)
+    texts = [None, *(_text(version.memory) for version in versions)]
+    changed = (version for version, earlier in zip(versions, texts, strict=False) if _text(version.memory) != earlier)
+    return {memory.agent_id, *(version.changed_by for version in changed)}
+
+
+def _text(memory: Memory) -> tuple[object, ...]:
+    return memory.title, memory.content, memory.summary, memory.rationale, memory.alternatives, memory.tags
