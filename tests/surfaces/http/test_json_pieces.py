@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from mycel.surfaces.http.json_pieces import PieceDecoder
@@ -17,16 +17,21 @@ VALUES = some.recursive(
     max_leaves=20,
 )
 
+# A machine with other work draws values slowly.
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 
 def decode(text: str, *, depth: int = 100) -> Any:
     return PieceDecoder(parse_float=float, parse_constant=float, depth=depth).decode(text)
 
 
+@patient
 @given(VALUES, some.sampled_from([None, 0, 2, "\t"]), some.booleans())
 def test_reads_what_was_written(value: object, indent: Any, is_ascii: bool) -> None:
     assert decode(json.dumps(value, indent=indent, ensure_ascii=is_ascii)) == value
 
 
+@patient
 @given(VALUES, some.data())
 def test_refuses_what_the_standard_library_refuses(value: object, data: some.DataObject) -> None:
     text = json.dumps(value)
