@@ -29,6 +29,8 @@ from tests.squad import TEAM, open_squad, wide_embedder
 AT_ONCE_SECONDS = 1.0
 # Longer than what a caller is known for without another look.
 A_MOMENT = 2 * callers.FRESH_SECONDS
+# Those that end it or begin another, and those for whoever watches, which tell what is remembered and read no file.
+EXEMPT = {"close", "at", "here", "find_damages", "store_is_damaged"}
 
 
 def argument(parameter: inspect.Parameter, folder: Path) -> Any:
@@ -65,8 +67,8 @@ def called(method: Callable[..., Any], signed: Callable[..., Any], folder: Path)
     return method(**given)
 
 
-def methods_of(owner: object, *, without: frozenset[str] = frozenset({"close", "at", "here"})) -> list[tuple[str, Any]]:
-    names = [name for name in dir(owner) if not name.startswith("_") and name not in without]
+def methods_of(owner: object) -> list[tuple[str, Any]]:
+    names = [name for name in dir(owner) if not name.startswith("_") and name not in EXEMPT]
     found = [(name, inspect.getattr_static(owner, name)) for name in names]
     return [(name, getattr(owner, name)) for name, value in found if not isinstance(value, property)]
 
