@@ -46,6 +46,7 @@ READERS_PER_FILE = 3
 HANDLES_PER_FILE = 2 * (1 + READERS_PER_FILE) + 1
 # How often reads look whether their files are still there; writes do with every commit.
 LOOK_SECONDS = 1.0
+TRUST_SECONDS = 0.02
 # Queries under way have so long to come to their end when the files under them have been moved.
 LEAVE_SECONDS = 5.0
 
@@ -100,6 +101,7 @@ class Database(Generic[TxT]):
         self._condition = Condition(path, team, damaged=records.damaged)
         self._files = FileGuard(path)
         self._look_at = 0.0
+        self._trusted_until = 0.0
         self._moved: Kind | None = None
         self._reopening = threading.Lock()
         self._abandoned = Abandoned(path)
@@ -113,7 +115,8 @@ class Database(Generic[TxT]):
             transaction=transaction,
             flush=flush,
             committed=self._announce,
-            guard=self._require_in_place,
+            before=self._require_before,
+            after=self._require_in_place,
             leave=self._leave,
             fault=self._fault,
             close=self._close_connection,
@@ -205,8 +208,8 @@ class Database(Generic[TxT]):
             with contextlib.suppress(MycelError, FilesMoved):
                 self._find_change()
 
-    def _find_change(self) -> None:
-        change = self._files.find_change()
+    def _find_change(self, *, thoroughly: bool = True) -> None:
+        change = self._files.find_change(thoroughly=thoroughly)
         if change is None:
             return
         if change.kind is not Kind.SHORTER:
@@ -235,10 +238,16 @@ class Database(Generic[TxT]):
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         return None if found == "ok" else f"its file was cut: {found}"
 
-    def _require_in_place(self, _connection: apsw.Connection) -> None:
-        """Before a batch, and before it is acknowledged."""
+    def _require_before(self) -> None:
+        """A batch begins. Right after another one, what that has seen is enough: this one is looked after as well."""
         self._condition.require_sound()
-        self._find_change()
+        if time.monotonic() >= self._trusted_until:
+            self._require_in_place()
+
+    def _require_in_place(self) -> None:
+        """A batch is to be acknowledged."""
+        self._find_change(thoroughly=False)
+        self._trusted_until = time.monotonic() + TRUST_SECONDS
 
     def _find_file(self) -> bool:
         """A file whose making was cut short is empty to readers; an older one is migrated before it is read."""
@@ -277,6 +286,8 @@ class Database(Generic[TxT]):
                 reader.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 version = _schema_version(reader)
                 self._examine_log(reader, before)
+                if self._condition.damage is None:
+                    reader.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
                 return version
             finally:
                 reader.close()

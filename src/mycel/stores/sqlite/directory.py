@@ -18,6 +18,7 @@ from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy, changed_policy, policy_values
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
 from mycel.stores.sqlite import backup
+from mycel.stores.sqlite.condition import find_absence
 from mycel.stores.sqlite.database import Database, Disk, Records
 from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
 
@@ -161,6 +162,11 @@ def list_stores(folder: Path) -> list[TeamName]:
     return sorted(TeamName(file.parent.name) for file in folder.glob("*/memory.sqlite"))
 
 
+def _has_written_store(folder: Path) -> bool:
+    """Not by a mere name: that may have reached the disk before the database that came first."""
+    return any(find_absence(file) is None for file in folder.glob("*/memory.sqlite"))
+
+
 def _has_store(connection: apsw.Connection, team: TeamName) -> bool:
     return connection.execute("SELECT 1 FROM stores WHERE team = ?", (team,)).fetchone() is not None
 
@@ -180,7 +186,7 @@ class SqliteDirectory:
             schema="workspace",
             transaction=lambda connection: SqliteDirectoryTransaction(connection, clock=clock),
             disk=disk,
-            records=Records(expected=lambda: teams is not None and bool(list_stores(teams))),
+            records=Records(expected=lambda: teams is not None and _has_written_store(teams)),
         )
         self._revision = 0
         # Each connection counts what others have committed; a reader commits nothing, so it misses nothing.

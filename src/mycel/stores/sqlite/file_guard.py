@@ -45,6 +45,7 @@ class FileGuard:
     def __init__(self, path: Path) -> None:
         self._names = {f"{path}{ending}": ending for ending in ENDINGS}
         self._known: tuple[tuple[str, Identity], ...] = ()
+        self._written: tuple[tuple[str, Identity], ...] = ()
         self._sizes = (0, 0)
 
     def remember(self, connection: apsw.Connection) -> bool:
@@ -53,22 +54,22 @@ class FileGuard:
         if not known or self._names[known[0][0]] or _has_moved(connection):
             return False
         if not self._known:
-            self._known, self._sizes = known, (0, 0)
+            self._known, self._written, self._sizes = known, known[:2], (0, 0)
         return True
 
     def forget(self) -> dict[str, Identity]:
         """Returns what was remembered, by the end of the name."""
-        known, self._known = self._known, ()
+        known, self._known, self._written = self._known, (), ()
         return {self._names[name]: identity for name, identity in known}
 
     def accept(self) -> None:
         """What has become shorter has done so for a good reason."""
         self._sizes = (0, 0)
 
-    def find_change(self) -> Change | None:
-        """Called with every commit: three looks at the file system."""
+    def find_change(self, *, thoroughly: bool = True) -> Change | None:
+        """Otherwise only the files that a commit is written to: that is asked with every one."""
         sizes: list[int] = []
-        for name, identity in self._known:
+        for name, identity in self._known if thoroughly else self._written:
             try:
                 found = os.stat(name)  # noqa: PTH116 - a path would take four times as long, in every commit
             except OSError:

@@ -72,17 +72,19 @@ class Writer(Generic[TxT]):
         transaction: Callable[[apsw.Connection], TxT],
         flush: Callable[[TxT], None] | None = None,
         committed: Callable[[], None] | None = None,
-        guard: Callable[[apsw.Connection], None] | None = None,
+        before: Callable[[], None] = lambda: None,
+        after: Callable[[], None] = lambda: None,
         leave: Callable[[apsw.Connection], None] | None = None,
         fault: Callable[[Exception], Exception] = translate,
         close: Callable[[apsw.Connection], None] = apsw.Connection.close,
     ) -> None:
-        """`guard` is asked before each batch and before it is acknowledged, and raises where that must not be.
+        """`before` is asked before each batch, and `after` before it is acknowledged: they raise where it must not be.
 
         `leave` sees a connection whose files have moved for the last time; `fault` makes an error that of the callers.
         """
         self._connect = connect
-        self._guard = guard or _trust
+        self._before = before
+        self._after = after
         self._leave = leave or _trust
         self._fault = fault
         self._close = close
@@ -227,7 +229,7 @@ class Writer(Generic[TxT]):
     def _guarded(self) -> apsw.Connection:
         if self._connection is None:
             self._connection = self._connect()
-        self._guard(self._connection)
+        self._before()
         return self._connection
 
     def _drop(self) -> None:
@@ -240,7 +242,7 @@ class Writer(Generic[TxT]):
 
     def _commit(self, connection: apsw.Connection) -> None:
         connection.execute("COMMIT")
-        self._guard(connection)
+        self._after()
 
     def _run(self, connection: apsw.Connection, batch: list[_Job[TxT]]) -> None:
         if len(batch) == 1:
