@@ -59,7 +59,7 @@ def test_only_the_hash_is_on_the_disk(squad: Workspace, tmp_path: Path) -> None:
 
 def test_listing_and_printing_tokens_shows_no_secret(squad: Workspace, tokens: Tokens) -> None:
     operator = Caller(MemberId("operator"), TeamName("executive"), Role.ADMIN, Kind.HUMAN, is_operator=True)
-    issued = tokens.issue(operator, "swe-1", label="laptop")
+    issued = tokens.issue(operator, "swe-1", label="laptop", parent=None)
     assert isinstance(issued, IssuedToken)
     assert issued.secret not in repr(issued)
     [token] = squad.tokens(member_id="swe-1")
@@ -177,15 +177,15 @@ def test_members_have_their_own_tokens_and_admins_those_of_their_team(squad: Wor
     squad.add_member("swe-9", team="executive")
     agent = Caller(MemberId("swe-1"), TeamName("squad"), Role.AGENT)
     admin = Caller(MemberId("admin-1"), TeamName("squad"), Role.ADMIN, Kind.HUMAN)
-    assert tokens.issue(agent, "swe-1").token.member_id == "swe-1"
+    assert tokens.issue(agent, "swe-1", parent=None).token.member_id == "swe-1"
     assert [token.member_id for token in tokens.list(agent)] == ["swe-1"]
     assert tokens.list(agent, member_id="admin-1") == []
     with pytest.raises(AccessDenied):
-        tokens.issue(agent, "admin-1")
+        tokens.issue(agent, "admin-1", parent=None)
     # Members of other teams look like nobody.
     for caller, owner in ((agent, "swe-9"), (admin, "swe-9"), (admin, "operator")):
         with pytest.raises(NotFound):
-            tokens.issue(caller, owner)
+            tokens.issue(caller, owner, parent=None)
     secret = squad.issue_token("swe-9")
     with pytest.raises(NotFound):
         tokens.revoke(admin, secret)
@@ -195,4 +195,4 @@ def test_an_admin_of_the_executive_team_cannot_become_the_operator(squad: Worksp
     squad.add_member("admin-2", team="executive", kind="human", role="admin")
     admin = Caller(MemberId("admin-2"), TeamName("executive"), Role.ADMIN, Kind.HUMAN)
     with pytest.raises(AccessDenied):
-        tokens.issue(admin, "operator")
+        tokens.issue(admin, "operator", parent=None)

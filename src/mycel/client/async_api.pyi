@@ -618,7 +618,7 @@ class AsyncOperations:
         self, id: str, *, team: str | None = None, role: str | None = None, trust: str | None = None
     ) -> Member: ...
     async def remove_member(self, id: str) -> Member:
-        """Its tokens end with it; what it wrote stays."""
+        """Its tokens end with it, and whatever was issued with them; what it wrote stays."""
         ...
 
     async def members(self, *, team: str | None = None) -> builtins.list[Member]: ...
@@ -633,12 +633,15 @@ class AsyncOperations:
     async def new_token(
         self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
     ) -> IssuedToken:
-        """Its secret is shown this once and only its hash is kept."""
+        """Its secret is shown this once and only its hash is kept.
+
+        Whoever has shown a token issues none that works longer: without a `ttl` it works as long as that one.
+        """
         ...
 
     async def tokens(self, *, member_id: str | None = None) -> builtins.list[Token]: ...
     async def revoke_token(self, token: str) -> None:
-        """By its id or its secret; it stops working within a second everywhere."""
+        """By its id or its secret; it and all that was issued with it stop working within a second everywhere."""
         ...
 
     async def run_pending(self) -> int:

@@ -100,6 +100,11 @@ class Token:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    # The token it was issued with; none where whoever owns the files issued it.
+    parent_id: str | None = None
+
+    def works_at(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
 
 @dataclass(frozen=True, slots=True)

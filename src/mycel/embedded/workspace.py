@@ -16,7 +16,7 @@ from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
 from mycel.embedded.team_memory import MemberServices, TeamMemory
-from mycel.services.callers import Callers
+from mycel.services.callers import Callers, token_of
 from mycel.services.embed import Report
 from mycel.services.following import Follower, Following
 from mycel.services.moving import Progress
@@ -79,7 +79,7 @@ class Workspace:
         named = member is not None or team is not None
         acting = self._do.callers.acting(given, member=member, team=team) if named else given
         workspace = Workspace(self._do, close=_leave_open, caller=acting)
-        return Visit(acting, self._memory(acting), workspace, self._do.member.following)
+        return Visit(acting, self._memory(acting), workspace, self._do.member.following, self._do.tokens)
 
     def who_am_i(self) -> Caller:
         return self._caller()
@@ -127,7 +127,7 @@ class Workspace:
     def new_token(
         self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None
     ) -> IssuedToken:
-        return self._do.tokens.issue(self._caller(), member_id, label=label, ttl=ttl)
+        return self._do.tokens.issue(self._caller(), member_id, label=label, ttl=ttl, parent=token_of(self._caller))
 
     def token_owner(self, member_id: str | None = None) -> MemberId:
         """Whose tokens the caller may have issued: the member named, or itself; the errors are those of `new_token`."""
@@ -138,7 +138,7 @@ class Workspace:
         return self._do.tokens.list(self._caller(), member_id=member_id)
 
     def revoke_token(self, token: str) -> None:
-        """By its id or its secret; it stops working within a second everywhere."""
+        """By its id or its secret; it and all that was issued with it stop working within a second everywhere."""
         self._do.tokens.revoke(self._caller(), token)
 
     def run_pending(self, *, report: Report | None = None) -> int:
@@ -238,6 +238,19 @@ class Visit:
     memory: TeamMemory
     workspace: Workspace
     _following: Following
+    _tokens: Tokens
+
+    @property
+    def token(self) -> Token:
+        """What it has shown, also where it acts for somebody else."""
+        token = token_of(self.caller)
+        if token is None:
+            raise RuntimeError("a visit begins with a token")
+        return token
+
+    def new_browser_token(self, member_id: MemberId, *, label: str, at_most: timedelta) -> IssuedToken:
+        """As `Workspace.new_token`, for as long as the caller's own token works, and at most so long."""
+        return self._tokens.issue(self.caller(), member_id, label=label, parent=self.token, at_most=at_most)
 
     def is_degraded(self) -> bool:
         """Whether the caller's own store is damaged, as far as it is known."""

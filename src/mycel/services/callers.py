@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import NamedTuple
 
 from mycel.access.rules import require_operator
@@ -12,7 +11,7 @@ from mycel.access.tokens import hash_secret
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName
-from mycel.domain.team import OPERATOR, Caller
+from mycel.domain.team import OPERATOR, Caller, Token
 from mycel.errors import CLOSED, AccessDenied, Unauthenticated, Unavailable, Unfitting
 from mycel.services.organisation import caller_for, read_member_id, read_team_name
 
@@ -49,16 +48,15 @@ class Callers:
         """From now on nobody is anybody here: whatever is begun as a caller says that the workspace is closed."""
         self._looks.close()
 
-    def _fresh(self, find: Callable[[], tuple[Caller, datetime | None]]) -> _Fresh:
+    def _fresh(self, find: Callable[[], tuple[Caller, Token | None]]) -> _Fresh:
         return _Fresh(find, self._looks, self._clock)
 
-    def _authenticate(self, secret: object) -> tuple[Caller, datetime | None]:
+    def _authenticate(self, secret: object) -> tuple[Caller, Token | None]:
         token = self._directory.find_token(hash_secret(secret)) if isinstance(secret, str) else None
-        expired = token is not None and token.expires_at is not None and token.expires_at <= self._clock.now()
-        if token is None or token.revoked_at is not None or expired:
+        if token is None or not token.works_at(self._clock.now()):
             raise Unauthenticated(NOT_ADMITTED)
         try:
-            return caller_for(self._directory, token.member_id), token.expires_at
+            return caller_for(self._directory, token.member_id), token
         except AccessDenied:
             # Removed between the two looks.
             raise Unauthenticated(NOT_ADMITTED) from None
@@ -67,6 +65,11 @@ class Callers:
 def known(caller: Callable[[], Caller], *, seconds: float) -> Caller | None:
     """Who is calling, if that was true not longer ago: for those who must not wait for the answer."""
     return caller.known(seconds) if isinstance(caller, _Fresh | _Acting) else None
+
+
+def token_of(caller: Callable[[], Caller]) -> Token | None:
+    """The token that somebody has shown, also to act for another; none for whoever owns the files."""
+    return caller.token if isinstance(caller, _Fresh | _Acting) else None
 
 
 class _Looks:
@@ -94,7 +97,7 @@ class _Found(NamedTuple):
     """Somebody, as of a moment at which the directory had this revision."""
 
     caller: Caller
-    expires_at: datetime | None
+    token: Token | None
     moment: float
     revision: int
 
@@ -102,13 +105,14 @@ class _Found(NamedTuple):
 class _Fresh:
     """Looked up again only when something has changed since, which costs less to find out."""
 
-    __slots__ = ("_clock", "_find", "_found", "_looks")
+    __slots__ = ("_clock", "_find", "_found", "_looks", "token")
 
-    def __init__(self, find: Callable[[], tuple[Caller, datetime | None]], looks: _Looks, clock: Clock) -> None:
+    def __init__(self, find: Callable[[], tuple[Caller, Token | None]], looks: _Looks, clock: Clock) -> None:
         self._find = find
         self._looks = looks
         self._clock = clock
         self._found: _Found | None = None
+        self.token: Token | None = None
         self()
 
     def __call__(self) -> Caller:
@@ -119,6 +123,7 @@ class _Fresh:
             # Nothing is known of whom is refused.
             self._found = None
             found = _Found(*self._find(), moment, revision)
+            self.token = found.token
         elif found.moment != moment:
             found = found._replace(moment=moment)
         self._found = found
@@ -131,7 +136,8 @@ class _Fresh:
         return found.caller
 
     def _has_expired(self, found: _Found) -> bool:
-        return found.expires_at is not None and found.expires_at <= self._clock.now()
+        expires_at = None if found.token is None else found.token.expires_at
+        return expires_at is not None and expires_at <= self._clock.now()
 
 
 class _Acting:
@@ -142,6 +148,10 @@ class _Acting:
     def __init__(self, given: Callable[[], Caller], found: Callable[[], Caller]) -> None:
         self._given = given
         self._found = found
+
+    @property
+    def token(self) -> Token | None:
+        return token_of(self._given)
 
     def __call__(self) -> Caller:
         require_operator(self._given())

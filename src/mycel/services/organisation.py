@@ -168,7 +168,7 @@ class Organisation:
         return self._directory.transact(work)
 
     def remove_member(self, caller: Caller, id: object) -> Member:
-        """Its tokens end with it; what it wrote stays."""
+        """Its tokens end with it, and whatever was issued with them; what it wrote stays."""
         member_id = read_member_id(id, field="id")
 
         def work(transaction: DirectoryTransaction) -> Member:

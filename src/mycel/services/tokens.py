@@ -1,8 +1,9 @@
-"""Issuing and revoking bearer tokens."""
+"""Issuing and revoking bearer tokens: a tree, in which nothing outlives what it was issued with."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from mycel.access.tokens import PREFIX, hash_secret, new_secret
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
@@ -10,9 +11,32 @@ from mycel.domain import fields
 from mycel.domain.ids import MemberId, new_id
 from mycel.domain.policy import Policy
 from mycel.domain.team import OPERATOR, Caller, IssuedToken, Role, Token
-from mycel.errors import AccessDenied, NotFound
+from mycel.errors import AccessDenied, NotFound, Unauthenticated, Unfitting
+from mycel.services.callers import NOT_ADMITTED
 from mycel.services.organisation import read_member_id
 from mycel.services.screening import screen_at_once
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """How long a token is to work: as long as was asked for, or at most so long where nobody asked."""
+
+    asked: timedelta | None = None
+    at_most: timedelta | None = None
+
+    def end(self, now: datetime, parent: Token | None) -> datetime | None:
+        """`Unfitting` where more was asked for than the token has left with which it is issued."""
+        limit = None if parent is None else parent.expires_at
+        if self.asked is not None:
+            wanted = now + self.asked
+            if limit is not None and wanted > limit:
+                raise Unfitting(
+                    f"is longer than the token works with which this one is issued, which ends at {limit.isoformat()}",
+                    field="ttl",
+                )
+            return wanted
+        ends = [limit, None if self.at_most is None else now + self.at_most]
+        return min((end for end in ends if end is not None), default=None)
 
 
 class Tokens:
@@ -24,17 +48,27 @@ class Tokens:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
-    def issue(self, caller: Caller, member_id: object, *, label: object = None, ttl: object = None) -> IssuedToken:
+    def issue(
+        self,
+        caller: Caller,
+        member_id: object,
+        *,
+        label: object = None,
+        ttl: object = None,
+        parent: Token | None,
+        at_most: timedelta | None = None,
+    ) -> IssuedToken:
+        """`parent` is the token that the caller has shown; without a `ttl` the new one works as long as that one."""
         owner = read_member_id(member_id)
         name = "" if label is None else _read_label(label)
-        lifetime = None if ttl is None else fields.lifetime(ttl)
+        lifetime = Lifetime(None if ttl is None else fields.lifetime(ttl), at_most)
         secret = new_secret()
 
         def work(transaction: DirectoryTransaction) -> Token:
             _require_owner(transaction, caller, owner)
-            token = Token(new_id(), owner, name, transaction.now)
-            if lifetime is not None:
-                token = replace(token, expires_at=transaction.now + lifetime)
+            _require_working(transaction, parent)
+            now, issued_with = transaction.now, None if parent is None else parent.id
+            token = Token(new_id(), owner, name, now, lifetime.end(now, parent), parent_id=issued_with)
             transaction.add_token(token, hash_secret(secret))
             return token
 
@@ -53,13 +87,12 @@ class Tokens:
         return self._directory.list_tokens(caller.member_id) if owner in {None, caller.member_id} else []
 
     def revoke(self, caller: Caller, token: object) -> None:
-        """By the id that `list` shows, or by the secret itself."""
+        """By the id that `list` shows, or by the secret itself; and whatever was issued with it."""
         given = fields.label(token, field="token")
 
         def work(transaction: DirectoryTransaction) -> None:
-            known = {entry.id: entry for entry in transaction.list_tokens()}.get(given)
-            if given.startswith(PREFIX):
-                known = transaction.find_token(hash_secret(given))
+            by_secret = given.startswith(PREFIX)
+            known = transaction.find_token(hash_secret(given)) if by_secret else transaction.find_token_by_id(given)
             if known is None:
                 raise NotFound("no such token")
             if not _administers(transaction, caller, known.member_id):
@@ -82,6 +115,15 @@ def _require_owner(directory: DirectoryReads, caller: Caller, owner: MemberId) -
         raise NotFound(f"no member {owner}")
     if not caller.is_operator and caller.member_id != owner:
         raise AccessDenied("only the operator or the member itself has its tokens")
+
+
+def _require_working(transaction: DirectoryTransaction, parent: Token | None) -> None:
+    """In the transaction that adds to it: a tree that was just ended has no new leaf."""
+    if parent is None:
+        return
+    known = transaction.find_token_by_id(parent.id)
+    if known is None or not known.works_at(transaction.now):
+        raise Unauthenticated(NOT_ADMITTED)
 
 
 def _require_teammate(transaction: DirectoryTransaction, caller: Caller, owner: MemberId) -> None:

@@ -185,7 +185,7 @@ def test_a_revoked_token_and_what_is_refused_are_errors_of_ours(
     workspace: Workspace, author: TeamMemory, token: str
 ) -> None:
     with (
-        served(workspace, stream_limits=StreamLimits(per_token=1)) as url,
+        served(workspace, stream_limits=StreamLimits(per_member=1)) as url,
         mycel.connect(url, token=token) as remote,
     ):
         memory = remote.me()
@@ -214,7 +214,7 @@ def test_a_service_that_is_not_there_is_told_soon(token: str) -> None:
 
 def test_many_can_be_followed_by_one_client(workspace: Workspace, author: TeamMemory, token: str) -> None:
     """More than a pool of connections has by default; other requests go on beside."""
-    limits = StreamLimits(per_token=150)
+    limits = StreamLimits(per_member=150)
     with served(workspace, stream_limits=limits) as url, mycel.connect(url, token=token) as remote:
         memory = remote.me()
         following = [memory.changes(after=None, follow=True) for _ in range(120)]

@@ -251,8 +251,10 @@ def test_whoever_may_no_longer_read_is_told_so_within_two_seconds(
 def test_a_revoked_token_is_told_nothing_that_happens_a_second_later(
     squad: Squad, url: str, tmp_path: Path, open_live: Any
 ) -> None:
+    """Nor is one that was issued with it."""
     written: dict[str, float] = {}
-    with open_live(url, squad.headers) as following, open_workspace(tmp_path) as elsewhere:
+    child = squad.workspace.sign_in(squad.token).workspace.issue_token("swe-2")
+    with open_live(url, {"authorization": f"Bearer {child}"}) as following, open_workspace(tmp_path) as elsewhere:
         squad.author.save("before")
         assert len(told(following, 1)) == 1
         elsewhere.revoke_token(squad.token)
@@ -328,14 +330,17 @@ def test_a_browser_needs_no_header_but_its_cookie(squad: Squad, url: str, open_l
         assert [change.memory_id for change in told(following, 1)] == [saved.id]
 
 
-def test_streams_have_a_limit_for_each_token_and_for_all(squad: Squad) -> None:
-    other = {"authorization": f"Bearer {squad.workspace.issue_token('swe-1')}"}
-    third = {"authorization": f"Bearer {squad.workspace.issue_token('swe-1')}"}
+def test_streams_have_a_limit_for_each_member_and_for_all(squad: Squad) -> None:
+    again = {"authorization": f"Bearer {squad.workspace.issue_token('swe-2')}"}
+    squad.workspace.add_member("swe-7", team="executive")
+    other = {"authorization": f"Bearer {squad.workspace.issue_token('operator')}"}
+    third = {"authorization": f"Bearer {squad.workspace.issue_token('swe-7')}"}
     sent = {"accept": "text/event-stream"}
-    with served(squad.workspace, stream_limits=StreamLimits(per_token=2, in_total=3)) as url:
+    with served(squad.workspace, stream_limits=StreamLimits(per_member=2, in_total=3)) as url:
         with stream(url, squad.headers), frames(url, squad.headers):
-            refused = httpx2.get(url + PATH, headers={**squad.headers, **sent})
-            assert (refused.status_code, refused.json()["code"]) == (429, "limit_exceeded")
+            for own in (squad.headers, again):
+                refused = httpx2.get(url + PATH, headers={**own, **sent})
+                assert (refused.status_code, refused.json()["code"]) == (429, "limit_exceeded")
             with stream(url, other):
                 refused = httpx2.get(url + PATH, headers={**third, **sent})
                 assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")

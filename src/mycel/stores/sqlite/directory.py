@@ -26,7 +26,13 @@ ResultT = TypeVar("ResultT")
 
 _TEAMS = "SELECT name, parent, created_at FROM teams"
 _MEMBERS = "SELECT id, team, role, kind, trust, created_at, removed_at FROM members"
-_ISSUED = "SELECT id, member_id, label, created_at, expires_at, revoked_at FROM tokens"
+_ISSUED = "SELECT id, member_id, label, created_at, expires_at, revoked_at, parent_id FROM tokens"
+_REVOKE = """
+WITH RECURSIVE ended (id) AS (
+  SELECT id FROM tokens WHERE id = ? OR member_id = ?
+  UNION SELECT tokens.id FROM tokens JOIN ended ON tokens.parent_id = ended.id
+)
+UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND id IN (SELECT id FROM ended)"""
 
 
 def find_team(connection: apsw.Connection, name: TeamName) -> Team | None:
@@ -55,6 +61,11 @@ def list_members(connection: apsw.Connection, team: TeamName | None = None) -> l
 
 def find_token(connection: apsw.Connection, secret_hash: str) -> Token | None:
     row = connection.execute(f"{_ISSUED} WHERE secret_hash = ?", (secret_hash,)).fetchone()
+    return None if row is None else _token(row)
+
+
+def find_token_by_id(connection: apsw.Connection, id: str) -> Token | None:
+    row = connection.execute(f"{_ISSUED} WHERE id = ?", (id,)).fetchone()
     return None if row is None else _token(row)
 
 
@@ -98,6 +109,9 @@ class SqliteDirectoryTransaction:
     def find_token(self, secret_hash: str) -> Token | None:
         return find_token(self._connection, secret_hash)
 
+    def find_token_by_id(self, id: str) -> Token | None:
+        return find_token_by_id(self._connection, id)
+
     def list_tokens(self, member_id: MemberId | None = None) -> list[Token]:
         return list_tokens(self._connection, member_id)
 
@@ -132,7 +146,9 @@ class SqliteDirectoryTransaction:
 
     def add_token(self, token: Token, secret_hash: str) -> None:
         self._connection.execute(
-            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)",
+            """
+            INSERT INTO tokens (id, secret_hash, member_id, label, created_at, expires_at, parent_id)
+            VALUES (?, ?, ?, ?, ?, ?, ?)""",
             (
                 token.id,
                 secret_hash,
@@ -140,6 +156,7 @@ class SqliteDirectoryTransaction:
                 token.label,
                 micros(token.created_at),
                 micros_or_none(token.expires_at),
+                token.parent_id,
             ),
         )
 
@@ -150,10 +167,7 @@ class SqliteDirectoryTransaction:
         self._connection.execute("DELETE FROM stores WHERE team = ?", (team,))
 
     def revoke_tokens(self, *, token_id: str | None = None, member_id: MemberId | None = None) -> int:
-        self._connection.execute(
-            "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND (id = ? OR member_id = ?)",
-            (micros(self.now), token_id, member_id),
-        )
+        self._connection.execute(_REVOKE, (token_id, member_id, micros(self.now)))
         return self._connection.changes()
 
 
@@ -214,6 +228,9 @@ class SqliteDirectory:
     def find_token(self, secret_hash: str) -> Token | None:
         return self._database.read(find_token, secret_hash)
 
+    def find_token_by_id(self, id: str) -> Token | None:
+        return self._database.read(find_token_by_id, id)
+
     def list_tokens(self, member_id: MemberId | None = None) -> list[Token]:
         return self._database.read(list_tokens, member_id)
 
@@ -270,4 +287,12 @@ def _member(row: tuple[Any, ...]) -> Member:
 
 
 def _token(row: tuple[Any, ...]) -> Token:
-    return Token(row[0], MemberId(row[1]), row[2], moment(row[3]), moment_or_none(row[4]), moment_or_none(row[5]))
+    return Token(
+        id=row[0],
+        member_id=MemberId(row[1]),
+        label=row[2],
+        created_at=moment(row[3]),
+        expires_at=moment_or_none(row[4]),
+        revoked_at=moment_or_none(row[5]),
+        parent_id=row[6],
+    )

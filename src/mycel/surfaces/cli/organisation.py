@@ -162,8 +162,9 @@ def issue_token(
     """Issue a token and print it: this once, since only its hash is kept."""
     call = invocation(context)
     with call.operated() as workspace:
-        token = workspace.issue_token(member, label=label, ttl=ttl)
-    call.answer({"token": token}, lambda: show_done(token, f"Keep it: the token of {member} is not shown again."))
+        issued = workspace.new_token(member, label=label, ttl=ttl)
+    said = f"Keep it: the token of {member} is not shown again. It works {_validity(issued.token)}."
+    call.answer({"token": issued.secret}, lambda: show_done(issued.secret, said))
 
 
 def list_tokens(
@@ -183,10 +184,10 @@ def revoke_token(
     *,
     yes: Yes = False,
 ) -> None:
-    """Revoke a token; it stops working within a second. On a terminal it asks first."""
+    """Revoke a token and all that was issued with it, within a second. On a terminal it asks first."""
     call = invocation(context)
     if not yes and sys.stdin.isatty():
-        call.require_yes("Revoke this token? Whoever uses it is shut out.")
+        call.require_yes("Revoke this token and all that was issued with it? Whoever uses one is shut out.")
     with call.operated() as workspace:
         workspace.revoke_token(token)
     call.answer({"revoked": True}, lambda: note("revoked"))
@@ -210,10 +211,14 @@ def _show_members(members: Sequence[Member]) -> None:
 
 
 def _show_tokens(tokens: Sequence[Token]) -> None:
-    rows = [(token.member_id, token.label, _validity(token), moment(token.created_at), token.id) for token in tokens]
+    rows = [
+        (token.member_id, token.label, _validity(token), moment(token.created_at), token.id, token.parent_id or "")
+        for token in tokens
+    ]
     names = ("label", "valid", "created")
+    ids = (Column("id", "dim", below=True), Column("issued with", "dim", below=True, apart=True))
     if rows:
-        print_table((Column("member", "bold"), *map(Column, names), Column("id", "dim", below=True)), rows)
+        print_table((Column("member", "bold"), *map(Column, names), *ids), rows)
     else:
         note("No tokens.")
 

@@ -16,7 +16,7 @@ MAX_ADDRESSES = 4096
 
 
 class Allowance:
-    __slots__ = ("_at", "_left", "_most", "_rate")
+    __slots__ = ("__weakref__", "_at", "_left", "_most", "_rate")
 
     def __init__(self, rate: float, *, at_once: float) -> None:
         self._rate = rate

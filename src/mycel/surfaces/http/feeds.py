@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from mycel.domain.change import Change
+from mycel.domain.ids import MemberId
 from mycel.errors import LimitExceeded, MycelError, Unavailable
 from mycel.services.following import Follower
 from mycel.surfaces.http.takings import MOST_AT_ONCE, Takings
@@ -29,7 +30,7 @@ STOPPING_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamLimits:
-    per_token: int = 100
+    per_member: int = 100
     in_total: int = 5000
     heartbeat_seconds: float = 15.0
     """A reader that has not taken what was sent to it for so long is disconnected."""
@@ -61,8 +62,8 @@ class Outlet(Protocol):
 class Feed:
     """One reader, woken when there may be something new, when it is time to show a sign of life, or at its end."""
 
-    def __init__(self, feeds: Feeds, token: str) -> None:
-        self.token = token
+    def __init__(self, feeds: Feeds, member: MemberId) -> None:
+        self.member = member
         self.beat_at = 0.0
         self._feeds = feeds
         self._loop = asyncio.get_running_loop()
@@ -158,7 +159,7 @@ class Feeds:
         self.limits = limits
         self._stopping = stopping
         self._feeds: set[Feed] = set()
-        self._tokens: Counter[str] = Counter()
+        self._members: Counter[MemberId] = Counter()
         self._rounds: asyncio.Task[None] | None = None
         # Whoever has much to catch up with does not keep the others waiting.
         self._live: Takings[Taken] = Takings("mycel-live")
@@ -172,25 +173,25 @@ class Feeds:
     def __len__(self) -> int:
         return len(self._feeds)
 
-    def open(self, token: str) -> Feed:
-        """A place for one more; whoever gets it must close it."""
+    def open(self, member: MemberId) -> Feed:
+        """A place for one more of a member's, by whatever token; whoever gets it must close it."""
         self.require_running()
-        if self._tokens[token] >= self.limits.per_token:
-            raise LimitExceeded(f"this token reads {self.limits.per_token} streams already; close one first")
+        if self._members[member] >= self.limits.per_member:
+            raise LimitExceeded(f"{member} reads {self.limits.per_member} streams already; close one first")
         if len(self._feeds) >= self.limits.in_total:
             raise Unavailable("as many streams are open as the service can have; retry in a moment", retry_after=5.0)
-        feed = Feed(self, token)
+        feed = Feed(self, member)
         self._feeds.add(feed)
-        self._tokens[token] += 1
+        self._members[member] += 1
         if self._rounds is None:
             self._rounds = asyncio.get_running_loop().create_task(self._keep_rounds())
         return feed
 
     def remove(self, feed: Feed) -> None:
         self._feeds.discard(feed)
-        self._tokens[feed.token] -= 1
-        if not self._tokens[feed.token]:
-            del self._tokens[feed.token]
+        self._members[feed.member] -= 1
+        if not self._members[feed.member]:
+            del self._members[feed.member]
 
     def require_running(self) -> None:
         if self._stopping.is_set():

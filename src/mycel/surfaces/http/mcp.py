@@ -45,11 +45,10 @@ class HttpGuest:
     working = None
     place: Mapping[str, str] = MappingProxyType({})
 
-    def __init__(self, service: Service, visit: Visit, secret: str) -> None:
+    def __init__(self, service: Service, visit: Visit) -> None:
         self.memory: MemoryApi = visit.memory
         self._service = service
         self._visit = visit
-        self._secret = secret
 
     def caller(self) -> Caller:
         return self._visit.caller()
@@ -58,7 +57,7 @@ class HttpGuest:
         return await self._service.work(work, writes=writes)
 
     async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
-        feed = self._service.feeds.open(self._secret)
+        feed = self._service.feeds.open(self._visit.token.member_id)
         try:
             await self._service.work(lambda: feed.follow(partial(self._visit.follow, after=None)))
         except BaseException:
@@ -115,7 +114,7 @@ class McpEndpoint:
             await problem_of(error)(scope, receive, send)
             return
         given = credentials_of(scope)
-        scope[_VISITOR] = HttpGuest(service, visit, given.secret)
+        scope[_VISITOR] = HttpGuest(service, visit)
         scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
         await manager.handle_request(scope, receive, send)
 

@@ -40,13 +40,13 @@ class OneTimeCodes:
         self._offers: OrderedDict[bytes, Offer] = OrderedDict()
         self._wrong = Allowance(WRONG_PER_SECOND, at_once=WRONG_AT_ONCE)
 
-    def offer(self, visit: Visit, member: MemberId, *, offered_by: MemberId) -> str:
+    def offer(self, visit: Visit, member: MemberId, *, offered_by: MemberId, seconds: float = LINK_SECONDS) -> str:
         now = self._clock()
         self._drop([digest for digest, offer in self._offers.items() if offer.ends_at <= now])
         own = [digest for digest, offer in self._offers.items() if offer.offered_by == offered_by]
         self._drop(own[: max(0, len(own) - MAX_OF_ONE + 1)])
         code = secrets.token_urlsafe(32)
-        self._offers[_digest(code)] = Offer(visit, member, offered_by, now + LINK_SECONDS)
+        self._offers[_digest(code)] = Offer(visit, member, offered_by, now + seconds)
         if len(self._offers) > MAX_CODES:
             self._offers.popitem(last=False)
         return code

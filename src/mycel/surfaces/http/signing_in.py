@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -12,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from mycel.domain import fields
-from mycel.domain.team import Caller, IssuedToken
+from mycel.domain.team import Caller, IssuedToken, Token
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
 from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
@@ -30,7 +31,7 @@ LINKS = "/api/sign-in-links"
 SIGN_IN_JSON = "/api/sign-in"
 SIGN_IN = "/sign-in"
 SIGN_OUT = "/sign-out"
-# What a browser's token is called in lists, and how long it lasts.
+# What a browser's token is called in lists, and how long it lasts at most.
 LABEL = "browser"
 LIFETIME = timedelta(days=30)
 MAX_BYTES = 8 * 1024
@@ -63,11 +64,14 @@ async def offer(request: Request) -> Response:
     given = await _json(request, {"member_id"})
     member = await service.work(lambda: visit.workspace.token_owner(given.get("member_id")))
     caller = await service.work(visit.caller)
-    code = service.codes.offer(visit, member, offered_by=caller.member_id)
+    now = datetime.now(UTC)
+    # Neither the link nor what a browser gets for it outlives the token that asks for it.
+    ends_at = min(now + timedelta(seconds=LINK_SECONDS), visit.token.expires_at or datetime.max.replace(tzinfo=UTC))
+    code = service.codes.offer(visit, member, offered_by=caller.member_id, seconds=(ends_at - now).total_seconds())
     # The host was checked before anybody was let in.
     url = f"{request.url.scheme}://{request.headers['host']}{SIGN_IN}?{urlencode({'code': code})}"
-    answer = {"url": url, "expires_at": datetime.now(UTC) + timedelta(seconds=LINK_SECONDS)}
-    return Response(to_json(answer), HTTPStatus.CREATED, headers=_UNSTORED, media_type="application/json")
+    answer = to_json({"url": url, "expires_at": ends_at})
+    return Response(answer, HTTPStatus.CREATED, headers=_UNSTORED, media_type="application/json")
 
 
 async def show(request: Request) -> Response:
@@ -122,7 +126,8 @@ async def _issued(service: Service, request: Request, given: dict[str, Any]) -> 
             member = (await service.work(visit.caller)).member_id
         else:
             visit, member = service.codes.redeem(secret)
-        return await service.work(lambda: visit.workspace.new_token(member, label=LABEL, ttl=LIFETIME), writes=True)
+        issue = partial(visit.new_browser_token, member, label=LABEL, at_most=LIFETIME)
+        return await service.work(issue, writes=True)
     except (AccessDenied, NotFound):
         raise Unauthenticated(WRONG) from None
 
@@ -174,12 +179,16 @@ def _set_cookie(answer: Response, request: Request, issued: IssuedToken) -> None
     answer.set_cookie(
         COOKIE,
         issued.secret,
-        max_age=int(LIFETIME.total_seconds()),
+        max_age=_seconds_of(issued.token),
         path="/",
         secure=_is_https(request),
         httponly=True,
         samesite="strict",
     )
+
+
+def _seconds_of(token: Token) -> int:
+    return int(((token.expires_at or token.created_at + LIFETIME) - token.created_at).total_seconds())
 
 
 def _is_https(request: Request) -> bool:

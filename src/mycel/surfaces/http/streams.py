@@ -16,7 +16,6 @@ from mycel.domain.change import Change
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
 from mycel.surfaces.http.arguments import query_arguments
-from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.delivery import deliver
 from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.feeds import Feed
@@ -72,10 +71,10 @@ async def changes(request: Request) -> Any:
 
 async def opened(connection: HTTPConnection, visit: Visit, given: Mapping[str, Any]) -> Feed:
     """A feed that follows already: nothing that happens after this is missed."""
-    service, credentials = service_of(connection), credentials_of(connection.scope)
+    service = service_of(connection)
     last_seen = connection.headers.get(LAST_EVENT_ID)
     after = _read_last_seen(last_seen) if last_seen else _read_after(given.get("after", NOW))
-    feed = service.feeds.open(credentials.secret)
+    feed = service.feeds.open(visit.token.member_id)
     try:
         await service.work(lambda: feed.follow(partial(visit.follow, **{**given, "after": after})))
     except BaseException:

@@ -6,10 +6,12 @@ import hashlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from starlette.types import Scope
 
 from mycel.access.tokens import is_secret
+from mycel.domain.ids import MemberId
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.errors import AccessDenied, LimitExceeded, MycelError, Unauthenticated
 from mycel.services.callers import NOT_ADMITTED
@@ -26,7 +28,7 @@ BURST_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Bearer:
-    """Whoever a token belongs to, and how often it may still ask, for whomever it acts."""
+    """Whoever a token belongs to, and how often that member may still ask, by all its tokens together."""
 
     visit: Visit
     allowance: Allowance
@@ -42,6 +44,8 @@ class Visitors:
         self._rate = requests_per_second
         self._strangers = Strangers()
         self._bearers: OrderedDict[bytes, Bearer] = OrderedDict()
+        # For as long as a token of the member's is known.
+        self._allowances: WeakValueDictionary[MemberId, Allowance] = WeakValueDictionary()
         self._acting: OrderedDict[tuple[bytes, str | None, str | None], Visit] = OrderedDict()
 
     async def admit(self, scope: Scope) -> Visit:
@@ -69,7 +73,7 @@ class Visitors:
         if bearer is None:
             bearer = await self._welcome(secret, digest, address)
         if wait := bearer.allowance.take():
-            raise LimitExceeded("this token asks more often than the service allows; wait", retry_after=wait)
+            raise LimitExceeded("this member asks more often than the service allows; wait", retry_after=wait)
         if time.monotonic() >= bearer.checked_at + FRESH_SECONDS:
             await self._check(bearer, digest)
         return bearer
@@ -80,11 +84,17 @@ class Visitors:
         self._strangers.enter(address)
         visit = await self._threads.run(lambda: self._workspace.sign_in(secret))
         self._strangers.leave_known(address)
-        found = Bearer(visit, Allowance(self._rate, at_once=self._rate * BURST_SECONDS), time.monotonic())
+        found = Bearer(visit, self._allowance(visit.token.member_id), time.monotonic())
         # Several first requests of one token share what they may ask.
         found = self._bearers.setdefault(digest, found)
         if len(self._bearers) > MAX_VISITORS:
             self._bearers.popitem(last=False)
+        return found
+
+    def _allowance(self, member: MemberId) -> Allowance:
+        found = self._allowances.get(member)
+        if found is None:
+            found = self._allowances[member] = Allowance(self._rate, at_once=self._rate * BURST_SECONDS)
         return found
 
     async def _check(self, bearer: Bearer, digest: bytes) -> None:
