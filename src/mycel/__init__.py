@@ -77,10 +77,10 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteWorksp
 def connect_async(url: str | None = None, *, token: str | None = None) -> AsyncRemoteWorkspace:
     """The same for programs with an event loop: every method is awaited."""
     from mycel.client.async_workspace import AsyncRemoteWorkspace
-    from mycel.client.workspace import address_and_token
+    from mycel.client.workspace import find_service
 
-    address, secret = address_and_token(url, token)
-    return AsyncRemoteWorkspace(address, token=secret)
+    reached = find_service(url, token)
+    return AsyncRemoteWorkspace(reached.url, token=reached.token, service_secret=reached.secret)
 
 
 def __getattr__(name: str) -> object:

@@ -25,7 +25,7 @@ HEAVY = {"dataclasses", "inspect", "asyncio", "http.client", "email", "ssl", "su
 # Of ours, what a hook may take beside its own package.
 OWN = {
     *("mycel", "mycel.errors", "mycel.surfaces", "mycel.surfaces.entry"),
-    *("mycel.domain", "mycel.domain.author_share", "mycel.domain.envelope"),
+    *("mycel.domain", "mycel.domain.author_share", "mycel.domain.envelope", "mycel.wire", "mycel.wire.proof"),
     *("mycel.engine", "mycel.engine.transcripts", "mycel.engine.transcripts.privacy"),
 }
 
@@ -46,7 +46,7 @@ def test_a_hook_imports_nothing_but_the_standard_library(tmp_path: Path, event: 
         "tool_name": "Write",
         "tool_input": {"file_path": str(notes)},
     }
-    named = {"url": "http://127.0.0.1:9", "nonce": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00Z"}
+    named = {"url": "http://127.0.0.1:9", "secret": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00Z"}
     (tmp_path / "daemon.json").write_text(json.dumps(named))
     ran = subprocess.run(
         [sys.executable, "-c", PROBE, "hook", "claude-code", event],

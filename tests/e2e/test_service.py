@@ -67,13 +67,7 @@ def test_clients_on_this_machine_find_it_until_it_stops(data: Path) -> None:
         assert found is not None
         assert (found.url, found.pid, found.version) == (running.url, running.process.pid, mycel.__version__)
         assert found.note is None
-        named = read_daemon_file(data)
-        assert named is not None
-        assert httpx2.get(f"{running.url}/health").json() == {
-            "status": "ok",
-            "version": mycel.__version__,
-            "nonce": named.nonce,
-        }
+        assert httpx2.get(f"{running.url}/health").json() == {"status": "ok", "version": mycel.__version__}
         assert running.stop() == 0
     assert not (data / "daemon.json").exists()
     assert find_daemon(data) is None
@@ -94,7 +88,7 @@ def test_what_a_killed_one_left_behind_does_no_harm(data: Path) -> None:
     with service(data) as second:
         after = read_daemon_file(data)
         assert after is not None
-        assert after.nonce != before.nonce
+        assert after.secret != before.secret
         assert after.pid == second.process.pid
         assert find_daemon(data) is not None
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,9 +25,12 @@ from mycel.wire.operations import Operation
 class AsyncRemoteWorkspace(AsyncOperations):
     """See `contracts.workspace_api.WorkspaceApi`; every method is awaited."""
 
-    def __init__(self, url: str, *, token: str, sender: AsyncSender | None = None) -> None:
-        self._url = url
-        self._sender = sender or AsyncSender(url)
+    def __init__(
+        self, url: str, *, token: str, service_secret: str | None = None, sender: AsyncSender | None = None
+    ) -> None:
+        """`service_secret` is that of a service of this machine, which must prove that it knows it."""
+        self._sender = sender or AsyncSender(url, secret=service_secret)
+        self._pooled = partial(Sender, url, secret=service_secret)
         self._headers = {"authorization": f"Bearer {token}"}
         super().__init__(self._call)
 
@@ -82,7 +86,7 @@ class AsyncRemoteWorkspace(AsyncOperations):
         return AsyncRemoteMemory(call, changes=changes, export=files.export, import_=files.import_)
 
     def _files(self, headers: Mapping[str, str]) -> _Files:
-        return _Files(self._url, {**self._headers, **headers}, require_open=self._sender.require_open)
+        return _Files(self._pooled, {**self._headers, **headers}, require_open=self._sender.require_open)
 
     def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return self._sender.send(exchange(operation, arguments, self._headers))
@@ -91,8 +95,10 @@ class AsyncRemoteWorkspace(AsyncOperations):
 class _Files:
     """Archives go from and to the disk, which an event loop must not wait for: in a thread, with its own sender."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], *, require_open: Callable[[], None]) -> None:
-        self._url = url
+    def __init__(
+        self, make: Callable[[], Sender], headers: Mapping[str, str], *, require_open: Callable[[], None]
+    ) -> None:
+        self._make = make
         self._headers = headers
         self._require_open = require_open
 
@@ -113,7 +119,7 @@ class _Files:
     @contextmanager
     def _archives(self) -> Generator[Archives]:
         self._require_open()
-        sender = Sender(self._url)
+        sender = self._make()
         try:
             yield Archives(sender, self._headers)
         finally:

@@ -1,28 +1,36 @@
-"""Finds the service of a data directory, and starts it where none runs.
+"""Finds the service of a data directory, has it prove that it is the one, and starts it where none runs.
 
 Light to import: every command and hook comes by here.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from mycel.client.service_log import ServiceLog
 from mycel.errors import Misconfigured, Unavailable
 from mycel.settings import service_environment
-from mycel.wire.daemon_file import OWNER_ONLY, START_LOCK, DaemonFile, read_daemon_file, read_operator_token
+from mycel.wire.daemon_file import (
+    OWNER_ONLY,
+    SERVICE_LOCK,
+    START_LOCK,
+    DaemonFile,
+    other_version,
+    read_daemon_file,
+    read_operator_token,
+)
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 # A service that is well answers in milliseconds; one that was stopped by its terminal never does.
 HEALTH_SECONDS = 2.0
-MAX_HEALTH_BYTES = 64 * 1024
 START_SECONDS = 20.0
 LOOK_SECONDS = 0.02
 IDLE_SPAN = "15m"
@@ -32,10 +40,14 @@ _COMMAND = ("-P", "-m", "mycel.surfaces.cli.main", "serve", "--port", "0", "--st
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """A service that has just answered, and the operator's token for it where this user may read it."""
+    """A service that has just proved itself, and the operator's token for it where this user may read it.
+
+    It may have ended since: `secret` is for asking it again on each connection, before a token is sent over it.
+    """
 
     url: str
     token: str | None = field(repr=False)
+    secret: str = field(repr=False)
     version: str
     pid: int
 
@@ -53,10 +65,13 @@ class Daemon:
 def find_daemon(data_dir: Path) -> Daemon | None:
     """The service of a data directory, if it answers and is the one that its file names."""
     named = read_daemon_file(data_dir)
-    health = None if named is None else _ask_health(named)
-    if named is None or health is None or health.get("nonce") != named.nonce:
+    if named is None or named.secret is None:
         return None
-    return Daemon(named.url, read_operator_token(data_dir), str(health.get("version", named.version)), named.pid)
+    health = _ask_health(named, named.secret)
+    if health is None:
+        return None
+    version = str(health.get("version", named.version))
+    return Daemon(named.url, read_operator_token(data_dir), named.secret, version, named.pid)
 
 
 def ensure_daemon(data_dir: Path) -> Daemon:
@@ -75,11 +90,33 @@ def _start_alone(data: Path, *, deadline: float) -> Daemon:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(data / START_LOCK, mode=OWNER_ONLY, fallback_to_soft=False, poll_interval=LOOK_SECONDS)
         with lock.acquire(timeout=START_SECONDS):
+            _require_own_version(data)
             return find_daemon(data) or _start(data, deadline=deadline)
     except Timeout:
         raise Unavailable("the service is being started by somebody else and does not answer yet; retry") from None
     except OSError as error:
         raise Misconfigured(f"the service of {data} cannot be started: {error.strerror}") from None
+
+
+def _require_own_version(data: Path) -> None:
+    """One that runs is never sent anything; of one that was killed only the file is left, which is no matter."""
+    from filelock import FileLock
+
+    named = read_daemon_file(data)
+    if named is None or named.secret is not None:
+        return
+    if _is_held(FileLock(data / SERVICE_LOCK, mode=OWNER_ONLY, fallback_to_soft=False)):
+        raise Unavailable(other_version(named))
+
+
+def _is_held(lock: BaseFileLock) -> bool:
+    from filelock import Timeout
+
+    try:
+        with lock.acquire(timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 def _start(data: Path, *, deadline: float) -> Daemon:
@@ -115,21 +152,16 @@ def _launch(data: Path, log: ServiceLog) -> subprocess.Popen[bytes]:
     return service
 
 
-def _ask_health(named: DaemonFile) -> Mapping[str, Any] | None:
-    from http.client import HTTPConnection, HTTPException
+def _ask_health(named: DaemonFile, secret: str) -> dict[str, Any] | None:
+    import socket
     from urllib.parse import urlsplit
 
+    from mycel.wire.proof import prove
+
+    deadline = time.monotonic() + HEALTH_SECONDS
     try:
         parts = urlsplit(named.url)
-        connection = HTTPConnection(parts.hostname or "", parts.port, timeout=HEALTH_SECONDS)
-    except (ValueError, HTTPException):
+        with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=HEALTH_SECONDS) as line:
+            return prove(line, secret, host=parts.netloc, seconds=lambda: max(0.001, deadline - time.monotonic()))
+    except (OSError, ValueError):
         return None
-    try:
-        connection.request("GET", "/health")
-        answer = connection.getresponse()
-        found: object = json.loads(answer.read(MAX_HEALTH_BYTES)) if answer.status == 200 else None
-    except (OSError, HTTPException, ValueError):
-        return None
-    finally:
-        connection.close()
-    return cast(Mapping[str, Any], found) if isinstance(found, dict) else None

@@ -14,18 +14,24 @@ from urllib.parse import urlsplit
 
 from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent
 from mycel.errors import CLOSED, Unavailable
+from mycel.wire.proof import prove
 
 if TYPE_CHECKING:
     from mycel.client.senders import Sender
 
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 60.0
+STRANGER = "something else answers at the address of the service: start it again, by any command"
 
 
 class LocalSender:
-    """Asks over plain HTTP, each time anew. What is more than question and answer goes by the other sender."""
+    """Asks over plain HTTP, each time anew, and only who proves to be the service of this `secret`.
 
-    def __init__(self, url: str) -> None:
+    What is more than question and answer goes by the other sender.
+    """
+
+    def __init__(self, url: str, *, secret: str) -> None:
         self._url = url
+        self._secret = secret
         self._closed = False
 
     def require_open(self) -> None:
@@ -50,6 +56,10 @@ class LocalSender:
         try:
             with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)) as connection:
                 connection.connect()
+                # One that is closed in between is not opened again: it would be somebody else's.
+                connection.auto_open = 0
+                if prove(connection.sock, self._secret, host=parts.netloc, seconds=lambda: CONNECT_SECONDS) is None:
+                    return Failed(STRANGER)
                 connection.sock.settimeout(ANSWER_SECONDS)
                 connection.request(wanted.method, wanted.target, wanted.body, {**wanted.headers, "connection": "close"})
                 came = connection.getresponse()
@@ -68,4 +78,4 @@ class LocalSender:
         from mycel.client.senders import Sender
 
         self.require_open()
-        return Sender(self._url)
+        return Sender(self._url, secret=self._secret)

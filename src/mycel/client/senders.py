@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from weakref import WeakSet
 
 import httpx2
@@ -30,9 +30,13 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Sender:
-    """In the caller's thread. Threads may share one."""
+    """In the caller's thread. Threads may share one. With a `secret`, only to who proves to be the service of it."""
 
-    def __init__(self, url: str, *, transport: httpx2.BaseTransport | None = None) -> None:
+    def __init__(self, url: str, *, secret: str | None = None, transport: httpx2.BaseTransport | None = None) -> None:
+        if secret is not None:
+            from mycel.client.proved import ProvedTransport
+
+            transport = ProvedTransport(secret, host=urlsplit(url).netloc, limits=_LIMITS)
         self._client = httpx2.Client(
             base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
         )
@@ -141,7 +145,13 @@ class Line:
 
 
 class AsyncSender:
-    def __init__(self, url: str, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, url: str, *, secret: str | None = None, transport: httpx2.AsyncBaseTransport | None = None
+    ) -> None:
+        if secret is not None:
+            from mycel.client.proved import AsyncProvedTransport
+
+            transport = AsyncProvedTransport(secret, host=urlsplit(url).netloc, limits=_LIMITS)
         self._client = httpx2.AsyncClient(
             base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
         )

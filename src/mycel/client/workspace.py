@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from mycel.client.archives import Archives
 from mycel.client.changes import Changes
@@ -16,8 +16,9 @@ from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.workspace_api import WorkspaceApi
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.team import EXECUTIVE, PlannedTeam
-from mycel.errors import Misconfigured
+from mycel.errors import Misconfigured, Unavailable
 from mycel.settings import load_settings
+from mycel.wire.daemon_file import other_version, read_daemon_file
 from mycel.wire.operations import Operation
 from mycel.wire.shapes import plain
 
@@ -40,21 +41,24 @@ else:
 class RemoteWorkspace(_Operations):
     """The token says who you are. See `contracts.workspace_api.WorkspaceApi` for what the methods promise."""
 
-    def __init__(self, url: str, *, token: str, sender: Sender | None = None) -> None:
-        self._sender = sender or _pooled(url)
+    def __init__(
+        self, url: str, *, token: str, service_secret: str | None = None, sender: Sender | None = None
+    ) -> None:
+        """`service_secret` is that of a service of this machine, which must prove that it knows it."""
+        self._sender = sender or _pooled(url, service_secret)
         self._headers = {"authorization": f"Bearer {token}"}
         super().__init__(self._call, part="workspace")
 
     @classmethod
-    def at(cls, url: str, *, token: str) -> Self:
-        return cls(url, token=token)
+    def at(cls, url: str, *, token: str, service_secret: str | None = None) -> Self:
+        return cls(url, token=token, service_secret=service_secret)
 
     @classmethod
-    def here(cls, url: str, *, token: str) -> Self:
+    def here(cls, url: str, *, token: str, service_secret: str) -> Self:
         """For one command or a few on the machine of the service: it starts in a fraction of the time."""
         from mycel.client.local_sender import LocalSender
 
-        return cls(url, token=token, sender=cast("Sender", LocalSender(url)))
+        return cls(url, token=token, sender=cast("Sender", LocalSender(url, secret=service_secret)))
 
     def __enter__(self) -> Self:
         return self
@@ -123,24 +127,39 @@ class RemoteWorkspace(_Operations):
         return self._sender.send(exchange(operation, arguments, self._headers))
 
 
-def _pooled(url: str) -> Sender:
+def _pooled(url: str, secret: str | None) -> Sender:
     from mycel.client.senders import Sender
 
-    return Sender(url)
+    return Sender(url, secret=secret)
 
 
 def connect(url: str | None, *, token: str | None) -> RemoteWorkspace:
     """What is not given is taken from the settings."""
-    address, secret = address_and_token(url, token)
-    return RemoteWorkspace.at(address, token=secret)
+    reached = find_service(url, token)
+    return RemoteWorkspace.at(reached.url, token=reached.token, service_secret=reached.secret)
 
 
-def address_and_token(url: str | None, token: str | None) -> tuple[str, str]:
+class Reached(NamedTuple):
+    """A service and what to show it; one of this machine that its file names must prove itself first."""
+
+    url: str
+    token: str
+    secret: str | None
+
+
+def find_service(url: str | None, token: str | None) -> Reached:
     settings = load_settings()
-    secret = token or settings.token
-    if secret is None:
+    shown = token or settings.token
+    if shown is None:
         raise Misconfigured("a token is needed: give one, or set MYCEL_TOKEN; `mycel token issue MEMBER` makes one")
-    return url or settings.url or DEFAULT_URL, secret
+    if (given := url or settings.url) is not None:
+        return Reached(given, shown, None)
+    named = read_daemon_file(settings.data)
+    if named is None or named.url != DEFAULT_URL:
+        return Reached(DEFAULT_URL, shown, None)
+    if named.secret is None:
+        raise Unavailable(other_version(named))
+    return Reached(DEFAULT_URL, shown, named.secret)
 
 
 def planned(path: str | Path) -> list[dict[str, Any]]:

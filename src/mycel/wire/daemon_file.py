@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -24,11 +24,12 @@ OWNER_ONLY = 0o600
 class DaemonFile:
     """Where the service of a data directory answers.
 
-    It may be left over from one that was killed, so nobody trusts it before `/health` has answered with the nonce.
+    It may be left over from one that was killed, so nobody is trusted before it has proved that it knows the secret:
+    see `wire.proof`. The file of an older version has none.
     """
 
     url: str
-    nonce: str
+    secret: str | None = field(repr=False)
     pid: int
     version: str
     started_at: datetime
@@ -46,6 +47,14 @@ def read_daemon_file(data: Path) -> DaemonFile | None:
         return None
 
 
+def other_version(named: DaemonFile) -> str:
+    """What to say of a service that has no way to prove itself."""
+    return (
+        f"the service at {named.url} is Mycel {named.version}, which cannot prove who it is to this version: "
+        f"end process {named.pid}; it is started again by the next command"
+    )
+
+
 def read_operator_token(data: Path) -> str | None:
     try:
         return (data / OPERATOR_TOKEN).read_text("ascii").strip() or None
@@ -54,8 +63,8 @@ def read_operator_token(data: Path) -> str | None:
 
 
 def _parsed(values: dict[str, Any]) -> DaemonFile | None:
-    texts = [values[name] for name in ("url", "nonce", "version")]
+    url, version, secret = values["url"], values["version"], values.get("secret")
+    texts = [url, version, *([] if secret is None else [secret])]
     if not all(isinstance(text, str) and text for text in texts) or not isinstance(values["pid"], int):
         return None
-    url, nonce, version = texts
-    return DaemonFile(url, nonce, values["pid"], version, datetime.fromisoformat(values["started_at"]))
+    return DaemonFile(url, secret, values["pid"], version, datetime.fromisoformat(values["started_at"]))

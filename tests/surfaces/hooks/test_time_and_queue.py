@@ -283,7 +283,7 @@ def test_a_service_that_does_not_answer_costs_no_more_than_the_time_of_a_hook(
         if by_setting:
             env |= {"MYCEL_URL": url, "MYCEL_TOKEN": "mycel_token"}
         else:
-            named = {"url": url, "nonce": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00+00:00"}
+            named = {"url": url, "secret": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00+00:00"}
             (tmp_path / "daemon.json").write_text(json.dumps(named))
         seconds = stop(tmp_path, checkout, transcript, **env)
         assert seconds < NOT_LONG
@@ -306,12 +306,12 @@ def test_the_operators_token_is_shown_only_to_the_service_that_the_file_names(
                     line, _ = server.accept()
                     with line:
                         heard.append(line.recv(65536))
-                        line.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: 18\r\n\r\n{"nonce": "other"}')
+                        line.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: 18\r\n\r\n{"proof": "other"}')
                         heard.append(line.recv(65536))
 
         threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        named = {"url": url, "nonce": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00+00:00"}
+        named = {"url": url, "secret": "n", "pid": 1, "version": "0", "started_at": "2026-11-16T00:00:00+00:00"}
         (tmp_path / "daemon.json").write_text(json.dumps(named))
         (tmp_path / "operator.token").write_text("mycel_secret\n")
         stop(tmp_path, checkout, transcript)

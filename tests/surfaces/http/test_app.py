@@ -10,6 +10,7 @@ from starlette.websockets import WebSocketDisconnect
 from mycel import __version__, errors
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
+from mycel.wire.proof import proof_of
 
 
 @pytest.fixture
@@ -24,10 +25,24 @@ def client(app: Starlette) -> TestClient:
 
 def test_health_tells_status_and_version_and_nothing_else(client: TestClient) -> None:
     answer = client.get("/health")
-    assert (answer.status_code, answer.json()) == (
-        200,
-        {"status": "ok", "version": __version__, "nonce": answer.json()["nonce"]},
-    )
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "version": __version__})
+
+
+def test_health_proves_what_it_knows_to_whoever_asks(workspace: Workspace) -> None:
+    challenge = "0123456789abcdef" * 4
+    proofs: list[str] = []
+    for secret in ("one", "one", "two"):
+        client = TestClient(create_app(workspace, secret=secret), base_url="http://127.0.0.1:7077")
+        proofs.append(client.get("/health", params={"challenge": challenge}).json()["proof"])
+    assert proofs == [proof_of(secret, challenge, ("127.0.0.1", 7077)) for secret in ("one", "one", "two")]
+    elsewhere = [proof_of("one", challenge, address) for address in (("127.0.0.1", 7078), ("::1", 7077))]
+    assert len({*proofs, *elsewhere}) == 4
+
+
+@pytest.mark.parametrize("challenge", ["", "abc", "x" * 64, "0" * 129, "é" * 40, "0" * 31])
+def test_what_is_no_challenge_is_refused(client: TestClient, challenge: str) -> None:
+    answer = client.get("/health", params={"challenge": challenge})
+    assert (answer.status_code, answer.json()["field"]) == (422, "challenge")
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:7077", "[::1]", "[::1]:9"])

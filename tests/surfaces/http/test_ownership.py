@@ -43,7 +43,7 @@ def test_it_is_announced_and_withdrawn(tmp_path: Path) -> None:
         mine.announce("http://127.0.0.1:1", version="0.1.0")
         named = read_daemon_file(data)
         assert named is not None
-        assert (named.url, named.nonce) == ("http://127.0.0.1:1", mine.nonce)
+        assert (named.url, named.secret) == ("http://127.0.0.1:1", mine.secret)
     assert read_daemon_file(data) is None
 
 

@@ -21,6 +21,7 @@ from mycel.errors import InvalidInput, NotFound, Unauthenticated, Unavailable
 from tests.service_process import connected, environment, service
 from tests.serving import served
 
+SECRET = "of the service"
 UNKNOWN = "019a0000-0000-7000-8000-000000000000"
 Connect = Callable[[str, str], RemoteWorkspace]
 
@@ -34,12 +35,16 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 @pytest.fixture(params=["pooled", "of commands"])
 def connect(request: pytest.FixtureRequest) -> Connect:
     made = RemoteWorkspace.at if request.param == "pooled" else RemoteWorkspace.here
-    return lambda url, token: made(url, token=token)
+    return lambda url, token: made(url, token=token, service_secret=SECRET)
 
 
 def test_answers_errors_and_pages_come_the_same_either_way(workspace: Workspace, connect: Connect) -> None:
     token = workspace.issue_token("operator")
-    with served(workspace) as url, connect(url, token) as client, connect(url, "mycel_wrong") as stranger:
+    with (
+        served(workspace, secret=SECRET) as url,
+        connect(url, token) as client,
+        connect(url, "mycel_wrong") as stranger,
+    ):
         memory = client.me()
         saved = [memory.save(f"Number {number}: größer & „neu“?", tags=["a b"]) for number in range(3)]
         assert memory.get(saved[0].id) == workspace.as_operator().get(saved[0].id)
@@ -68,7 +73,7 @@ def test_text_that_is_no_unicode_is_an_error_of_its_field(
     workspace: Workspace, connect: Connect, use: Callable[..., object], field: str
 ) -> None:
     """As the arguments of a command are that hold other bytes than UTF-8."""
-    with served(workspace) as url, connect(url, workspace.issue_token("operator")) as client:
+    with served(workspace, secret=SECRET) as url, connect(url, workspace.issue_token("operator")) as client:
         with pytest.raises(InvalidInput) as caught:
             use(client.me())
         assert caught.value.field == field
@@ -76,7 +81,7 @@ def test_text_that_is_no_unicode_is_an_error_of_its_field(
 
 def test_threads_may_share_one(workspace: Workspace, connect: Connect) -> None:
     with (
-        served(workspace) as url,
+        served(workspace, secret=SECRET) as url,
         connect(url, workspace.issue_token("operator")) as client,
         ThreadPoolExecutor(8) as pool,
     ):
@@ -86,13 +91,13 @@ def test_threads_may_share_one(workspace: Workspace, connect: Connect) -> None:
 
 def test_archives_go_either_way(workspace: Workspace, connect: Connect, tmp_path: Path) -> None:
     workspace.as_operator().save("Kept.")
-    with served(workspace) as url, connect(url, workspace.issue_token("operator")) as client:
+    with served(workspace, secret=SECRET) as url, connect(url, workspace.issue_token("operator")) as client:
         assert client.export(tmp_path / "all.jsonl.gz").counts == {"memory": 1}
         assert client.import_(tmp_path / "all.jsonl.gz", dry_run=True).counts
 
 
 def test_a_service_that_is_gone_is_told_as_that(workspace: Workspace, connect: Connect) -> None:
-    with served(workspace) as url:
+    with served(workspace, secret=SECRET) as url:
         pass
     with connect(url, "mycel_any") as client, pytest.raises(Unavailable, match="cannot be reached"):
         client.me().recent()
@@ -111,7 +116,7 @@ def test_no_proxy_stands_before_a_service_of_this_machine(
         async with mycel.connect_async(url, token=token) as client:
             return (await client.who_am_i()).member_id
 
-    with served(workspace) as url, connect(url, token) as client:
+    with served(workspace, secret=SECRET) as url, connect(url, token) as client:
         assert client.me().member_id == "operator"
         assert asyncio.run(ask(url)) == "operator"
 
@@ -148,7 +153,7 @@ print(sorted(heavy & set(sys.modules)))
 
 
 def test_both_have_the_same_methods() -> None:
-    sender = LocalSender("http://127.0.0.1:1")
+    sender = LocalSender("http://127.0.0.1:1", secret=SECRET)
     for name in (name for name in vars(Sender) if not name.startswith("_")):
         assert callable(getattr(sender, name))
     sender.close()

@@ -19,7 +19,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert read_daemon_file(tmp_path) == NAMED
     assert json.loads(NAMED.render()) == {
         "url": "http://127.0.0.1:4711",
-        "nonce": "abc",
+        "secret": "abc",
         "pid": 7,
         "version": "0.1.0",
         "started_at": "2026-11-15T12:00:00+00:00",
@@ -36,7 +36,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         b"\xff\xfe",
         NAMED.render()[:-10],
         replace(NAMED, url="").render(),
-        NAMED.render().replace(b'"abc"', b"null"),
+        NAMED.render().replace(b'"abc"', b'""'),
+        NAMED.render().replace(b'"abc"', b"7"),
         NAMED.render().replace(b"7,", b'"7",'),
         NAMED.render().replace(b"2026-11-15T12:00:00+00:00", b"yesterday"),
     ],
@@ -49,6 +50,12 @@ def test_what_cannot_be_understood_is_no_service(tmp_path: Path, content: bytes)
 def test_a_file_of_a_later_version_may_say_more(tmp_path: Path) -> None:
     (tmp_path / DAEMON_FILE).write_bytes(NAMED.render().replace(b"{", b'{"socket": "/x", '))
     assert read_daemon_file(tmp_path) == NAMED
+
+
+def test_a_file_of_an_older_version_has_no_secret(tmp_path: Path) -> None:
+    (tmp_path / DAEMON_FILE).write_bytes(NAMED.render().replace(b'"secret"', b'"nonce"'))
+    assert read_daemon_file(tmp_path) == replace(NAMED, secret=None)
+    assert "abc" not in repr(NAMED)
 
 
 def test_where_nothing_is_nothing_is_found(tmp_path: Path) -> None:

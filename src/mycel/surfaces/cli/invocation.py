@@ -95,7 +95,8 @@ class Invocation:
         token = settings.token or daemon.token
         if token is None:
             raise Misconfigured(f"the service at {daemon.url} has no operator token to read: set MYCEL_TOKEN")
-        return (RemoteWorkspace.at if lasting else RemoteWorkspace.here)(daemon.url, token=token)
+        make = RemoteWorkspace.at if lasting else RemoteWorkspace.here
+        return make(daemon.url, token=token, service_secret=daemon.secret)
 
     @contextmanager
     def operated(self) -> Generator[AnyWorkspace]:

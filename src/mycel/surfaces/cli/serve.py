@@ -70,7 +70,7 @@ def serve(
             if call.as_json:
                 print_json({"url": url, "version": __version__})
 
-        app = create_app(workspace, host=host, nonce=ownership.nonce, settings=settings, stream_limits=limits)
+        app = create_app(workspace, host=host, secret=ownership.secret, settings=settings, stream_limits=limits)
         run_service(app, listener, ready=ready, settled=workspace.work_beside, stop_when_idle=idle_limit)
     log_event("stopped", "the service has stopped")
 

@@ -68,7 +68,7 @@ def _start_service(data: Path, log: Log) -> bool:
     try:
         ensure_daemon(data)
     except MycelError as error:
-        log.write(f"the service could not be started: {error.code}")
+        log.write(f"the service could not be started: {error}")
         return False
     return True
 

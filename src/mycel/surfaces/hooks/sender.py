@@ -45,14 +45,25 @@ def read_address(url: str) -> Address:
 class Line:
     """One connection, opened with the first request and again when the other side has closed it in between.
 
+    With a `secret`, whoever answers must prove each time that it knows it, before anything else is sent.
     Everything ends by the deadline: `TimeUp` then, `Unreachable` where there is no answer.
     """
 
-    def __init__(self, address: Address, deadline: Deadline) -> None:
+    def __init__(self, address: Address, deadline: Deadline, *, secret: str | None = None) -> None:
         self._address = address
         self._deadline = deadline
+        self._secret = secret
         self._socket: socket.socket | None = None
         self._came = b""
+
+    def open(self) -> None:
+        """For whoever wants to know beforehand whether the service is there."""
+        try:
+            self._connected()
+        except TimeoutError:
+            raise TimeUp from None
+        except (OSError, ValueError) as error:
+            raise Unreachable(type(error).__name__) from None
 
     def ask(self, method: str, path: str, *, body: bytes = b"", headers: dict[str, str] | None = None) -> Reply:
         lines = [f"{method} {self._address.path}{path} HTTP/1.1", f"host: {self._address.authority}"]
@@ -91,8 +102,22 @@ class Line:
             import ssl
 
             made = ssl.create_default_context().wrap_socket(made, server_hostname=address.host)
+        if self._secret is not None:
+            self._require_proof(made, self._secret)
         self._socket = made
         return made
+
+    def _require_proof(self, line: socket.socket, secret: str) -> None:
+        from mycel.wire.proof import prove
+
+        try:
+            told = prove(line, secret, host=self._address.authority, seconds=self._deadline.seconds)
+        except BaseException:
+            line.close()
+            raise
+        if told is None:
+            line.close()
+            raise Unreachable("something else answers at the address of the service")
 
     def _reply(self, line: socket.socket) -> Reply:
         while b"\r\n\r\n" not in self._came:

@@ -67,18 +67,14 @@ def find_service(settings: HookSettings, caller: Caller, deadline: Deadline) -> 
         headers = caller.headers(None)
         return None if headers is None else Service(Line(read_address(settings.url), deadline), headers)
     named = _read_json(settings.data / DAEMON_FILE)
-    url, nonce = named.get("url"), named.get("nonce")
-    if not isinstance(url, str) or not isinstance(nonce, str) or not nonce:
+    url, secret = named.get("url"), named.get("secret")
+    headers = caller.headers(_read_token(settings.data))
+    if not isinstance(url, str) or not isinstance(secret, str) or not secret or headers is None:
         return None
     try:
-        line = Line(read_address(url), deadline)
-        health = line.ask("GET", "/health")
+        line = Line(read_address(url), deadline, secret=secret)
+        line.open()
     except (Unreachable, ValueError):
-        return None
-    told = _parsed(health.body) if health.status == 200 else {}
-    headers = caller.headers(_read_token(settings.data))
-    if told.get("nonce") != nonce or headers is None:
-        line.close()
         return None
     return Service(line, headers)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from mycel import __version__
 from mycel.embedded.workspace import Workspace
+from mycel.errors import InvalidInput
 from mycel.settings import Settings
 from mycel.surfaces.http import archives, front_page, mcp, metrics, signing_in, sockets, streams
 from mycel.surfaces.http.api import Api
@@ -29,6 +29,7 @@ from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.service import KnownDamages, Service, service_of
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
+from mycel.wire.proof import CHALLENGE, LEAST_CHALLENGE, MOST_CHALLENGE, PROOF, new_secret, proof_of
 from mycel.wire.words import Schema
 
 _OK: Schema = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
@@ -43,10 +44,24 @@ _CONDITION: Schema = {
 }
 _TOLD: Schema = {
     "type": "object",
-    "properties": {**_CONDITION["properties"], "version": {"type": "string"}, "nonce": {"type": "string"}},
-    "required": ["status", "version", "nonce"],
+    "properties": {**_CONDITION["properties"], "version": {"type": "string"}, PROOF: {"type": "string"}},
+    "required": ["status", "version"],
 }
-HEALTH = About(tag="health", summary="The service answers, and which one it is", shape=_TOLD, public=True)
+_CHALLENGE: Schema = {
+    "type": "string",
+    "minLength": LEAST_CHALLENGE,
+    "maxLength": MOST_CHALLENGE,
+    "pattern": "^[0-9a-f]*$",
+    "description": "Random, from a client that knows the secret of `daemon.json`; `proof` shows that the service does.",
+}
+HEALTH = About(
+    tag="health",
+    summary="The service answers, and which one it is",
+    shape=_TOLD,
+    query={CHALLENGE: _CHALLENGE},
+    public=True,
+    refuses=frozenset({422}),
+)
 LIVE = About(tag="health", summary="The service answers", shape=_OK, public=True)
 READY = About(
     tag="health", summary="The service can read its workspace, and has no damaged store", shape=_CONDITION, public=True
@@ -57,7 +72,7 @@ def create_app(
     workspace: Workspace,
     *,
     host: str | None = None,
-    nonce: str | None = None,
+    secret: str | None = None,
     settings: Settings | None = None,
     stream_limits: StreamLimits | None = None,
 ) -> Starlette:
@@ -70,7 +85,7 @@ def create_app(
         workspace=workspace,
         threads=threads,
         visitors=visitors,
-        nonce=nonce or secrets.token_urlsafe(16),
+        secret=secret or new_secret(),
         metrics=figures,
         feeds=Feeds(stream_limits or StreamLimits(), stopping),
         stopping=stopping,
@@ -125,8 +140,17 @@ async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
 
 
 async def _health(request: Request) -> Response:
+    """With a proof for whoever asks for one; without the secret nobody can make use of it."""
     service = service_of(request)
-    return JSONResponse({**await service.condition(), "version": __version__, "nonce": service.nonce})
+    told = {**await service.condition(), "version": __version__}
+    challenge = request.query_params.get(CHALLENGE)
+    if challenge is not None:
+        if not (LEAST_CHALLENGE <= len(challenge) <= MOST_CHALLENGE and set(challenge) <= set("0123456789abcdef")):
+            raise InvalidInput(
+                f"must be {LEAST_CHALLENGE} to {MOST_CHALLENGE} lower-case hexadecimal digits", field=CHALLENGE
+            )
+        told[PROOF] = proof_of(service.secret, challenge, request.scope["server"])
+    return JSONResponse(told)
 
 
 async def _live(_request: Request) -> Response:

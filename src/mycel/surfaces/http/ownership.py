@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import threading
 import time
 from collections.abc import Generator
@@ -18,7 +17,8 @@ from mycel.client.daemon import find_daemon
 from mycel.errors import Conflict, Misconfigured
 from mycel.settings import replace_file, sync_folder
 from mycel.surfaces.http.log_lines import log_event
-from mycel.wire.daemon_file import DAEMON_FILE, OWNER_ONLY, SERVICE_LOCK, DaemonFile, read_daemon_file
+from mycel.wire.daemon_file import DAEMON_FILE, OWNER_ONLY, SERVICE_LOCK, DaemonFile, other_version, read_daemon_file
+from mycel.wire.proof import new_secret
 
 # As long as one that is stopping may take for its last requests and its files.
 SETTLING_SECONDS = 20.0
@@ -34,11 +34,11 @@ class Ownership:
     def __init__(self, data: Path) -> None:
         self._file = data / DAEMON_FILE
         self._is_withdrawn = threading.Event()
-        self.nonce = secrets.token_urlsafe(16)
+        self.secret = new_secret()
 
     def announce(self, url: str, *, version: str) -> None:
         """From now on clients find the service; it must be listening already."""
-        named = DaemonFile(url, self.nonce, os.getpid(), version, datetime.now(UTC))
+        named = DaemonFile(url, self.secret, os.getpid(), version, datetime.now(UTC))
         content = named.render()
         if not self._write(content):
             threading.Thread(target=self._announce_later, args=(content,), name="mycel-announce", daemon=True).start()
@@ -53,7 +53,7 @@ class Ownership:
 
     def withdraw(self) -> None:
         self._is_withdrawn.set()
-        # What cannot be removed does no harm: nobody answers with its nonce.
+        # What cannot be removed does no harm: nobody knows its secret any more.
         with suppress(OSError):
             self._file.unlink(missing_ok=True)
             sync_folder(self._file.parent)
@@ -81,6 +81,9 @@ def _overwrite(file: Path, content: bytes) -> None:
     """In the room that it has already; whoever reads it in between finds nothing that can be understood."""
     handle = os.open(file, os.O_WRONLY)
     try:
+        # Windows knows no such thing.
+        with suppress(AttributeError):
+            os.fchmod(handle, OWNER_ONLY)
         os.write(handle, content.ljust(os.fstat(handle).st_size))
         os.fsync(handle)
     finally:
@@ -131,5 +134,7 @@ def _take(lock: FileLock, data: Path) -> None:
 
 def _unanswering(data: Path) -> str:
     named = read_daemon_file(data)
+    if named is not None and named.secret is None:
+        return other_version(named)
     who = "another process" if named is None else f"process {named.pid} at {named.url}"
     return f"{who} holds {data / SERVICE_LOCK} and does not answer: stop it first"

@@ -47,7 +47,7 @@ class Service:
     workspace: Workspace
     threads: Threads
     visitors: Visitors
-    nonce: str
+    secret: str = field(repr=False)
     metrics: Metrics
     feeds: Feeds
     stopping: asyncio.Event
