@@ -1,6 +1,7 @@
 """A service for tests: a real one on a port of its own, or the same app in this process without a socket."""
 
 import asyncio
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -14,7 +15,11 @@ from starlette.types import Message
 
 from mycel.client.senders import AsyncSender, Sender
 from mycel.embedded.workspace import Workspace
+from mycel.settings import Settings
 from mycel.surfaces.http.app import create_app
+from mycel.surfaces.http.connections import ConnectionLimits
+from mycel.surfaces.http.handles import ENOUGH_HANDLES
+from mycel.surfaces.http.serving import server_config
 
 ADDRESS = "http://127.0.0.1:7077"
 PATIENCE = 60.0
@@ -24,27 +29,22 @@ ResultT = TypeVar("ResultT")
 @contextmanager
 def served(workspace: Workspace, **options: Any) -> Iterator[str]:
     """The address of a service on this workspace."""
-    config = uvicorn.Config(
-        create_app(workspace, **options),
-        port=0,
-        # The loggers of the process are left as other tests expect them.
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=2,
-    )
+    limits = ConnectionLimits.of(options.get("settings") or Settings(), handles=ENOUGH_HANDLES)
+    config = server_config(create_app(workspace, **options), limits)
+    config.timeout_graceful_shutdown = 2
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, name="served")
+    listener = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, args=([listener],), name="served")
     thread.start()
     try:
         while not server.started:
             assert thread.is_alive()
             time.sleep(0.002)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join(timeout=20)
+        listener.close()
 
 
 @contextmanager

@@ -53,6 +53,20 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     requests_per_second: float = 1000.0
+    # What the service allows whoever reaches its port, token or not.
+    max_connections: int = 10_000
+    max_connections_per_address: int = 8000
+    max_header_bytes: int = 64 * 1024
+    header_seconds: float = 10.0
+    stall_seconds: float = 60.0
+    max_discarded_bytes: int = 256 * 1024**2
+    max_mcp_sessions: int = 5000
+    max_mcp_sessions_per_member: int = 100
+    mcp_idle_seconds: float = 1800.0
+    max_import_bytes: int = 256 * 1024**2
+    max_whole_import_bytes: int = 16 * 1024**3
+    max_staged_bytes: int = 32 * 1024**3
+    min_free_bytes: int = 1024**3
     max_content_bytes: int = 64 * 1024
     max_open_stores: int | None = None
     embedder: str = "builtin"
@@ -348,6 +362,19 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "allowed_hosts": _names(lambda value: _host_name(value).strip("[]")),
     "allowed_origins": _names(_origin),
     "requests_per_second": _above_zero,
+    "max_connections": _whole(1, 1_000_000),
+    "max_connections_per_address": _whole(1, 1_000_000),
+    "max_header_bytes": _whole(1024, 16 * 1024**2),
+    "header_seconds": _above_zero,
+    "stall_seconds": _above_zero,
+    "max_discarded_bytes": _whole(0, 1024**4),
+    "max_mcp_sessions": _whole(1, 1_000_000),
+    "max_mcp_sessions_per_member": _whole(1, 1_000_000),
+    "mcp_idle_seconds": _above_zero,
+    "max_import_bytes": _whole(1, 1024**4),
+    "max_whole_import_bytes": _whole(1, 1024**4),
+    "max_staged_bytes": _whole(1, 1024**4),
+    "min_free_bytes": _whole(0, 1024**4),
     "max_content_bytes": _whole(1024, 1024 * 1024),
     "max_open_stores": _whole(1, 4096),
     "embedder": _text,

@@ -15,7 +15,6 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError
 from mycel.retrieval.lexical import MAX_QUESTION_WORDS
 from mycel.surfaces.http.app import create_app
-from mycel.surfaces.http.archives import MAX_ARCHIVE_BYTES
 from mycel.surfaces.http.arguments import MAX_QUERY_PAIRS
 from mycel.surfaces.http.bodies import MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.surfaces.http.feeds import StreamLimits
@@ -68,7 +67,7 @@ def test_the_routes_that_read_a_header_are_named(page: str, name: str, words: st
     "figure",
     [
         *(f"{MAX_BODY_BYTES // MEBIBYTE} MiB", f"{MAX_CAPTURE_BYTES // MEBIBYTE} MiB"),
-        *(f"{MAX_ARCHIVE_BYTES // 1024**3} GiB", f"depth of JSON | {MAX_DEPTH} |", f"{MAX_IN_QUERY:,} characters"),
+        *(f"depth of JSON | {MAX_DEPTH} |", f"{MAX_IN_QUERY:,} characters"),
         *(f"{MAX_QUERY_PAIRS} arguments", f"{MAX_CONTENT_BYTES:,} bytes", f"{MAX_ITEMS:,} entries"),
         *(f"{MAX_QUESTION_WORDS} words", f"{StreamLimits().in_total:,} in all"),
         f"{StreamLimits().per_member} for each member",

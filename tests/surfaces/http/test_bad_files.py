@@ -9,6 +9,7 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
@@ -21,7 +22,6 @@ from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
 from mycel.services import archive_files
 from mycel.settings import Settings
-from mycel.surfaces.http import archives
 from mycel.surfaces.http.app import create_app
 from tests.serving import ADDRESS
 
@@ -160,8 +160,9 @@ def test_what_unpacks_to_a_hundred_times_its_size_is_refused(
     assert "100 times" in refused(client, gzip.compress(sealed(lines), 9), packed=True)["detail"]
 
 
-def test_an_archive_is_counted_and_not_believed(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_ARCHIVE_BYTES", 100_000)
+def test_an_archive_is_counted_and_not_believed(client: TestClient) -> None:
+    staging = client.app.state.service.staging  # type: ignore[attr-defined]
+    staging.limits = replace(staging.limits, own_bytes=100_000)
     for content in (b"a" * 100_001, iter([b"a" * 60_000, b"a" * 60_000])):
         answer = client.post("/api/import?packed=false", content=content)
         assert (answer.status_code, answer.json()["code"]) == (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large")

@@ -45,16 +45,19 @@ def serve(
 
     from mycel import __version__
     from mycel.surfaces.http.app import create_app
+    from mycel.surfaces.http.connections import ConnectionLimits
     from mycel.surfaces.http.feeds import StreamLimits
     from mycel.surfaces.http.handles import most_streams, raise_handle_limit
     from mycel.surfaces.http.log_lines import begin_logs, log_event
     from mycel.surfaces.http.operator_token import keep_operator_token
     from mycel.surfaces.http.ownership import owned
     from mycel.surfaces.http.serving import run_service
+    from mycel.wire.daemon_file import STAGING_FOLDER
 
     begin_logs(settings.log_level)
-    limits = StreamLimits()
-    limits = replace(limits, in_total=most_streams(raise_handle_limit(), wanted=limits.in_total))
+    handles = raise_handle_limit()
+    streams = StreamLimits()
+    streams = replace(streams, in_total=most_streams(handles, wanted=streams.in_total))
     # Whatever cannot be used, the data directory or the address, is an error now and not later.
     with (
         owned(settings.data) as ownership,
@@ -70,8 +73,23 @@ def serve(
             if call.as_json:
                 print_json({"url": url, "version": __version__})
 
-        app = create_app(workspace, host=host, secret=ownership.secret, settings=settings, stream_limits=limits)
-        run_service(app, listener, ready=ready, settled=workspace.work_beside, stop_when_idle=idle_limit)
+        app = create_app(
+            workspace,
+            host=host,
+            secret=ownership.secret,
+            settings=settings,
+            stream_limits=streams,
+            staging_folder=settings.data / STAGING_FOLDER,
+        )
+        app.state.service.staging.clear()
+        run_service(
+            app,
+            listener,
+            ready=ready,
+            settled=workspace.work_beside,
+            limits=ConnectionLimits.of(settings, handles=handles),
+            stop_when_idle=idle_limit,
+        )
     log_event("stopped", "the service has stopped")
 
 

@@ -25,8 +25,10 @@ from mycel.surfaces.http.descriptions import Descriptions
 from mycel.surfaces.http.feeds import Feeds, StreamLimits
 from mycel.surfaces.http.figures import Measured, Metrics
 from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
+from mycel.surfaces.http.mcp_sessions import SessionLimits
 from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.service import KnownDamages, Service, service_of
+from mycel.surfaces.http.staging import Staging, StagingLimits
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 from mycel.wire.proof import CHALLENGE, LEAST_CHALLENGE, MOST_CHALLENGE, PROOF, new_secret, proof_of
@@ -75,6 +77,7 @@ def create_app(
     secret: str | None = None,
     settings: Settings | None = None,
     stream_limits: StreamLimits | None = None,
+    staging_folder: Path | None = None,
 ) -> Starlette:
     """Answers under the names of this machine, under the host it is bound to, and under those the settings name."""
     chosen = settings or Settings(data=Path())
@@ -88,6 +91,7 @@ def create_app(
         secret=secret or new_secret(),
         metrics=figures,
         feeds=Feeds(stream_limits or StreamLimits(), stopping),
+        staging=_staging(chosen, staging_folder),
         stopping=stopping,
         damages=KnownDamages(workspace, threads),
     )
@@ -104,7 +108,13 @@ def create_app(
         *metrics.ROUTES,
         *signing_in.ROUTES,
         *front_page.ROUTES,
-        mcp.route(),
+        mcp.route(
+            SessionLimits(
+                in_total=chosen.max_mcp_sessions,
+                per_member=chosen.max_mcp_sessions_per_member,
+                idle_seconds=chosen.mcp_idle_seconds,
+            )
+        ),
     ]
     routes += Descriptions(routes).routes()
     taken = [route.path for route in routes if isinstance(route, Route | WebSocketRoute)]
@@ -124,6 +134,16 @@ def create_app(
     # Whoever runs the app has the connections, and says how to cut one.
     app.state.cut = _leave
     return app
+
+
+def _staging(settings: Settings, folder: Path | None) -> Staging:
+    limits = StagingLimits(
+        own_bytes=settings.max_import_bytes,
+        whole_bytes=settings.max_whole_import_bytes,
+        in_total=settings.max_staged_bytes,
+        min_free_bytes=settings.min_free_bytes,
+    )
+    return Staging(limits, folder)
 
 
 def _leave(_client: Address | None) -> None:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
+from starlette.types import Receive, Scope, Send
 
+from mycel.access.rules import require_operator
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.embedded.workspace import Visit
 from mycel.surfaces.http.arguments import query_arguments
-from mycel.surfaces.http.bodies import check_announced, chunk_of, too_large
+from mycel.surfaces.http.bodies import check_announced, chunk_of
 from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.service import Service, service_of
+from mycel.surfaces.http.staging import Stage
 from mycel.wire.archives import EXPORT, IMPORT, REPORT, name_of
 from mycel.wire.shapes import to_json
 from mycel.wire.words import FLAG, Schema
 
 PACKED, LINES = "application/gzip", "application/x-ndjson"
-MAX_ARCHIVE_BYTES = 16 * 1024**3
 _EXPORT_TYPES = {"whole": bool, "packed": bool}
 _IMPORT_TYPES = {"whole": bool, "packed": bool, "dry_run": bool}
 
@@ -32,18 +31,17 @@ async def export(request: Request) -> Response:
     service = service_of(request)
     visit = await service.admitted(request)
     given = {"whole": False, "packed": True, **query_arguments(request, _EXPORT_TYPES)}
-    folder = tempfile.TemporaryDirectory(prefix="mycel-export-")
-    file = Path(folder.name) / name_of(packed=given["packed"])
+    name, member = name_of(packed=given["packed"]), visit.token.member_id
+    stage = await service.work(lambda: service.staging.open(member, name))
     try:
-        report = await service.work(lambda: _export(visit, file, whole=given["whole"]), writes=True)
+        report = await service.work(lambda: _export(visit, stage.file, whole=given["whole"]), writes=True)
     except BaseException:
-        folder.cleanup()
+        stage.close()
         raise
-    return FileResponse(
-        file,
+    return StagedFile(
+        stage,
         media_type=PACKED if given["packed"] else LINES,
         headers={REPORT: to_json(report).decode(), "cache-control": "no-store"},
-        background=BackgroundTask(folder.cleanup),
     )
 
 
@@ -51,11 +49,34 @@ async def import_(request: Request) -> Response:
     service = service_of(request)
     visit = await service.admitted(request)
     given = {"whole": False, "packed": True, "dry_run": False, **query_arguments(request, _IMPORT_TYPES)}
-    with tempfile.TemporaryDirectory(prefix="mycel-import-") as folder:
-        file = Path(folder) / name_of(packed=given["packed"])
-        await _receive(service, request, file)
-        report = await service.work(lambda: _import(visit, file, given), writes=True)
+    limits, name, member = service.staging.limits, name_of(packed=given["packed"]), visit.token.member_id
+    limit = limits.own_bytes
+    if given["whole"]:
+        # Before anything is taken in for it.
+        require_operator(await service.work(visit.caller))
+        limit = limits.whole_bytes
+    check_announced(request.scope, limit=limit)
+    stage = await service.work(lambda: service.staging.open(member, name, limit=limit))
+    try:
+        await _receive(service, request, stage)
+        report = await service.work(lambda: _import(visit, stage.file, given), writes=True)
+    finally:
+        stage.close()
     return Response(to_json(report), media_type="application/json")
+
+
+class StagedFile(FileResponse):
+    """Gone when it was sent, or when nobody wants it any more."""
+
+    def __init__(self, stage: Stage, *, media_type: str, headers: dict[str, str]) -> None:
+        super().__init__(stage.file, media_type=media_type, headers=headers)
+        self._stage = stage
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._stage.close()
 
 
 def _export(visit: Visit, file: Path, *, whole: bool) -> ExportReport:
@@ -68,22 +89,13 @@ def _import(visit: Visit, file: Path, given: dict[str, Any]) -> MoveReport:
     return visit.memory.import_(file, dry_run=given["dry_run"])
 
 
-async def _receive(service: Service, request: Request, file: Path) -> None:
-    check_announced(request.scope, limit=MAX_ARCHIVE_BYTES)
-    with file.open("xb") as opened:
-        async for part in _counted(request):
-            await service.work(lambda part=part: opened.write(part), writes=True)
-
-
-async def _counted(request: Request) -> AsyncGenerator[bytes]:
-    size, more = 0, True
+async def _receive(service: Service, request: Request, stage: Stage) -> None:
+    more = True
     while more:
         part, more = chunk_of(await request.receive())
-        size += len(part)
-        if size > MAX_ARCHIVE_BYTES:
-            raise too_large(MAX_ARCHIVE_BYTES)
         if part:
-            yield part
+            await service.work(lambda part=part: stage.write(part), writes=True)
+    await service.work(stage.finish, writes=True)
 
 
 _QUERY: dict[str, Schema] = {
@@ -103,7 +115,7 @@ EXPORTED = About(
 IMPORTED = About(
     tag="moving",
     summary="Take in an archive: all of it or, when anything in it is wrong, nothing",
-    description=f"At most {MAX_ARCHIVE_BYTES:,} bytes.",
+    description="At most as many bytes as the settings of the service allow; see `max_import_bytes`.",
     answers=MoveReport,
     query={name: _QUERY[name] for name in _IMPORT_TYPES},
     body={"type": "string", "format": "binary", "minLength": 1},

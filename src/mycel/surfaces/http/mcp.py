@@ -20,6 +20,7 @@ from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
 from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.feeds import Feed, Slow
+from mycel.surfaces.http.mcp_sessions import Exchange, McpSessions, SessionLimits
 from mycel.surfaces.http.problems import problem_of
 from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
@@ -100,7 +101,9 @@ class _Outlet:
 class McpEndpoint:
     """One server for each tool set that somebody has asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: SessionLimits) -> None:
+        self._sessions = McpSessions(limits)
+        self._idle_seconds = limits.idle_seconds
         self._managers: dict[str, asyncio.Task[StreamableHTTPSessionManager]] = {}
         self._running: set[asyncio.Task[None]] = set()
 
@@ -110,13 +113,12 @@ class McpEndpoint:
         try:
             visit = await service.admitted(request)
             manager = await self._manager(service, request.query_params.get(_TOOLS, "coding"))
+            given = credentials_of(scope)
+            scope[_VISITOR] = HttpGuest(service, visit)
+            scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
+            await self._sessions.serve(service, Exchange(visit, scope, manager.handle_request, receive, send))
         except MycelError as error:
             await problem_of(error)(scope, receive, send)
-            return
-        given = credentials_of(scope)
-        scope[_VISITOR] = HttpGuest(service, visit)
-        scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
-        await manager.handle_request(scope, receive, send)
 
     async def _manager(self, service: Service, tools: str) -> StreamableHTTPSessionManager:
         if tools not in TOOL_SETS:
@@ -126,7 +128,7 @@ class McpEndpoint:
         return await asyncio.shield(self._managers[tools])
 
     async def _start(self, service: Service, tools: str) -> StreamableHTTPSessionManager:
-        manager = await service.work(partial(_made, tools))
+        manager = await service.work(partial(_made, tools, self._idle_seconds))
         started = asyncio.Event()
         running = asyncio.get_running_loop().create_task(_serve(manager, started, service.stopping))
         self._running.add(running)
@@ -140,7 +142,7 @@ async def _serve(manager: StreamableHTTPSessionManager, started: asyncio.Event, 
         await stopping.wait()
 
 
-def _made(tools: str) -> StreamableHTTPSessionManager:
+def _made(tools: str, idle_seconds: float) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
@@ -156,6 +158,9 @@ def _made(tools: str) -> StreamableHTTPSessionManager:
         # Every request has passed the service's own check of Host and Origin.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         max_request_body_size=MAX_BODY_BYTES,
+        session_idle_timeout=idle_seconds,
+        # They are counted in one place for all tool sets.
+        max_sessions=None,
     )
 
 
@@ -168,5 +173,5 @@ def _user(who: str) -> Any:
     return AuthenticatedUser(AccessToken(token="", client_id=digest, scopes=[]))
 
 
-def route() -> NotedRoute:
-    return NotedRoute(PATH, McpEndpoint(), methods=["GET", "POST", "DELETE"])
+def route(limits: SessionLimits) -> NotedRoute:
+    return NotedRoute(PATH, McpEndpoint(limits), methods=["GET", "POST", "DELETE"])

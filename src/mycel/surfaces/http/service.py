@@ -15,6 +15,7 @@ from mycel.embedded.workspace import Visit, Workspace
 from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.figures import Metrics
 from mycel.surfaces.http.one_time_codes import OneTimeCodes
+from mycel.surfaces.http.staging import Staging
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.http.visitors import Visitors
 
@@ -50,6 +51,7 @@ class Service:
     secret: str = field(repr=False)
     metrics: Metrics
     feeds: Feeds
+    staging: Staging
     stopping: asyncio.Event
     damages: KnownDamages
     codes: OneTimeCodes = field(default_factory=OneTimeCodes)

@@ -9,14 +9,18 @@ import socket
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Address, State
+from starlette.types import ASGIApp
 
 from mycel.surfaces.http.activity import Activity
+from mycel.surfaces.http.bounded_protocol import BoundedProtocol, BoundedSocket
+from mycel.surfaces.http.connections import ConnectionLimits, Connections
 from mycel.surfaces.http.log_lines import log_event
 from mycel.surfaces.http.logs import RequestLog
 
@@ -37,6 +41,7 @@ def run_service(
     *,
     ready: Callable[[], None],
     settled: Callable[[], None],
+    limits: ConnectionLimits,
     stop_when_idle: timedelta | None = None,
 ) -> None:
     """Until SIGTERM, SIGINT, SIGHUP or idleness. Streams end when the app's `state.stopping` is set.
@@ -44,7 +49,7 @@ def run_service(
     `ready` is called when it listens, `settled` when the first callers have had their turn.
     """
     activity = Activity(app)
-    server = _Server(_config(RequestLog(activity)), app.state, ready=ready, settled=settled)
+    server = _Server(server_config(RequestLog(activity), limits), app.state, ready=ready, settled=settled)
     app.state.cut = server.cut
     if stop_when_idle is not None:
         limit = stop_when_idle.total_seconds()
@@ -93,12 +98,13 @@ class _Server(uvicorn.Server):
                 connection.transport.abort()
 
 
-def _config(app: RequestLog) -> uvicorn.Config:
+def server_config(app: ASGIApp, limits: ConnectionLimits) -> uvicorn.Config:
+    connections = Connections(limits)
     return uvicorn.Config(
         app,
         loop="asyncio" if sys.platform == "win32" else "uvloop",
-        http="httptools",
-        ws="websockets-sansio",
+        http=cast(Any, partial(BoundedProtocol, connections)),
+        ws=cast(Any, partial(BoundedSocket, connections)),
         ws_max_size=MAX_SOCKET_MESSAGE_BYTES,
         # Its buffers would cost a quarter of a megabyte for each of a thousand subscribers.
         ws_per_message_deflate=False,
