@@ -162,7 +162,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        if self._is_over:
+        if self._is_over and not self.pipeline:
             self.server_state.total_requests += 1
             return
         if self._in_message:
@@ -220,11 +220,16 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, why, "request_timeout")
 
     def _refuse(self, status: HTTPStatus, why: str, code: str) -> None:
-        """Where an answer is on its way already, there is no place for another one."""
+        """A request that came whole before is still answered, and nothing after it."""
         if self._is_over:
             return
         request = None if self.is_idle else self._request
-        if request is not None and (request.response_started or not self._in_message):
+        if request is not None and not self._in_message:
+            self._is_over = True
+            request.keep_alive = False
+            return
+        if request is not None and (request.response_started or self.pipeline):
+            # There is no place for another answer.
             self._is_over = True
             self.transport.abort()
             return
