@@ -72,7 +72,7 @@ class Likeness:
         if self.memory.content == other.memory.content:
             return True
         return (
-            overlap(self._wording.terms, other._wording.terms, least=LEAST_OVERLAP)
+            overlap(self._words, other._words, least=LEAST_OVERLAP)
             and self._numbers == other._numbers
             and not _swapped(self._dates, other._dates)
             and not _swapped(self._telling, other._telling)
@@ -120,10 +120,14 @@ class Likeness:
         return self._figures - self._dates
 
     @cached_property
+    def _words(self) -> frozenset[str]:
+        """Without numbers and dates, which are compared by themselves."""
+        return frozenset(term for term in self._wording.terms if not any(map(str.isdigit, term)))
+
+    @cached_property
     def _telling(self) -> frozenset[str]:
-        """The words without those that every text has, and without numbers."""
-        words = self._wording.terms - FUNCTION_WORDS - _joining_words()
-        return frozenset(word for word in words if not any(map(str.isdigit, word)))
+        """Without those that every text has."""
+        return self._words - FUNCTION_WORDS - _joining_words()
 
     @cached_property
     def _values(self) -> frozenset[str]:
