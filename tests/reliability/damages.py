@@ -183,6 +183,7 @@ DERIVED: dict[str, Harm] = {
     "root of the words": zero_root("memory_words_data"),
     "index of words": zero_root("memory_words_idx"),
     "sizes of words": zero_root("memory_words_docsize"),
+    "words for few": zero_root("restricted_words_data"),
     "an index": zero_page("memories_by_author", "leaf"),
     "root of an index": zero_root("memories_by_path"),
     "tags": zero_root("memory_tags"),

@@ -256,6 +256,7 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "workspace.update_member": _OF_A_MEMBER,
         "workspace.remove_member": _OF_A_MEMBER,
         "workspace.embedding_progress": {"team": TEAM},
+        "workspace.reset_store": {"team": TEAM},
     }
 )
 

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 
-from mycel.retrieval.columns import index_texts
+from mycel.domain.ids import TeamName
+from mycel.retrieval.columns import indexed_text
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.backup import find_damage
 from mycel.stores.sqlite.database import migrate
+from mycel.stores.sqlite.deferred import DeferredWrites
 from mycel.stores.sqlite.faults import DAMAGE
 from mycel.stores.sqlite.file_guard import ENDINGS
 from mycel.stores.sqlite.folders import sync
+from mycel.stores.sqlite.rows import columns_of, memory_from
+from mycel.stores.sqlite.word_index import add_words
 from mycel.stores.sqlite.write_ahead_log import LogIndex, count_frames, empty_log, has_lost_commits, read_index
 
 ENDING = ".anew"
 MOST_PROBLEMS = 5_000
-WORDS = "memory_words"
+WORDS = ("memory_words", "restricted_words")
 BATCH = 500
 
 # What a check says of something that can be made again: of a tree it gives the number of its first page.
 _TREE = re.compile(r"Tree (\d{1,12}) ")
 _ANYWHERE = re.compile(
     r"Freelist: |Page \d{1,12}: never used|wrong # of entries in index |row \d{1,20} missing from index "
-    rf"|(?:malformed|unable to validate the) inverted index for FTS5 table main\.{WORDS}\b"
+    rf"|(?:malformed|unable to validate the) inverted index for FTS5 table main\.(?:{'|'.join(WORDS)})\b"
 )
 _TABLES = """
     SELECT name FROM fresh.sqlite_schema WHERE type = 'table' AND rootpage > 0
-      AND (name = 'sqlite_sequence' OR name NOT LIKE 'sqlite\\_%' ESCAPE '\\') AND name NOT LIKE ?"""
+      AND (name = 'sqlite_sequence' OR name NOT LIKE 'sqlite\\_%' ESCAPE '\\')"""
 # Tables that are made again from the memories: how, once the memories are there. Vectors are made by the engine.
 _REMADE = {
     "embeddings": "DELETE FROM fresh.embedding_progress",
@@ -41,7 +44,6 @@ _REMADE = {
         INSERT INTO fresh.memory_tags (tag, number)
         SELECT t.value, m.number FROM fresh.memories m CROSS JOIN json_each(m.tags) t""",
 }
-_INDEX = f"INSERT INTO fresh.{WORDS} (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)"
 
 
 def make_anew(path: Path) -> bool:
@@ -95,7 +97,7 @@ def _damaged_indexes(old: apsw.Connection) -> set[str] | None:
     for problem in problems:
         tree = _TREE.match(problem)
         name = trees.get(int(tree[1])) if tree else None
-        if name is not None and (name in indexes or name in _REMADE or name.startswith(f"{WORDS}_")):
+        if name is not None and (name in indexes or name in _REMADE or _holds_words(name)):
             found.add(name)
         elif tree or not _ANYWHERE.match(problem):
             return None
@@ -115,23 +117,28 @@ def _copy(old: apsw.Connection, fresh: Path, *, without: set[str]) -> None:
     old.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     old.execute("ATTACH ? AS fresh", (str(fresh),))
     old.execute("BEGIN IMMEDIATE")
-    tables = {name for (name,) in old.execute(_TABLES, (f"{WORDS}%",)).fetchall()}
+    tables = {name for (name,) in old.execute(_TABLES).fetchall() if not _holds_words(name)}
     for table in tables - without:
         old.execute(f'DELETE FROM fresh."{table}"')
         # With a condition every row is read and put in by itself; without one, indexes would be copied as they are.
         old.execute(f'INSERT INTO fresh."{table}" SELECT * FROM main."{table}" NOT INDEXED WHERE true')
     for table in without & _REMADE.keys():
         old.execute(_REMADE[table])
-    for rows in _indexed(old):
-        old.executemany(_INDEX, rows)
     old.execute("COMMIT")
     old.execute("DETACH fresh")
-    copy = connections.open_reader(fresh)
+    copy = connections.open_alone(fresh)
     try:
+        copy.execute("BEGIN IMMEDIATE")
+        _index_words(copy)
+        copy.execute("COMMIT")
         if problems := find_damage(copy):
             raise apsw.CorruptError(problems[0])
     finally:
         copy.close()
+
+
+def _holds_words(table: str) -> bool:
+    return table.startswith(tuple(f"{name}_" for name in WORDS))
 
 
 def _make(fresh: Path) -> None:
@@ -145,17 +152,16 @@ def _make(fresh: Path) -> None:
         connection.close()
 
 
-def _indexed(old: apsw.Connection) -> Iterator[list[tuple[object, ...]]]:
-    """The words of every memory, as they were indexed when it was written."""
+def _index_words(copy: apsw.Connection) -> None:
+    """Of every memory, before those who may read it, as when it was written."""
     reached = 0
-    sql = """
-        SELECT number, title, summary, content, tags FROM fresh.memories WHERE number > ? ORDER BY number LIMIT ?"""
-    while rows := old.execute(sql, (reached, BATCH)).fetchall():
-        reached = rows[-1][0]
-        yield [
-            (number, *index_texts(title=title, summary=summary, content=content, tags=tuple(json.loads(tags or "[]"))))
-            for number, title, summary, content, tags in rows
-        ]
+    sql = f"SELECT m.number, {columns_of('m')} FROM memories m WHERE m.number > ? ORDER BY m.number LIMIT ?"
+    while rows := copy.execute(sql, (reached, BATCH)).fetchall():
+        later = DeferredWrites()
+        for reached, *row in rows:
+            memory = memory_from(tuple(row), TeamName(""))
+            add_words(later, memory, indexed_text(memory), number=reached)
+        later.run_before(len(later), copy)
 
 
 def _remove(fresh: Path) -> None:
