@@ -282,12 +282,10 @@ class Database(Generic[TxT]):
         try:
             reader = self._open_reader()
             try:
-                # Closing the only connection would write the log into the file before anybody has looked at it.
+                # Closing the only connection would write the log into the file, which only those who use it should.
                 reader.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 version = _schema_version(reader)
                 self._examine_log(reader, before)
-                if self._condition.damage is None:
-                    reader.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
                 return version
             finally:
                 reader.close()
