@@ -301,3 +301,17 @@ def _in_use(data: Path, tmp_path: Path, opened: Any) -> Door:
     door.use()
     assert len(door.acknowledged) == 3
     return door
+
+
+def test_answers_from_a_damaged_store_say_that_something_may_be_missing(
+    sound: Path, tmp_path: Path, opened: Any
+) -> None:
+    door = _harmed(sound, tmp_path, opened, damages.zero_page("changes", "leaf"), "opening")
+    assert told(door)
+    found = door.ask("POST", "/api/memory/search", json={"query": "kestrels"})
+    assert found.json()["results"]
+    assert found.json()["degraded"] == ["damaged_store"]
+    assert found.headers["mycel-degraded"] == "store_damaged"
+    refused = door.save("not now")
+    assert (refused.json()["code"], int(refused.headers["retry-after"]) > 1) == ("store_damaged", True)
+    assert "docs/guides/damage.md" in refused.json()["detail"]
