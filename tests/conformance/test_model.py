@@ -244,7 +244,7 @@ class TwoTeams(RuleBasedStateMachine):
             confidence=confidence,
             status="active",
             created_at=stored.created_at,
-            expires_at=None if ttl is None else stored.updated_at + timedelta(seconds=ttl),
+            expires_at=None if ttl is None else self.clock.now() + timedelta(seconds=ttl),
         )
         standing = self.model.standing(member, state) if key else None
         over = bool(standing and standing.expires_at and standing.expires_at <= stored.updated_at)
@@ -469,7 +469,8 @@ class TwoTeams(RuleBasedStateMachine):
     def search(self, member: str, word: str) -> None:
         hits = self.api[member].search(word, limit=1000).hits
         expected = [s for s in self.model.alive(member, self.clock.now(), parent=True) if s.word == word]
-        assert sorted(hit.memory.id for hit in hits) == sorted(state.id for state in expected)
+        told = [id for hit in hits for id in (hit.memory.id, *hit.copies)]
+        assert sorted(told) == sorted(state.id for state in expected)
         assert all(hit.team == self.model.states[hit.memory.id].team for hit in hits)
 
     def tree(self, member: str, path: str) -> None:

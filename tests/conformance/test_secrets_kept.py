@@ -32,6 +32,7 @@ CLOSED = {
     "ingestion_events.lease": "made here",
     "recalls.degraded": "words of ours",
     "teams.policy": "choices and spans of time",
+    "tokens.parent_id": "ids",
 }
 
 

@@ -28,6 +28,7 @@ from tests.squad import TEAM, open_squad, wide_embedder
 
 AT_ONCE_SECONDS = 1.0
 # Longer than what a caller is known for without another look.
+SECRET = "s" * 64
 A_MOMENT = 2 * callers.FRESH_SECONDS
 # Those that end it or begin another, and those for whoever watches, which tell what is remembered and read no file.
 EXEMPT = {"close", "at", "here", "find_damages", "store_is_damaged"}
@@ -150,8 +151,9 @@ def test_everything_embedded_says_that_it_is_closed(tmp_path: Path, after: float
 @pytest.mark.parametrize("way", ["at", "here"])
 def test_everything_through_the_service_says_that_it_is_closed(tmp_path: Path, way: str) -> None:
     workspace = open_workspace(settings=Settings(data=tmp_path / "data", embedder="none"))
-    with workspace, served(workspace) as address:
-        remote: RemoteWorkspace = getattr(RemoteWorkspace, way)(address, token=workspace.issue_token("operator"))
+    with workspace, served(workspace, secret=SECRET) as address:
+        token = workspace.issue_token("operator")
+        remote: RemoteWorkspace = getattr(RemoteWorkspace, way)(address, token=token, service_secret=SECRET)
         memory = remote.me()
         memory.save("a note")
         remote.close()
@@ -215,8 +217,9 @@ def test_whoever_follows_local_files_learns_of_the_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["at", "here"])
 def test_whoever_follows_the_service_learns_of_the_end(tmp_path: Path, way: str) -> None:
     workspace = open_workspace(settings=Settings(data=tmp_path / "data", embedder="none"))
-    with workspace, served(workspace) as address:
-        remote: RemoteWorkspace = getattr(RemoteWorkspace, way)(address, token=workspace.issue_token("operator"))
+    with workspace, served(workspace, secret=SECRET) as address:
+        token = workspace.issue_token("operator")
+        remote: RemoteWorkspace = getattr(RemoteWorkspace, way)(address, token=token, service_secret=SECRET)
         changes = remote.me().changes(follow=True)
         remote.me().save("a note")
         next(changes)

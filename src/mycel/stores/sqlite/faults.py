@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import apsw
 
-from mycel.errors import Conflict, MycelError, StorageFull, StoreDamaged, Unavailable
+from mycel.errors import Conflict, Misconfigured, MycelError, StorageFull, StoreDamaged, Unavailable
 
 DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 
@@ -16,6 +16,8 @@ def translate(error: Exception) -> Exception:
     """The error a caller should see; what neither SQLite nor the disk raised passes through."""
     if _is_full(error):
         return StorageFull("the disk is full: make room, then retry; nothing was stored", retry_after=5.0)
+    if isinstance(error, NotADirectoryError):
+        return Misconfigured(f"the data directory cannot be used: {error.strerror}")
     if isinstance(error, OSError):
         return Unavailable(f"the data directory cannot be used: {error.strerror}", retry_after=30.0)
     if isinstance(error, apsw.ConstraintError) and error.extendedresult != apsw.SQLITE_CONSTRAINT_UNIQUE:
