@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isclose
 
 import apsw
 
 from mycel.access.scope import ReadScope
+from mycel.retrieval.bm25 import rarity_of
 from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.word_index import audience_query, quoted
 
@@ -18,6 +20,9 @@ CACHED_COUNTS = 20_000
 WORTH_KEEPING = 1_000
 # The length of a note, where nothing is shared that could tell it.
 USUAL_TERMS = 40.0
+
+# By how much the rarity of a word may differ before rows that are ranked by one cannot be put beside the others.
+ABOUT_AS_RARE = 0.03
 
 _STATE = "SELECT ifnull(max(sequence), 0) FROM changes"
 # Whatever is not a new memory at the end may have taken words away.
@@ -37,12 +42,16 @@ _ALL = ""
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """In how many memories each term stands, of how many, how many of these are restricted, and their usual length."""
+    """In how many memories each term stands, of how many, how many of these are restricted, and their usual length.
+
+    `like_shared`: among what everybody may read, each term is about as rare as among all that this reader may.
+    """
 
     frequencies: Mapping[str, int]
     documents: int
     restricted: int
     usual_length: float
+    like_shared: bool = True
 
 
 class WordFrequencies:
@@ -87,7 +96,12 @@ class _Counts:
             restricted = self.restricted[audience, _ALL]
             frequencies = {term: count + self.restricted[audience, term] for term, count in frequencies.items()}
         usual = self.shared_terms / self.shared if self.shared_terms else USUAL_TERMS
-        return Counted(frequencies, self.shared + restricted, restricted, usual)
+        documents = self.shared + restricted
+        alike = all(
+            isclose(rarity_of(self.by_term[term], self.shared), rarity_of(count, documents), rel_tol=ABOUT_AS_RARE)
+            for term, count in frequencies.items()
+        )
+        return Counted(frequencies, documents, restricted, usual, like_shared=alike)
 
     def count(self, connection: apsw.Connection, audience: str | None, terms: Collection[str]) -> None:
         missing = [term for term in terms if term not in self.by_term]

@@ -135,8 +135,8 @@ class SqliteStore:
     def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
         if not plan.anchors and not plan.phrases:
             return []
-        found = self._database.read(words.search_shared, scope, plan, filters=filters, limit=limit)
         counted = self._database.read(self._frequencies.look_up, scope, words.named_terms(plan))
+        found = self._database.read(words.search_shared, scope, plan, filters=filters, limit=limit, counted=counted)
         if counted.restricted:
             found += self._database.read(
                 words.search_restricted, scope, plan, filters=filters, limit=limit, counted=counted

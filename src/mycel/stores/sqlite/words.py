@@ -15,16 +15,22 @@ from mycel.stores.sqlite.clauses import matching, visible
 from mycel.stores.sqlite.frequencies import Counted
 from mycel.stores.sqlite.word_index import audience_query, quoted
 
-# Ranking a restricted row costs 5 µs, not 0.7: of more than this many the newest are ranked.
-RANKED_RESTRICTED = 2_500
+# Ranking a row for one reader costs 5 µs, not 0.7: of more than this many the newest are ranked.
+RANKED_FOR_READER = 2_500
 
 _RANK = f"bm25(memory_words, {', '.join(map(str, COLUMN_WEIGHTS))})"
 
 
 def search_shared(
-    connection: apsw.Connection, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int
+    connection: apsw.Connection, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int, counted: Counted
 ) -> list[Match]:
-    """The best matches of what everybody may read."""
+    """The best matches of what everybody may read.
+
+    FTS5 ranks them by what everybody may read. That is quick, and right unless this reader has so much more to read
+    that a word is more or less rare in it: then they are ranked as the restricted ones are.
+    """
+    if not counted.like_shared:
+        return _ranked_for_reader(connection, scope, plan, filters, limit, counted, table="memory_words")
     seen, values = visible(scope)
     wanted, filter_values = matching(filters)
     # CROSS JOIN: drive from the words. Left to itself the planner may scan an index of memories instead.
@@ -43,21 +49,38 @@ def search_restricted(
     connection: apsw.Connection, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int, counted: Counted
 ) -> list[Match]:
     """The best matches of what not everybody may read, ranked by what this reader may read."""
+    return _ranked_for_reader(
+        connection, scope, plan, filters, limit, counted, table="restricted_words", audience=audience_query(scope)
+    )
+
+
+def _ranked_for_reader(
+    connection: apsw.Connection,
+    scope: ReadScope,
+    plan: Plan,
+    filters: Filters,
+    limit: int,
+    counted: Counted,
+    *,
+    table: str,
+    audience: str | None = None,
+) -> list[Match]:
     seen, values = visible(scope)
     wanted, filter_values = matching(filters)
     sql = f"""
-        SELECT m.number, bm25_by(restricted_words, :rarities, :usual_length)
-        FROM restricted_words CROSS JOIN memories m ON m.number = restricted_words.rowid
-        WHERE restricted_words MATCH :question AND {seen} AND {wanted}
-        ORDER BY restricted_words.rowid DESC LIMIT :most"""
+        SELECT m.number, bm25_by({table}, :rarities, :usual_length)
+        FROM {table} CROSS JOIN memories m ON m.number = {table}.rowid
+        WHERE {table} MATCH :question AND {seen} AND {wanted}
+        ORDER BY {table}.rowid DESC LIMIT :most"""
     rarities = {term: rarity_of(count, counted.documents) for term, count in counted.frequencies.items()}
+    question = match_expression(plan)
     bound = {
         **values,
         **filter_values,
-        "question": f"{audience_query(scope)} AND - audience : ({match_expression(plan)})",
+        "question": question if audience is None else f"{audience} AND - audience : ({question})",
         "rarities": json.dumps(rarities),
         "usual_length": counted.usual_length,
-        "most": limit if plan.newest_first else RANKED_RESTRICTED,
+        "most": limit if plan.newest_first else RANKED_FOR_READER,
     }
     return [Match(number, score) for number, score in connection.execute(sql, bound)]
 
