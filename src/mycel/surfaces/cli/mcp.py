@@ -46,6 +46,13 @@ def mcp(
     if sys.stdin.isatty():
         typer.echo("mycel mcp speaks to an agent over standard input; `mycel install AGENT` sets one up.", err=True)
 
+    from mycel.surfaces.hooks.environment import read_environment
+    from mycel.surfaces.mcp.command import Asked, by_the_service, place_of, relay
+
+    settings = read_environment(call.settings().data)
+    if by_the_service(settings, ToolSet(tools)):
+        relay(settings, Asked(tools, project, call.member, call.team))
+        return
     import logging
 
     from mycel.surfaces.mcp.stdio import run_stdio
@@ -56,18 +63,8 @@ def mcp(
         lambda: call.memory_in(call.lasting()),
         tools=ToolSet(tools),
         working=_working(call, session),
-        place=_place(project),
+        place=place_of(project),
     )
-
-
-def _place(project: str | None) -> dict[str, str]:
-    """As hooks find it: the repository of the folder in which the agent was started."""
-    from pathlib import Path
-
-    from mycel.surfaces.hooks.place import find_place
-
-    found = find_place(Path.cwd()).belongings()
-    return found if project is None else {**found, "project": project}
 
 
 def _working(call: Invocation, session: str) -> Callable[[str], WorkingMemory]:

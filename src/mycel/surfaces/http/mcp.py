@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from starlette.requests import Request
@@ -38,16 +37,17 @@ PATH = "/mcp"
 MAX_BODY_BYTES = 1024 * 1024
 _VISITOR = "mycel.visitor"
 _TOOLS = "tools"
+_PLACE = ("project", "repo")
 
 
 class HttpGuest:
     """One caller of the service; an agent's working memory is not the service's."""
 
     working = None
-    place: Mapping[str, str] = MappingProxyType({})
 
-    def __init__(self, service: Service, visit: Visit) -> None:
+    def __init__(self, service: Service, visit: Visit, place: Mapping[str, str]) -> None:
         self.memory: MemoryApi = visit.memory
+        self.place = place
         self._service = service
         self._visit = visit
 
@@ -114,7 +114,7 @@ class McpEndpoint:
             visit = await service.admitted(request)
             manager = await self._manager(service, request.query_params.get(_TOOLS, "coding"))
             given = credentials_of(scope)
-            scope[_VISITOR] = HttpGuest(service, visit)
+            scope[_VISITOR] = HttpGuest(service, visit, _place(request))
             scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
             await self._sessions.serve(service, Exchange(visit, scope, manager.handle_request, receive, send))
         except MycelError as error:
@@ -134,6 +134,11 @@ class McpEndpoint:
         self._running.add(running)
         await started.wait()
         return manager
+
+
+def _place(request: Request) -> dict[str, str]:
+    """Where the agent works, as whoever set up its connection says."""
+    return {name: value for name in _PLACE if (value := request.query_params.get(name))}
 
 
 async def _serve(manager: StreamableHTTPSessionManager, started: asyncio.Event, stopping: asyncio.Event) -> None:

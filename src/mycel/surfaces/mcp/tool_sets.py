@@ -13,5 +13,9 @@ class ToolSet(StrEnum):
     SWARM = "swarm"
     FULL = "full"
 
+    @property
+    def keeps_working_memory(self) -> bool:
+        return self in {ToolSet.SWARM, ToolSet.FULL}
+
 
 TOOL_SETS = tuple(one.value for one in ToolSet)
