@@ -29,7 +29,10 @@ VENDOR_KEYS = {"openai": OPENAI_KEY, "anthropic": "ANTHROPIC_API_KEY"}
 DEFAULT = "default"
 LOG_LEVELS = ("debug", "info", "warning", "error")
 # Of whoever happens to start a service: the others who use it have folders and names of their own.
-_STARTERS_OWN = ("agent", "url", "token", "daemon", "artifact_roots", "hooks", "hook_relevance", "hook_seconds")
+_STARTERS_OWN = (
+    *("agent", "url", "token", "daemon", "artifact_roots"),
+    *("hooks", "hook_relevance", "hook_seconds", "hook_start_seconds"),
+)
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # Their names are given from outside, without the prefix.
 _RANKING_VARIABLES = {
@@ -86,6 +89,7 @@ class Settings:
     hooks: str = "on"
     hook_relevance: float = 0.6
     hook_seconds: float = 0.25
+    hook_start_seconds: float = 5.0
     # None where nobody has said: a program then uses the folder it runs in, a service none.
     artifact_roots: tuple[Path, ...] | None = None
     recency_half_life_days: float = 14.0
@@ -393,6 +397,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "hooks": _one_of("on", "off", "inject", "capture"),
     "hook_relevance": _number(lambda number: 0 <= number <= 1, wanted="from 0 to 1"),
     "hook_seconds": _number(lambda number: 0 < number <= 10, wanted="above 0 and at most 10"),
+    "hook_start_seconds": _number(lambda number: 0 <= number <= 10, wanted="0 to 10"),
     "artifact_roots": _folders,
     "recency_half_life_days": _above_zero,
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),

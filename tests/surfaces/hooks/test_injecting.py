@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mycel.client.workspace import RemoteWorkspace
-from tests.service_process import Service
+from tests.service_process import Service, connected, service, services_below
 from tests.surfaces.hooks.hooking import log_of, recorded, run_hook
 
 STARTS = (
@@ -103,7 +105,50 @@ def test_says_nothing_where_there_is_nothing_to_say(
     assert (ran.code, ran.output, ran.errors) == (0, EMPTY[agent], "")
 
 
+def begin(running: Service, checkout: Path, session: str, *, who: str = "codex") -> None:
+    """What is known of the project is told; what comes with a prompt is then about the prompt."""
+    start = recorded("codex", "SessionStart", cwd=checkout, session_id=session)
+    assert "stored-notes" in run_hook("codex", "SessionStart", start, "--as", who, data=running.data).output
+
+
+def test_a_session_that_was_told_nothing_at_its_start_is_told_with_its_prompt(running: Service, checkout: Path) -> None:
+    payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="late", prompt="go on")
+    first = run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data)
+    context = context_in("codex", first.answer, "UserPromptSubmit")
+    assert "go through the staging cluster" in context
+    assert len(context) < 10_000
+    assert run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data).output == ""
+
+
+def test_the_first_session_of_the_day_waits_for_the_service(tmp_path: Path, checkout: Path) -> None:
+    """It has ended since it was last used, as it does when nobody needs it."""
+    data = tmp_path / "data"
+    with service(data) as running, connected(running) as workspace:
+        workspace.add_member("codex", team="executive")
+        workspace.as_member("codex").save("Deployments go through the staging cluster.", type="decision")
+    start = recorded("codex", "SessionStart", cwd=checkout, session_id="cold")
+    try:
+        ran = run_hook(
+            *("codex", "SessionStart", start, "--as", "codex"),
+            data=data,
+            MYCEL_DAEMON="auto",
+            MYCEL_HOOK_SECONDS="0.25",
+            MYCEL_HOOK_START_SECONDS="10",
+        )
+        assert "staging cluster" in context_in("codex", ran.answer, "SessionStart")
+    finally:
+        for process_id in services_below(data):
+            os.kill(process_id, signal.SIGTERM)
+
+
+def test_nobody_waits_where_no_service_is_to_be_started(tmp_path: Path, checkout: Path) -> None:
+    start = recorded("codex", "SessionStart", cwd=checkout, session_id="off")
+    ran = run_hook("codex", "SessionStart", start, "--as", "codex", data=tmp_path, MYCEL_HOOK_START_SECONDS="10")
+    assert (ran.output, ran.seconds < 8) == ("", True)
+
+
 def test_the_threshold_is_a_setting(running: Service, checkout: Path) -> None:
+    begin(running, checkout, "threshold")
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="threshold")
     ran = run_hook(
         "codex", "UserPromptSubmit", payload, data=running.data, MYCEL_AGENT="codex", MYCEL_HOOK_RELEVANCE="1"
@@ -135,6 +180,7 @@ def test_what_the_session_began_with_is_not_told_again_with_a_prompt(running: Se
 
 def test_private_parts_of_a_prompt_are_not_searched_for(running: Service, checkout: Path) -> None:
     prompt = "Please have a look <private>at how money is kept in the pricing service"
+    begin(running, checkout, "private")
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="private", prompt=prompt)
     ran = run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data)
     assert ran.output == ""
@@ -147,6 +193,8 @@ def test_stored_text_cannot_leave_the_envelope(running: Service, workspace: Remo
     saved = workspace.as_operator("squad").save(sly, type="fact")
     if saved.status != "active":
         workspace.as_operator("squad").approve(saved.id)
+    start = recorded("codex", "SessionStart", cwd=checkout, session_id="sly")
+    run_hook("codex", "SessionStart", start, "--as", "gemini", data=running.data, MYCEL_HOOKS="on")
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="sly", prompt="money of the zebra ledger")
     context = context_in(
         "codex",
@@ -161,6 +209,7 @@ def test_stored_text_cannot_leave_the_envelope(running: Service, workspace: Remo
 def test_a_member_sees_only_what_it_may(running: Service, workspace: RemoteWorkspace, checkout: Path) -> None:
     workspace.as_member("gemini").save("The vault of the aurora project opens at noon.", visibility="private")
     prompt = "when does the vault of the aurora project open?"
+    begin(running, checkout, "other eyes")
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="other eyes", prompt=prompt)
     assert run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data).output == ""
     assert "noon" in run_hook("codex", "UserPromptSubmit", payload, "--as", "gemini", data=running.data).output

@@ -49,10 +49,11 @@ class Connection:
 
 
 def like_claude(connection: Connection) -> Entry:
-    reference = "${MYCEL_TOKEN}"
+    """Its tools are few: in every request, not behind a search for tools."""
+    reference, always = "${MYCEL_TOKEN}", {"alwaysLoad": True}
     if connection.url:
-        return {"type": "http", "url": _endpoint(connection), "headers": _bearer(reference)}
-    return _started(connection, reference)
+        return {"type": "http", "url": _endpoint(connection), "headers": _bearer(reference), **always}
+    return {**_started(connection, reference), **always}
 
 
 def like_cursor(connection: Connection) -> Entry:

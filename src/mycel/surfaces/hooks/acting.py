@@ -9,8 +9,17 @@ from mycel.surfaces.hooks.capture import failure_write, file_writes, session_wri
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.delivery import LEAST_SECONDS, Delivery
 from mycel.surfaces.hooks.environment import HookSettings
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 from mycel.surfaces.hooks.happening import Happening
-from mycel.surfaces.hooks.inject import NOTHING, Injection, context_of, memories_for, question_in
+from mycel.surfaces.hooks.inject import (
+    NOTHING,
+    SHARE_BESIDE_MEMORIES,
+    Injection,
+    context_of,
+    is_command,
+    memories_for,
+    question_in,
+)
 from mycel.surfaces.hooks.log import FOLDER, Log
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.queue import Write
@@ -67,20 +76,35 @@ class Hook:
 
     def inject(self) -> Injection:
         happened = self._happened
-        if happened.kind == told.SESSION_STARTED:
+        starts = happened.kind == told.SESSION_STARTED
+        if starts:
             self._sessions.forget_old()
-            service = self._delivery.service()
-            found = NOTHING if service is None else context_of(service, self._place)
-            self._remember(found, afresh=happened.source in _FORGETTING)
-            return found
-        question = question_in(happened.prompt)
-        service = None if question is None else self._delivery.service()
-        if question is None or service is None:
+        elif is_command(happened.prompt):
             return NOTHING
-        shown = self._sessions.look_at(happened.agent, happened.session_id).shown if happened.session_id else []
-        least = self._settings.hook_relevance
-        found = memories_for(service, question, self._place, least_relevance=least, shown=shown)
-        self._remember(found, afresh=False)
+        session = self._sessions.look_at(happened.agent, happened.session_id) if happened.session_id else None
+        # A session that began before the service did, or before there were hooks, is told with its next prompt.
+        wants_context = starts or (session is not None and not session.has_context)
+        question = None if starts else question_in(happened.prompt)
+        if not wants_context and question is None:
+            return NOTHING
+        service = self._delivery.awaited_service() if wants_context else self._delivery.service()
+        if service is None:
+            return NOTHING
+        found = NOTHING
+        if wants_context:
+            found = context_of(service, self._place, share=1.0 if starts else SHARE_BESIDE_MEMORIES)
+            self._remember(found, afresh=happened.source in _FORGETTING, is_context=True)
+        if question is not None:
+            shown = (*(session.shown if session else ()), *found.ids)
+            least = self._settings.hook_relevance
+            try:
+                more = memories_for(service, question, self._place, least_relevance=least, shown=shown)
+            except (TimeUp, Unreachable):
+                if not found.text:
+                    raise
+                return found
+            self._remember(more, afresh=False)
+            found = found.with_more(more)
         return found
 
     def note_prompt(self) -> None:
@@ -121,12 +145,14 @@ class Hook:
             self.is_long = bool(writes) and session.offset > LONG_SESSION_BYTES
         return writes
 
-    def _remember(self, found: Injection, *, afresh: bool) -> None:
+    def _remember(self, found: Injection, *, afresh: bool, is_context: bool = False) -> None:
         happened = self._happened
-        if happened.session_id is None or not (found.ids or afresh):
+        if happened.session_id is None or not (found.ids or afresh or is_context):
             return
         with self._sessions.opened(happened.agent, happened.session_id) as session:
             if afresh:
                 session.forget_shown()
+            if is_context:
+                session.mark_context(given=True)
             session.show(found.ids)
             session.save()

@@ -20,6 +20,10 @@ class Deadline:
     def left(self) -> float:
         return self._at - time.monotonic()
 
+    def extend(self, seconds: float) -> None:
+        """At least so long from now."""
+        self._at = max(self._at, time.monotonic() + seconds)
+
     @property
     def spent(self) -> float:
         return time.monotonic() - self._began

@@ -60,7 +60,7 @@ def hook(asked: Asked, *, ends_process: bool = False) -> None:
     spent = min(age_of_process(), max(0.0, settings.hook_seconds - _LEAST_SECONDS)) if ends_process else 0.0
     deadline = Deadline(settings.hook_seconds, spent=spent)
     if ends_process:
-        _thread.start_new_thread(_end_after, (deadline.left + _GRACE_SECONDS,))
+        _thread.start_new_thread(_end_after, (deadline,))
     log = Log(settings.data, name=_label(asked), debug=settings.log_level == DEBUG)
     try:
         _act(asked, settings, deadline, log, answered)
@@ -74,8 +74,10 @@ def hook(asked: Asked, *, ends_process: bool = False) -> None:
     answered.give("")
 
 
-def _end_after(seconds: float) -> None:
-    time.sleep(seconds)
+def _end_after(deadline: Deadline) -> None:
+    """It may be extended meanwhile."""
+    while (left := deadline.left + _GRACE_SECONDS) > 0:
+        time.sleep(left)
     os._exit(0)
 
 

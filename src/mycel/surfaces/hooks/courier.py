@@ -22,13 +22,17 @@ START, SEND = "start", "send"
 STAMP, LOCK = "courier.stamp", "courier.lock"
 
 
+def is_at_work(folder: Path) -> bool:
+    """Whether one is starting the service, or bringing it what waits."""
+    with locked(folder / LOCK, Deadline(0)) as is_free:
+        return not is_free
+
+
 def dispatch(settings: HookSettings, caller: Caller, log: Log, *, starts_service: bool) -> None:
     """In a session of its own and with nothing of the agent's: its pipes end with the hook."""
     folder = settings.data / FOLDER
     make_folder(folder)
-    with locked(folder / LOCK, Deadline(0)) as is_free:
-        pass
-    if not is_free or (starts_service and not _is_due(folder)):
+    if is_at_work(folder) or (starts_service and not _is_due(folder)):
         return
     import subprocess
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from mycel.surfaces.hooks.clock import Deadline
@@ -18,6 +19,11 @@ QUEUE, LOCK = "queue", "queue.lock"
 _FINAL = frozenset({400, 404, 405, 409, 410, 413, 415, 422})
 # Less than this is not worth beginning with another write.
 LEAST_SECONDS = 0.02
+# While a service starts: how often it is looked for, how long until the process that starts it is up, and what the
+# first answer may take after that.
+_LOOK_SECONDS = 0.05
+_DISPATCH_SECONDS = 1.0
+_ANSWER_SECONDS = 1.5
 
 
 def deliver_all(settings: HookSettings, caller: Caller, deadline: Deadline, log: Log) -> int:
@@ -58,6 +64,33 @@ class Delivery:
                 if self._settings.daemon == AUTO:
                     self._send_courier(starts_service=True)
         return self._service
+
+    def awaited_service(self) -> Service | None:
+        """Also one that is only just starting, for as long as the settings let an agent wait for it."""
+        if self._settings.url is not None or self._settings.daemon != AUTO:
+            return self.service()
+        if self.service() is None:
+            self._await_start()
+        elif self._is_starting():
+            # What it answers first takes it longer than later.
+            self._deadline.extend(self._settings.hook_start_seconds)
+        return self._service
+
+    def _await_start(self) -> None:
+        seconds = self._settings.hook_start_seconds
+        self._deadline.extend(seconds)
+        began = time.monotonic()
+        while (waited := time.monotonic() - began) < seconds and self._service is None:
+            time.sleep(_LOOK_SECONDS)
+            if waited > _DISPATCH_SECONDS and not self._is_starting():
+                return
+            self._service = find_service(self._settings, self._caller, self._deadline)
+        self._deadline.extend(_ANSWER_SECONDS)
+
+    def _is_starting(self) -> bool:
+        from mycel.surfaces.hooks.courier import is_at_work
+
+        return is_at_work(self._folder)
 
     def stage(self, writes: Sequence[Write]) -> None:
         if writes and (dropped := self.queue.put(writes, to=self._to)):

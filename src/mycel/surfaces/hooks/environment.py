@@ -35,6 +35,7 @@ class HookSettings(NamedTuple):
     hooks: str = ON
     hook_relevance: float = 0.6
     hook_seconds: float = 0.25
+    hook_start_seconds: float = 5.0
     # Names of settings that cannot be read, for the log.
     wrong: tuple[str, ...] = ()
 
@@ -151,4 +152,5 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "hooks": _one_of(ON, OFF, INJECT, CAPTURE),
     "hook_relevance": _number(0.0, 1.0),
     "hook_seconds": _number(0.001, 10.0),
+    "hook_start_seconds": _number(0.0, 10.0),
 }

@@ -42,7 +42,7 @@ EVENTS: dict[str, tuple[Event, ...]] = {
         Event("StopFailure", told.TASK_FAILED, installed=False),
         Event("SubagentStop", told.SUBAGENT_ENDED),
         Event("PreCompact", told.COMPACTING),
-        Event("SessionEnd", told.SESSION_ENDED, installed=False),
+        Event("SessionEnd", told.SESSION_ENDED),
     ),
     told.CURSOR: (
         Event("sessionStart", told.SESSION_STARTED),
@@ -60,7 +60,8 @@ EVENTS: dict[str, tuple[Event, ...]] = {
         Event("BeforeAgent", told.PROMPTED),
         Event("AfterTool", told.TOOL_USED, "write_file|replace"),
         Event("AfterAgent", told.TURN_ENDED),
-        Event("PreCompress", told.COMPACTING),
+        # Before every request to the model, not only before it compresses.
+        Event("PreCompress", told.COMPACTING, installed=False),
         Event("SessionEnd", told.SESSION_ENDED),
     ),
     told.OPENCODE: (

@@ -17,7 +17,7 @@ from mycel.domain.envelope import (
     envelope,
     one_line,
 )
-from mycel.engine.transcripts.privacy import without_private
+from mycel.engine.transcripts.privacy import Shutter
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.place import Place
@@ -31,6 +31,8 @@ MOST_MEMORIES = 5
 # Those that were shown before take places away from the others.
 MOST_ASKED = 15
 MOST_OF_PROMPT_MEMORIES = 1200
+# Of the room for context, when the memories of a prompt come with it.
+SHARE_BESIDE_MEMORIES = 0.85
 MOST_OF_MEMORY = 320
 MOST_OF_QUERY = 2000
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12
@@ -45,25 +47,36 @@ class Injection(NamedTuple):
     text: str = ""
     ids: tuple[str, ...] = ()
 
+    def with_more(self, other: Injection) -> Injection:
+        text = "\n\n".join(one for one in (self.text, other.text) if one)
+        return Injection(text, (*self.ids, *other.ids))
+
 
 NOTHING = Injection()
 
 
-def context_of(service: Service, place: Place) -> Injection:
-    """What holds in the project and repo; where nothing is known of it yet, the newest of the team."""
-    body = json.dumps({**place.belongings(), "token_budget": TOKEN_BUDGET}).encode()
+def context_of(service: Service, place: Place, *, share: float = 1.0) -> Injection:
+    """What holds in the project and repo; where nothing is known of it yet, the newest of the team.
+
+    With a `share`, it leaves room for something else.
+    """
+    body = json.dumps({**place.belongings(), "token_budget": int(TOKEN_BUDGET * share)}).encode()
     for path in (CONTEXT, TEAM_MEMORY):
         reply = service.post(path, body)
         text = reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
         if text:
-            return Injection(_clipped(text), tuple(_CITED.findall(text)))
+            return Injection(_clipped(text, int(MOST_CHARACTERS * share)), tuple(_CITED.findall(text)))
     return NOTHING
+
+
+def is_command(prompt: str) -> bool:
+    return prompt.lstrip().startswith(_COMMANDS)
 
 
 def question_in(prompt: str) -> str | None:
     """What to search for, if the prompt says enough."""
-    asked = without_private(prompt).replace("\0", " ").strip()
-    if asked.startswith(_COMMANDS) or len(asked) < LEAST_CHARACTERS or len(asked.split()) < LEAST_WORDS:
+    asked = Shutter().shown(prompt).replace("\0", " ").strip()
+    if is_command(asked) or len(asked) < LEAST_CHARACTERS or len(asked.split()) < LEAST_WORDS:
         return None
     return asked[:MOST_OF_QUERY]
 
@@ -145,9 +158,9 @@ def _results(raw: bytes) -> list[dict[str, Any]]:
     return cast("list[dict[str, Any]]", results) if isinstance(results, list) else []
 
 
-def _clipped(text: str) -> str:
+def _clipped(text: str, most: int) -> str:
     """Cut between lines, with the end of the envelope kept."""
     end = f"\n</{ENVELOPE}>"
-    if len(text) <= MOST_CHARACTERS:
+    if len(text) <= most:
         return text
-    return text[: MOST_CHARACTERS - len(end)].rpartition("\n")[0] + end
+    return text[: most - len(end)].rpartition("\n")[0] + end

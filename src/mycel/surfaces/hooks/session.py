@@ -38,6 +38,11 @@ class Session:
         return self._texts("shown")
 
     @property
+    def has_context(self) -> bool:
+        """Whether it was told what is known of its project."""
+        return self._values.get("context") is True
+
+    @property
     def title(self) -> str:
         """How the last prompt begins."""
         found = self._values.get("title")
@@ -70,6 +75,9 @@ class Session:
 
     def show(self, ids: Iterable[str]) -> None:
         self._values["shown"] = list(dict.fromkeys((*self.shown, *ids)))[-MAX_SHOWN:]
+
+    def mark_context(self, *, given: bool) -> None:
+        self._values["context"] = given
 
     def forget_shown(self) -> None:
         self._values["shown"] = []

@@ -88,7 +88,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "since": _text("From this time on, ISO 8601 with a zone"),
         "source_id": _text("The id of a conversation that was stored before"),
         "status": _choice(Status, "By default active"),
-        "tags": {"type": ["array", "string"], "items": {"type": "string"}, "description": "Such as api,github"},
+        "tags": {"type": "array", "items": {"type": "string"}, "description": "Such as api,github"},
         "task": _text("What you are about to do, in plain words, or the id of a task"),
         "task_id": _text("The id of a task, any text"),
         "text": _text("Words in its description or path"),
