@@ -75,6 +75,22 @@ def test_a_session_that_reports_again_grows_one_source_and_waits_until_it_is_qui
     assert {memory.type.value for memory in squad.author.list(status="inbox")} == {"decision", "task_hint"}
 
 
+def test_a_last_report_in_which_nothing_was_said_closes_the_session(squad: Squad) -> None:
+    bookkeeping = '{"type":"summary","summary":"","leafUuid":"x"}\n{"type":"last-prompt","sessionId":"s-1"}\n'
+    with pytest.raises(InvalidInput, match="nothing to keep"):
+        squad.author.capture_session(bookkeeping, session_id="s-1")
+    event = squad.author.capture_session(TALK, session_id="s-1", closed=False)
+    with pytest.raises(InvalidInput, match="nothing to keep"):
+        squad.author.capture_session(bookkeeping, session_id="s-1", closed=False)
+    squad.workspace.run_pending()
+    assert squad.author.sources.event(event.id).state is EventState.PENDING
+    assert squad.author.capture_session(bookkeeping, session_id="s-1").id == event.id
+    squad.workspace.run_pending()
+    assert squad.author.sources.event(event.id).state is EventState.DONE
+    # Said once more, it changes nothing.
+    assert squad.author.capture_session(bookkeeping, session_id="s-1").id == event.id
+
+
 def test_what_a_session_adds_after_extraction_is_extracted_alone(squad: Squad) -> None:
     more = [*TALK, {"role": "assistant", "content": "TODO: write the migration guide for the billing database."}]
     squad.author.capture_session(TALK, session_id="s-1")

@@ -233,7 +233,7 @@ class MemoryApi(Protocol):
 
         Messages with `role` and `content`, a text, or the JSONL transcript of Claude Code or Codex, up to 32 MB. A
         session that reports again under its `session_id` grows one source; until it is `closed`, or has been quiet
-        for some minutes, nothing is drawn from it.
+        for some minutes, nothing is drawn from it. A last report in which nothing was said closes it.
         """
         ...
 

@@ -56,7 +56,9 @@ class Capture:
     ) -> IngestionEvent:
         """A session that reports again grows its source; extraction waits until it is closed or quiet."""
         is_closed = fields.flag(closed, field="closed")
-        source = self._read(caller, material, given, kind=SourceKind.RUN)
+        source = self._read(caller, material, given, kind=SourceKind.RUN, may_be_empty=is_closed)
+        if not source.text.strip():
+            return self._close(caller, source)
 
         def work(transaction: Transaction, source: Source, growth: _Growth | None) -> IngestionEvent:
             due_at = transaction.now if is_closed else transaction.now + self._quiet
@@ -67,6 +69,15 @@ class Capture:
             return store_once(transaction, source, replace(event, due_at=due_at))
 
         return self._growing(caller, source, given, work)
+
+    def _close(self, caller: Caller, report: Source) -> IngestionEvent:
+        """A last report that adds nothing says that the session is over."""
+        with self._stores.lease(caller.team) as store:
+            known = None if report.session_id is None else store.find_growing(report)
+        if known is None:
+            raise _nothing_to_keep()
+        growth = _Growth(known, known)
+        return self._captured(caller, lambda transaction: _grow(transaction, growth, due_at=transaction.now))
 
     def conversation(
         self,
@@ -154,13 +165,21 @@ class Capture:
 
         return self._captured(caller, work)
 
-    def _read(self, caller: Caller, material: object, given: Mapping[str, object], *, kind: SourceKind) -> Source:
+    def _read(
+        self,
+        caller: Caller,
+        material: object,
+        given: Mapping[str, object],
+        *,
+        kind: SourceKind,
+        may_be_empty: bool = False,
+    ) -> Source:
         from mycel.engine.transcripts.reading import read_transcript
 
         policy = self._policies.of(caller.team)
         transcript = screen_transcript(read_transcript(material, field="messages"), policy, field="messages")
-        if not transcript.text.strip():
-            raise Unfitting("hold nothing to keep", field="messages")
+        if not (may_be_empty or transcript.text.strip()):
+            raise _nothing_to_keep()
         surroundings = without_secrets(read_surroundings(given), policy)
         return new_source(caller, transcript, kind=kind, surroundings=surroundings, now=self._clock.now())
 
@@ -191,6 +210,10 @@ class Capture:
         if event.state is EventState.PENDING:
             self._wake(caller.team)
         return event
+
+
+def _nothing_to_keep() -> Unfitting:
+    return Unfitting("hold nothing to keep", field="messages")
 
 
 def new_source(

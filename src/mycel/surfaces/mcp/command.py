@@ -45,8 +45,8 @@ def relay(settings: HookSettings, asked: Asked) -> None:
     headers = _acting(settings, asked)
 
     def find() -> Endpoint:
-        url, token = _service(settings)
-        return Endpoint(url, {"authorization": f"Bearer {token}", **headers})
+        url, token, secret = _service(settings)
+        return Endpoint(url, {"authorization": f"Bearer {token}", **headers}, secret)
 
     query = {"tools": asked.tools, **place_of(asked.project)}
     try:
@@ -63,20 +63,21 @@ def place_of(project: str | None) -> dict[str, str]:
     return found if project is None else {**found, "project": project}
 
 
-def _service(settings: HookSettings) -> tuple[str, str]:
+def _service(settings: HookSettings) -> tuple[str, str, str | None]:
+    """Its address, the token for it, and the secret by which one of this machine proves itself."""
     from mycel.errors import Misconfigured
 
     if settings.url is not None:
         if settings.token is None:
             raise Misconfigured("MYCEL_URL names a service: set MYCEL_TOKEN to a token of it as well")
-        return settings.url, settings.token
+        return settings.url, settings.token, None
     from mycel.client.daemon import ensure_daemon
 
     daemon = ensure_daemon(settings.data)
     token = settings.token or daemon.token
     if token is None:
         raise Misconfigured(f"the service at {daemon.url} has no operator token to read: set MYCEL_TOKEN")
-    return daemon.url, token
+    return daemon.url, token, daemon.secret
 
 
 def _acting(settings: HookSettings, asked: Asked) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from mycel.errors import MycelError
+from mycel.wire.proof import prove
 
 PATH = "/mcp"
 # A service that works on a long call sends nothing meanwhile; one that has died closes the connection.
@@ -36,10 +37,14 @@ Message = dict[str, Any]
 
 
 class Endpoint(NamedTuple):
-    """Where a service answers, and what every request to it says."""
+    """Where a service answers, and what every request to it says.
+
+    With a `secret`, whoever answers there must prove on each connection that it knows it, before anything is sent.
+    """
 
     url: str
     headers: Mapping[str, str]
+    secret: str | None = None
 
 
 class Relay:
@@ -254,7 +259,9 @@ class _Exchange:
         self._connection = connection(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)
         self._seconds = seconds
         self._prefix = parts.path.rstrip("/")
+        self._host = parts.netloc
         self._headers = endpoint.headers
+        self._secret = endpoint.secret
         self._aborted = False
         self.is_modern = is_modern
 
@@ -281,6 +288,9 @@ class _Exchange:
         accepted = {"accept": "application/json, text/event-stream"}
         try:
             self._connection.connect()
+            # One that is closed in between is not opened again: it would be somebody else's.
+            self._connection.auto_open = 0
+            self._require_proof()
             self._connection.sock.settimeout(self._seconds)
             self._connection.request(method, self._prefix + path, body, {**self._headers, **accepted, **headers})
             return self._connection.getresponse()
@@ -288,6 +298,13 @@ class _Exchange:
             if self._aborted:
                 raise _Cancelled from None
             raise
+
+    def _require_proof(self) -> None:
+        if self._secret is None:
+            return
+        told = prove(self._connection.sock, self._secret, host=self._host, seconds=lambda: CONNECT_SECONDS)
+        if told is None:
+            raise ConnectionError("something else answers at the address of the service")
 
 
 def _once(endpoint: Endpoint, path: str, line: bytes, headers: Mapping[str, str]) -> HTTPResponse:
