@@ -17,6 +17,7 @@ import mycel
 from mycel import settings
 from mycel.engine.extraction import people
 from mycel.engine.poison import detection
+from mycel.engine.transcripts import privacy
 from mycel.retrieval import analysis
 
 # These look at one place of a text; all others go through it from place to place.
@@ -31,7 +32,9 @@ MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
     "mycel.engine.poison.detection._patterns": lambda: (
         pattern for patterns in (detection._certain(), detection._weighted()) for _, _, pattern in patterns.by_number
     ),
-    "mycel.engine.transcripts.privacy._tags": lambda: (),
+    "mycel.engine.transcripts.privacy._Tags.__init__": lambda: (
+        tags.pattern for tags in (privacy._IN_TEXTS, privacy._IN_MESSAGES)
+    ),
     "mycel.retrieval.analysis._word": lambda: [analysis._word()],
     # What an operator sets; few and short.
     "mycel.settings._matching": lambda: (),

@@ -91,6 +91,19 @@ def test_a_last_report_in_which_nothing_was_said_closes_the_session(squad: Squad
     assert squad.author.capture_session(bookkeeping, session_id="s-1").id == event.id
 
 
+def test_a_report_with_a_key_is_new_even_if_it_says_the_same_and_counts_once(squad: Squad) -> None:
+    go_on = [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "Done."}]
+    first = squad.author.capture_session(TALK, session_id="s-1", closed=False, idempotency_key="turn-1")
+    for turn in ("turn-2", "turn-3", "turn-3"):
+        squad.author.capture_session(go_on, session_id="s-1", closed=False, idempotency_key=turn)
+    # Without a key only the text can tell.
+    again = squad.author.capture_session(go_on, session_id="s-1", closed=False)
+    assert again.source_id == first.source_id
+    assert squad.author.sources.get(str(first.source_id)).text.count("user: Go on.") == 2
+    with pytest.raises(Conflict):
+        squad.author.capture_session(go_on, session_id="s-2", idempotency_key="turn-3")
+
+
 def test_what_a_session_adds_after_extraction_is_extracted_alone(squad: Squad) -> None:
     more = [*TALK, {"role": "assistant", "content": "TODO: write the migration guide for the billing database."}]
     squad.author.capture_session(TALK, session_id="s-1")

@@ -420,13 +420,21 @@ class AsyncRemoteMemory:
         ...
 
     async def capture_session(
-        self, messages: Messages, *, closed: bool = True, **fields: Unpack[CaptureFields]
+        self,
+        messages: Messages,
+        *,
+        closed: bool = True,
+        idempotency_key: str | None = None,
+        **fields: Unpack[CaptureFields],
     ) -> IngestionEvent:
         """Stores the transcript of a session and returns at once; a summary and candidates follow.
 
         Messages with `role` and `content`, a text, or the JSONL transcript of Claude Code or Codex, up to 32 MB. A
         session that reports again under its `session_id` grows one source; until it is `closed`, or has been quiet
-        for some minutes, nothing is drawn from it.
+        for some minutes, nothing is drawn from it. A last report in which nothing was said closes it.
+
+        Reports may repeat what was told before: it is kept once. One with an `idempotency_key` is new as a whole, even
+        if it says the same again, unless its key has come before.
         """
         ...
 

@@ -212,9 +212,16 @@ class TeamMemory:
         return self._do.explaining.explain(self._caller(), recall_id=recall_id, memory_id=memory_id, missing=missing)
 
     def capture_session(
-        self, messages: Messages, *, closed: bool = True, **fields: Unpack[CaptureFields]
+        self,
+        messages: Messages,
+        *,
+        closed: bool = True,
+        idempotency_key: str | None = None,
+        **fields: Unpack[CaptureFields],
     ) -> IngestionEvent:
-        return self._do.capture.session(self._caller(), messages, fields, closed=closed)
+        return self._do.capture.session(
+            self._caller(), messages, fields, closed=closed, idempotency_key=idempotency_key
+        )
 
     def capture_conversation(
         self,

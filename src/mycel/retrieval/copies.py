@@ -18,6 +18,8 @@ from mycel.retrieval.lexical import FUNCTION_WORDS
 
 # Of the words as they are written: what has less in common is not looked at more closely.
 LEAST_ROUGH_OVERLAP = 0.4
+# The same, of the words of both texts counted one by one.
+_LEAST_SHARED = LEAST_ROUGH_OVERLAP / (1 + LEAST_ROUGH_OVERLAP)
 # Scripts without spaces have no words as they are written; where there are some, none is longer on average.
 LONGEST_WORDS = 16
 # Of what one author wrote, so many that differ in a number or a word are a crowd.
@@ -62,8 +64,7 @@ class Likeness:
 
     def is_near(self, other: Likeness) -> bool:
         """Whether it is worth comparing them."""
-        least = LEAST_ROUGH_OVERLAP / (1 + LEAST_ROUGH_OVERLAP)
-        return len(self.rough & other.rough) >= least * (len(self.rough) + len(other.rough))
+        return len(self.rough & other.rough) >= _LEAST_SHARED * (len(self.rough) + len(other.rough))
 
     def is_copy(self, other: Likeness) -> bool:
         """Whether either can stand for both, whoever wrote them."""
@@ -138,13 +139,30 @@ class Likeness:
 
 def stand_ins(ranked: Sequence[Likeness], *, most: int = MOST_COMPARED) -> Iterator[tuple[int, list[int]]]:
     """From the first on, each that no earlier one stands for, with the later ones that it stands for, by place."""
-    left = list(range(min(len(ranked), most)))
+    compared = ranked[:most]
+    shared = _SharedWords(compared)
+    left = list(range(len(compared)))
     while left:
         first, rest = left[0], left[1:]
-        copies = _copies(ranked, first, rest)
+        near = shared.near(first, rest)
+        copies = _copies(compared, first, near) if near else []
         yield first, copies
         left = [place for place in rest if place not in copies] if copies else rest
     yield from ((place, []) for place in range(most, len(ranked)))
+
+
+class _SharedWords:
+    """Which of many are near each other: a bit for each word makes one number of a text, and pairs are cheap."""
+
+    def __init__(self, compared: Sequence[Likeness]) -> None:
+        bits: dict[str, int] = {}
+        self._sizes = [len(one.rough) for one in compared]
+        self._words = [sum(1 << bits.setdefault(word, len(bits)) for word in one.rough) for one in compared]
+
+    def near(self, first: int, rest: Sequence[int]) -> list[int]:
+        words, sizes = self._words, self._sizes
+        mine, size = words[first], sizes[first]
+        return [at for at in rest if (mine & words[at]).bit_count() >= _LEAST_SHARED * (size + sizes[at])]
 
 
 def is_crowd(head: Likeness, every: Iterable[Likeness]) -> bool:
@@ -152,9 +170,8 @@ def is_crowd(head: Likeness, every: Iterable[Likeness]) -> bool:
     return sum(1 for one in every if head.is_near(one) and head.is_kin(one)) >= CROWD
 
 
-def _copies(ranked: Sequence[Likeness], first: int, rest: Sequence[int]) -> list[int]:
+def _copies(ranked: Sequence[Likeness], first: int, near: Sequence[int]) -> list[int]:
     head = ranked[first]
-    near = [place for place in rest if head.is_near(ranked[place])]
     copies = [place for place in near if head.is_copy(ranked[place])]
     kin = [place for place in near if place not in copies and head.is_kin(ranked[place])]
     return sorted(copies + kin) if kin and is_crowd(head, [head, *(ranked[place] for place in near)]) else copies

@@ -22,6 +22,7 @@ from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigge
 from mycel.domain.team import Caller
 from mycel.domain.transcript import Transcript
 from mycel.errors import InvalidInput, NotFound, Unavailable, Unfitting
+from mycel.services.idempotency import Retry
 from mycel.services.policies import Policies
 from mycel.services.screening import screen_transcript, without_secrets
 
@@ -52,23 +53,39 @@ class Capture:
         self._quiet = quiet
 
     def session(
-        self, caller: Caller, material: object, given: Mapping[str, object], *, closed: object = True
+        self,
+        caller: Caller,
+        material: object,
+        given: Mapping[str, object],
+        *,
+        closed: object = True,
+        idempotency_key: object = None,
     ) -> IngestionEvent:
-        """A session that reports again grows its source; extraction waits until it is closed or quiet."""
+        """A session that reports again grows its source; extraction waits until it is closed or quiet.
+
+        A key tells a report that comes twice from one that says the same again: only the text can do that without it.
+        """
         is_closed = fields.flag(closed, field="closed")
+        # By its session alone: a hash of the text would outlive what is purged from it.
+        retry = Retry.read(caller, "capture_session", idempotency_key, given.get("session_id"))
         source = self._read(caller, material, given, kind=SourceKind.RUN, may_be_empty=is_closed)
         if not source.text.strip():
             return self._close(caller, source)
 
         def work(transaction: Transaction, source: Source, growth: _Growth | None) -> IngestionEvent:
+            if (known := _told_before(transaction, retry)) is not None:
+                return known
             due_at = transaction.now if is_closed else transaction.now + self._quiet
             if growth is not None:
-                return _grow(transaction, growth, due_at=due_at)
-            _require_first(transaction, source)
-            event = new_event(transaction, source, Trigger.SESSION_CLOSE, SESSION_STEPS)
-            return store_once(transaction, source, replace(event, due_at=due_at))
+                event = _grow(transaction, growth, due_at=due_at)
+            else:
+                _require_first(transaction, source)
+                event = new_event(transaction, source, Trigger.SESSION_CLOSE, SESSION_STEPS)
+                event = store_once(transaction, source, replace(event, due_at=due_at))
+            retry.remember_source(transaction, source.id if growth is None else growth.known.id)
+            return event
 
-        return self._growing(caller, source, given, work)
+        return self._growing(caller, source, given, work, appends=retry.key is not None)
 
     def _close(self, caller: Caller, report: Source) -> IngestionEvent:
         """A last report that adds nothing says that the session is over."""
@@ -189,13 +206,15 @@ class Capture:
         report: Source,
         given: Mapping[str, object],
         work: Callable[[Transaction, Source, _Growth | None], IngestionEvent],
+        *,
+        appends: bool = False,
     ) -> IngestionEvent:
         """What a report adds is worked out before the transaction: a long transcript must not hold up other writers."""
         with self._stores.lease(caller.team) as store:
             for _ in range(TRIES):
                 # In this order: what is purged after it was found makes it outdated.
                 known, clean = store.find_growing(report), _without_purged(store, report)
-                growth = None if known is None else _growth(known, clean, given)
+                growth = None if known is None else _growth(known, clean, given, appends=appends)
                 try:
                     return self._captured(
                         caller, lambda transaction, clean=clean, growth=growth: work(transaction, clean, growth)
@@ -295,11 +314,16 @@ class _Growth:
     renewed: Source
 
 
-def _growth(known: Source, report: Source, given: Mapping[str, object]) -> _Growth:
+def _told_before(transaction: Transaction, retry: Retry) -> IngestionEvent | None:
+    id = retry.earlier_source(transaction)
+    return None if id is None else transaction.latest_event(id)
+
+
+def _growth(known: Source, report: Source, given: Mapping[str, object], *, appends: bool) -> _Growth:
     from mycel.engine.transcripts.session_growth import grown_source
 
     _require_same_readers(known, report, given)
-    grown = grown_source(known, Transcript(report.text, report.turns))
+    grown = grown_source(known, Transcript(report.text, report.turns), appends=appends)
     return _Growth(known, known if grown is known else replace(grown, sha256=hash_of(grown.text)))
 
 

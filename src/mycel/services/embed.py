@@ -105,6 +105,11 @@ class Embedding:
             for team in self._stores.teams_with_store():
                 self._worker.wake(team)
 
+    def load_beside(self) -> None:
+        """So that the first question does not wait for its model."""
+        if self._embedder is not None:
+            threading.Thread(target=_load, args=(self._embedder,), name="mycel-model", daemon=True).start()
+
     def close(self) -> None:
         self._worker.close()
         if self._embedder is not None:
@@ -176,6 +181,12 @@ def _embedded(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embed
     for item, ranges in zip(items, spans, strict=True):
         passages = tuple(Passage(start, end, next(following)) for start, end in ranges)
         yield Embedded(item.number, item.version, item.text_hash, passages)
+
+
+def _load(embedder: Embedder) -> None:
+    """Its first use loads it; this one asks no endpoint for anything. What goes wrong is told to whoever needs it."""
+    with contextlib.suppress(MycelError):
+        embedder.token_ends("ready")
 
 
 class _Worker:

@@ -11,7 +11,7 @@ from typing import cast
 from mycel.access.scope import read_scope
 from mycel.contracts.store import Request, Transaction
 from mycel.domain import fields
-from mycel.domain.ids import MemberId
+from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.memory import Memory
 from mycel.domain.team import Caller
 from mycel.errors import Conflict, NotFound
@@ -37,23 +37,38 @@ class Retry:
 
     def earlier(self, transaction: Transaction, *, author: MemberId | None = None) -> Memory | None:
         """What the first such request stored, as it was then; `author` is whose it became, if not the caller's."""
-        if self.key is None:
-            return None
-        known = transaction.find_request(self.caller.member_id, self.operation, self.key)
+        known = self._known(transaction)
         if known is None:
             return None
         if not known.request_hash:
             # It was purged, and its hash with it: a retry must not bring it back.
             raise NotFound(f"no memory {known.memory_id}")
-        if known.request_hash != self.request_hash:
-            raise Conflict("this idempotency key was used for another request: choose a new one")
         reader = self.caller if author is None else replace(self.caller, member_id=author)
         memory = transaction.find_version(read_scope(reader), known.memory_id, known.version)
         if memory is None:
             raise NotFound(f"no memory {known.memory_id}")
         return memory
 
+    def earlier_source(self, transaction: Transaction) -> SourceId | None:
+        """Where the first such request put its material."""
+        known = self._known(transaction)
+        return None if known is None else SourceId(known.memory_id)
+
     def remember(self, transaction: Transaction, memory: Memory) -> None:
+        self._remember(transaction, memory.id, memory.version)
+
+    def remember_source(self, transaction: Transaction, id: SourceId) -> None:
+        self._remember(transaction, MemoryId(id), 0)
+
+    def _known(self, transaction: Transaction) -> Request | None:
+        if self.key is None:
+            return None
+        known = transaction.find_request(self.caller.member_id, self.operation, self.key)
+        if known is not None and known.request_hash not in ("", self.request_hash):
+            raise Conflict("this idempotency key was used for another request: choose a new one")
+        return known
+
+    def _remember(self, transaction: Transaction, id: MemoryId, version: int) -> None:
         if self.key is not None:
             transaction.remember_request(
                 Request(
@@ -61,8 +76,8 @@ class Retry:
                     operation=self.operation,
                     key=self.key,
                     request_hash=self.request_hash,
-                    memory_id=memory.id,
-                    version=memory.version,
+                    memory_id=id,
+                    version=version,
                 )
             )
 

@@ -78,6 +78,7 @@ class Upkeep:
         require_operator(caller)
         self._workshop.move_out()
         self._engine.start()
+        self._embedding.load_beside()
         self._embedding.wake()
 
     def maintain(self, caller: Caller) -> int:

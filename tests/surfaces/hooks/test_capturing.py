@@ -109,10 +109,74 @@ def test_a_subagent_has_a_session_of_its_own(
     running: Service, memory: MemoryApi, checkout: Path, transcript: Path, tmp_path: Path
 ) -> None:
     own = tmp_path / "agent.jsonl"
-    own.write_text(said("assistant", "Two callers use floats.", id="9"))
+    own.write_text(said("user", "Who uses floats?", id="8") + said("assistant", "Found two callers.", id="9"))
     claude = Agent("claude-code", running, session="with help", cwd=checkout, transcript=transcript)
     claude.hook("SubagentStop", subagent=own)
-    assert source_of(memory, "with help/a-17").text == "assistant: Two callers use floats."
+    source = source_of(memory, "with help/a-17")
+    assert source.text == "user: Who uses floats?\n\nassistant: Found two callers."
+    assert state_of(memory, source) == "closed"
+
+
+@pytest.mark.parametrize("written", [said("user", "Who uses floats?", id="8"), None])
+def test_the_answer_of_a_subagent_is_kept_before_it_is_in_its_file(
+    running: Service, memory: MemoryApi, checkout: Path, transcript: Path, tmp_path: Path, written: str | None
+) -> None:
+    own = tmp_path / "agent.jsonl"
+    if written:
+        own.write_text(written)
+    session = f"early {bool(written)}"
+    claude = Agent("claude-code", running, session=session, cwd=checkout, transcript=transcript)
+    claude.hook("SubagentStop", subagent=own)
+    source = source_of(memory, f"{session}/a-17")
+    assert source.text.endswith("assistant: Found two callers.")
+    assert state_of(memory, source) == "closed"
+    own.write_text((written or "") + said("assistant", "Found two callers.", id="9"))
+    claude.hook("SubagentStop", subagent=own)
+    assert source_of(memory, f"{session}/a-17").text == source.text
+
+
+def test_what_is_said_twice_in_a_session_is_kept_twice(
+    running: Service, memory: MemoryApi, checkout: Path, transcript: Path
+) -> None:
+    claude = Agent("claude-code", running, session="again", cwd=checkout, transcript=transcript)
+    claude.hook("Stop")
+    for number in (3, 5):
+        with transcript.open("a") as file:
+            file.write(said("user", "Go on.", id=str(number)) + said("assistant", "Done.", id=str(number + 1)))
+        claude.hook("Stop")
+    assert source_of(memory, "again").text.count("user: Go on.\n\nassistant: Done.") == 2
+
+
+def test_the_same_turn_twice_of_an_agent_that_hands_over_turns_is_kept_twice(
+    running: Service, workspace: RemoteWorkspace, checkout: Path, transcript: Path
+) -> None:
+    gemini = Agent("gemini", running, session="same turn", cwd=checkout, transcript=transcript)
+    gemini.hook("AfterAgent")
+    gemini.hook("AfterAgent")
+    assert source_of(workspace.as_member("gemini"), "same turn").text.count("user: How do we keep money") == 2
+
+
+def test_a_session_that_is_told_from_its_start_again_is_kept_once(
+    running: Service, workspace: RemoteWorkspace, checkout: Path, transcript: Path
+) -> None:
+    opencode = Agent("opencode", running, session="resumed", cwd=checkout, transcript=transcript)
+    opencode.hook("session.idle", from_start=True)
+    opencode.hook("session.idle", from_start=True)
+    assert source_of(workspace.as_member("opencode"), "resumed").text.count("user: How do we keep money") == 1
+
+
+@pytest.mark.parametrize(("agent", "event"), [("claude-code", "Stop"), ("gemini", "AfterAgent")])
+def test_what_was_injected_is_not_captured_with_the_prompt(
+    running: Service, workspace: RemoteWorkspace, checkout: Path, tmp_path: Path, agent: str, event: str
+) -> None:
+    given = "&lt;stored-notes&gt;\nSaved notes.\n- [m:1] fact: the host is walnut-7\n&lt;/stored-notes&gt;"
+    prompt = f"Which host is it?\n<hook_context>{given}</hook_context>\nSay it."
+    file = tmp_path / "injected.jsonl"
+    file.write_text(said("user", prompt, id="1") + said("assistant", "It is that one.", id="2"))
+    session = f"injected into {agent}"
+    Agent(agent, running, session=session, cwd=checkout, transcript=file).hook(event, prompt=prompt)
+    text = source_of(workspace.as_member(agent), session).text
+    assert text.startswith("user: Which host is it?\n\nSay it.\n\nassistant: ")
 
 
 def test_a_long_transcript_arrives_whole_and_in_order(

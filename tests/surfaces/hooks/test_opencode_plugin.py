@@ -51,7 +51,7 @@ def play(folder: Path, checkout: Path, *, command: list[str], **env: str) -> lis
     assert 'const COMMAND = ["mycel", "hook", "opencode"];' in plugin
     plugin = plugin.replace('["mycel", "hook", "opencode"]', json.dumps(command))
     # On a busy machine even Python takes long to start.
-    plugin = plugin.replace("PATIENCE_MS = 1500", "PATIENCE_MS = 20000")
+    plugin = plugin.replace("_MS = 8000", "_MS = 20000").replace("_MS = 1500", "_MS = 20000")
     (folder / "mycel.mjs").write_text(plugin)
     (folder / "driver.mjs").write_text(DRIVER)
     ran = subprocess.run(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mycel.engine.transcripts.growth import grown
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.surfaces.hooks import transcript as reading
-from mycel.surfaces.hooks.transcript import Stretch, end_of, new_stretch, read_piece
+from mycel.surfaces.hooks.transcript import Stretch, has_words, new_stretch, read_piece
 from tests.surfaces.hooks.hooking import said
 
 
@@ -39,7 +39,7 @@ def test_pieces_give_the_text_that_the_whole_file_gives(
     whole = read_transcript("".join(lines))
     so_far = read_transcript("")
     for piece in pieces(stretch):
-        so_far, _ = grown(so_far, read_transcript(piece)) if so_far.text else (read_transcript(piece), 0)
+        so_far = grown(so_far, read_transcript(piece)) if so_far.text else read_transcript(piece)
     assert so_far.text == whole.text
     assert stretch.until == len("".join(lines).encode())
 
@@ -58,15 +58,18 @@ def test_a_file_that_has_become_shorter_is_another_one(tmp_path: Path) -> None:
     assert new_stretch(file, agent="claude-code", known=10_000).since == 0
 
 
-def test_the_end_told_again_adds_nothing(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_yet_says_nothing(tmp_path: Path) -> None:
+    assert pieces(new_stretch(tmp_path / "t.jsonl", agent="claude-code", known=0)) == []
+
+
+@pytest.mark.parametrize("in_ascii", [True, False])
+def test_last_words_are_found_however_they_are_written(tmp_path: Path, in_ascii: bool) -> None:
     file = tmp_path / "t.jsonl"
-    file.write_text("".join(said("user", f"Line {n} {'of words ' * 50}".strip(), id=str(n)) for n in range(200)))
-    size = file.stat().st_size
-    whole = read_transcript(file.read_text())
-    again = end_of(file, agent="claude-code", known=size)
-    assert 0 < again.since < again.until == size
-    (piece,) = pieces(again)
-    assert grown(whole, read_transcript(piece))[0] == whole
+    words = 'Use "é",\nnot <b>.'
+    assert not has_words(file, words)
+    file.write_text(json.dumps({"text": words}, ensure_ascii=in_ascii) + "\n")
+    assert has_words(file, words)
+    assert not has_words(file, "Use something else.")
 
 
 def test_what_cannot_be_stored_does_not_cost_the_session(tmp_path: Path) -> None:

@@ -9,19 +9,23 @@ from mycel.engine.transcripts.limit import byte_size, check_size
 from mycel.engine.transcripts.said import PARAGRAPH
 
 
-def grown(before: Transcript, report: Transcript) -> tuple[Transcript, int]:
-    """The transcript that stands after a report, and the offset from which it is new.
+def grown(before: Transcript, report: Transcript) -> Transcript:
+    """The transcript that stands after a report, which may tell again what was told before.
 
     Its text begins with that of `before`, so that evidence keeps its place.
     """
     if report.text.startswith(before.text):
-        return report, len(before.text)
+        return report
     if not report.text or _holds(before.text, report.text):
-        return before, len(before.text)
+        return before
+    return appended(before, report)
+
+
+def appended(before: Transcript, report: Transcript) -> Transcript:
     check_size(byte_size(before.text) + len(PARAGRAPH) + byte_size(report.text))
     moved = len(before.text) + len(PARAGRAPH)
     turns = tuple(replace(turn, start=turn.start + moved, end=turn.end + moved) for turn in report.turns)
-    return Transcript(before.text + PARAGRAPH + report.text, before.turns + turns), moved
+    return Transcript(before.text + PARAGRAPH + report.text, before.turns + turns)
 
 
 def _holds(whole: str, part: str) -> bool:

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from mycel.domain.envelope import ENVELOPE
 
 PRIVATE = "private"
 REMINDER = "system-reminder"
+# Around what hooks have said, as Gemini puts it into a prompt.
+OF_HOOKS = "hook_context"
+
+# The signs of a tag as HTML, JSON, programs and addresses write them, and those who write these once more.
+_LESS = r"(?:&(?:amp;){0,9}(?:lt|#0{0,5}60|#x0{0,5}3c);|\\{1,32}(?:u00|x)3c|%(?:25){0,9}3c)"
+_GREATER = r"(?:&(?:amp;){0,9}(?:gt|#0{0,5}62|#x0{0,5}3e);|\\{1,32}(?:u00|x)3e|%(?:25){0,9}3e)"
+_SLASH = r"(?:\\{0,32}/|&(?:amp;){0,9}#(?:0{0,5}47|x0{0,5}2f);|%(?:25){0,9}2f)"
 
 
-def _tags(*names: str) -> re.Pattern[str]:
-    # Spelled out instead of IGNORECASE, with which the search could not leap from one `<` to the next.
-    either = "|".join("".join(f"[{sign.upper()}{sign}]" if sign.isalpha() else sign for sign in name) for name in names)
-    return re.compile(rf"<(?>\s*)(/?)(?>\s*)({either})(?:\s(?>[^<>]*))?>")
+class _Tags:
+    """`escaped` ones count as well: whoever quotes what an agent was given may write them so."""
+
+    def __init__(self, *names: str, escaped: bool) -> None:
+        self._names = names
+        name = "|".join(names)
+        plain = rf"<(?>\s*)(/?)(?>\s*)({name})(?:\s(?>[^<>]*))?>"
+        other = rf"{_LESS}(?>\s*)({_SLASH}?)(?>\s*)({name})(?:\s(?>[^<>&\\%]*))?{_GREATER}"
+        self.pattern = re.compile(f"(?i:{plain}|{other})" if escaped else f"(?i:{plain})")
+
+    def found_in(self, text: str) -> Iterator[tuple[int, int, str, bool]]:
+        """Where each begins and ends, its name, and whether it closes."""
+        lowered = text.lower()
+        if any(name in lowered for name in self._names):
+            for found in self.pattern.finditer(text):
+                name = found[found.lastindex or 0]
+                yield found.start(), found.end(), name.lower(), bool(found[(found.lastindex or 0) - 1])
 
 
-_IN_TEXTS = _tags(PRIVATE)
+_IN_TEXTS = _Tags(PRIVATE, escaped=False)
 # Memories given to an agent come back with its next report; nobody has said them again.
-_IN_MESSAGES = _tags(PRIVATE, REMINDER, ENVELOPE)
+_IN_MESSAGES = _Tags(PRIVATE, REMINDER, ENVELOPE, OF_HOOKS, escaped=True)
 
 
 class Shutter:
@@ -28,22 +49,20 @@ class Shutter:
     slip then hides too much, never too little.
     """
 
-    def __init__(self, tags: re.Pattern[str] = _IN_MESSAGES) -> None:
+    def __init__(self, tags: _Tags = _IN_MESSAGES) -> None:
         self._tags = tags
         self._open: dict[str, int] = {}
 
     def shown(self, text: str) -> str:
-        if "<" not in text:
-            return "" if self._open else text
         kept: list[str] = []
         at = 0
-        for tag in self._tags.finditer(text):
+        for start, end, name, closes in self._tags.found_in(text):
             was_open = bool(self._open)
-            self._count(tag[2].lower(), step=-1 if tag[1] else 1)
+            self._count(name, step=-1 if closes else 1)
             if self._open and not was_open:
-                kept.append(text[at : tag.start()])
+                kept.append(text[at:start])
             elif was_open and not self._open:
-                at = tag.end()
+                at = end
         if not self._open:
             kept.append(text[at:])
         return "".join(kept)

@@ -9,7 +9,7 @@ from mycel.domain.purged import PurgedPassage
 from mycel.domain.source import BLANK, Source
 from mycel.domain.transcript import Transcript
 from mycel.engine.purged_passages import blank_purged
-from mycel.engine.transcripts.growth import grown
+from mycel.engine.transcripts.growth import appended, grown
 
 
 def without_purged(report: Source, purged: Sequence[PurgedPassage]) -> Source:
@@ -18,10 +18,10 @@ def without_purged(report: Source, purged: Sequence[PurgedPassage]) -> Source:
     return report if text == report.text else replace(report, text=text)
 
 
-def grown_source(known: Source, report: Transcript) -> Source:
-    """The same object when the report holds nothing new."""
+def grown_source(known: Source, report: Transcript, *, appends: bool = False) -> Source:
+    """The same object when the report holds nothing new; one that `appends` is new as a whole."""
     before = Transcript(known.text, known.turns)
-    after, _ = grown(before, _blanked_alike(before, report))
+    after = appended(before, report) if appends else grown(before, _blanked_alike(before, report))
     if after.text == before.text:
         return known
     return replace(known, text=after.text, turns=after.turns)

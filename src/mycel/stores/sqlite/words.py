@@ -37,12 +37,13 @@ def search_shared(
     # By rowid, FTS5 walks backwards and stops at the limit; by the equal m.number it would rank every row first.
     best_first = "memory_words.rowid DESC" if plan.newest_first else "rank, m.number DESC"
     sql = f"""
-        SELECT m.number, -{_RANK} AS score, {_RANK} AS rank
+        SELECT m.number, {_RANK} AS rank
         FROM memory_words CROSS JOIN memories m ON m.number = memory_words.rowid
         WHERE memory_words MATCH :question AND {seen} AND {wanted}
         ORDER BY {best_first} LIMIT :limit"""
     bound = {**values, **filter_values, "question": match_expression(plan), "limit": limit}
-    return [Match(number, score) for number, score, _ in connection.execute(sql, bound)]
+    # Named once: SQLite would work it out for every row as often as it is named.
+    return [Match(number, -rank) for number, rank in connection.execute(sql, bound)]
 
 
 def search_restricted(

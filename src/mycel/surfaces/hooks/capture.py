@@ -14,7 +14,7 @@ from mycel.surfaces.hooks.memory_files import memory_files
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.queue import Write
 from mycel.surfaces.hooks.session import Session
-from mycel.surfaces.hooks.transcript import Stretch, end_of, new_stretch
+from mycel.surfaces.hooks.transcript import Stretch, has_words, new_stretch
 
 SESSION, FILE, TASK = "/api/capture/session", "/api/memory/index", "/api/tasks/after"
 MAX_FILE_BYTES = 1024 * 1024
@@ -24,25 +24,44 @@ MAX_WHY = 1000
 
 def session_writes(happened: Happening, place: Place, session: Session) -> list[Write]:
     """What is new since the last time, in order; the last of a session that ends closes it."""
-    closes = happened.kind == told.SESSION_ENDED
-    about: dict[str, Any] = {"session_id": happened.session_id, "closed": closes, **place.belongings()}
-    if happened.transcript is not None:
-        stretches = _stretches(happened.transcript, happened.agent, session, closes=closes)
-        return [Write(SESSION, about, one) for one in stretches]
-    session.keep(without_private_messages(happened.told))
-    said = session.take_pending() or (session.last if closes else [])
-    return [Write(SESSION, {"messages": said, **about})] if said else []
+    closes = happened.kind in {told.SESSION_ENDED, told.SUBAGENT_ENDED}
+    if happened.transcript is None:
+        session.keep(without_private_messages(happened.told))
+        said = session.take_pending()
+        found = [Write(SESSION, {"messages": said}, may_repeat=happened.from_start)] if said else []
+    else:
+        found = _of_transcript(happened, happened.transcript, session)
+    if closes and not found:
+        # Nothing more was said: this says that it is over.
+        found = [Write(SESSION, {"messages": []}, may_repeat=True)]
+    about: dict[str, Any] = {"session_id": happened.session_id, **place.belongings()}
+    last = len(found) - 1
+    return [
+        write._replace(body={**write.body, **about, "closed": closes and number == last})
+        for number, write in enumerate(found)
+    ]
 
 
-def _stretches(file: Path, agent: str, session: Session, *, closes: bool) -> list[Stretch]:
+def _of_transcript(happened: Happening, file: Path, session: Session) -> list[Write]:
+    of_subagent = happened.kind == told.SUBAGENT_ENDED
+    found = [
+        Write(SESSION, {}, stretch, may_repeat=of_subagent or not stretch.since)
+        for stretch in _stretches(file, happened.agent, session)
+    ]
+    if of_subagent and happened.last_words and not has_words(file, happened.last_words):
+        said = without_private_messages([{"role": told.ASSISTANT, "content": happened.last_words}])
+        found += [Write(SESSION, {"messages": said}, may_repeat=True)] if said else []
+    return found
+
+
+def _stretches(file: Path, agent: str, session: Session) -> list[Stretch]:
     """What a hook was queueing when it ended comes first, exactly as it was: told twice like that, it is kept once."""
     again = [Stretch(str(file), agent, *session.unfinished)] if session.unfinished else []
-    known = session.offset
-    found = new_stretch(file, agent=agent, known=known)
-    if found.until > found.since:
-        session.begin(found.since, found.until)
-        return [*again, found]
-    return again or ([end_of(file, agent=agent, known=known)] if closes and known else [])
+    found = new_stretch(file, agent=agent, known=session.offset)
+    if found.until == found.since:
+        return again
+    session.begin(found.since, found.until)
+    return [*again, found]
 
 
 def without_private_messages(messages: Iterable[Message]) -> list[Message]:

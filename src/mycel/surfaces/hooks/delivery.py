@@ -142,8 +142,8 @@ class Delivery:
             except OSError:
                 self._log.write("a transcript is gone before it was captured")
                 return True
-            body = entry.with_messages(piece.text, is_last=piece.end >= stretch.until) if piece.text else b""
-            if body and not self._send(service, entry._replace(body=body)):
+            part = entry.with_messages(piece.text, is_last=piece.end >= stretch.until)
+            if part is not None and not self._send(service, part):
                 return False
             stretch = stretch._replace(since=piece.end)
             entry = self.queue.advance(entry, stretch)

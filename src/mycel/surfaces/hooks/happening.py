@@ -34,6 +34,8 @@ class Happening(NamedTuple):
     source: str = ""
     prompt: str = ""
     told: tuple[Message, ...] = ()
+    # They are all of the session, not only what is new.
+    from_start: bool = False
     transcript: Path | None = None
     files: tuple[Path, ...] = ()
     task_id: str | None = None

@@ -1,10 +1,12 @@
 // Mycel in OpenCode: each event becomes one run of `mycel hook opencode EVENT`, and its answer part of the prompt.
 // Written by `mycel install opencode`; what stands here is replaced when that is run again.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 
 const COMMAND = ["mycel", "hook", "opencode"];
-// A hook answers in a quarter of a second; whatever takes longer than this is not waited for.
-const PATIENCE_MS = 1500;
+// A hook answers in a quarter of a second, or waits some seconds for a service that only just starts; whatever takes
+// longer than this is not waited for.
+const PATIENCE_MS = 8000;
+const PATIENCE_AT_EXIT_MS = 1500;
 const MOST_CAPTURED = 200;
 
 function run(event, payload) {
@@ -55,7 +57,7 @@ export const MycelPlugin = async ({ client, directory, worktree }) => {
   // Of each session: whether it was given its context, and how many of its messages were handed over.
   const sessions = new Map();
   const known = (id) => {
-    if (!sessions.has(id)) sessions.set(id, { started: false, source: "startup", handed: 0 });
+    if (!sessions.has(id)) sessions.set(id, { started: false, source: "startup", handed: 0, handing: null });
     return sessions.get(id);
   };
 
@@ -66,17 +68,35 @@ export const MycelPlugin = async ({ client, directory, worktree }) => {
         .map(({ info, parts }) => ({ role: info?.role, content: textOf(parts) }))
         .filter(({ role, content }) => (role === "user" || role === "assistant") && content);
       const session = known(id);
-      const fresh = all.slice(Math.min(session.handed, all.length)).slice(-MOST_CAPTURED);
+      const from_start = session.handed === 0;
+      const messages = all.slice(Math.min(session.handed, all.length)).slice(-MOST_CAPTURED);
       session.handed = all.length;
-      return fresh;
+      return { messages, from_start };
     } catch {
-      return [];
+      return { messages: [] };
     }
   }
 
   async function capture(event, id, more = {}) {
-    await run(event, { session_id: id, cwd, messages: await newMessages(id), ...more });
+    const session = known(id);
+    session.handing = await newMessages(id);
+    await run(event, { session_id: id, cwd, ...session.handing, ...more });
+    session.handing = null;
   }
+
+  // The program tells nobody that it ends. What is being handed over then may be cut off, and is told again.
+  process.on("exit", () => {
+    for (const [id, { handed, handing }] of sessions) {
+      if (!handed) continue;
+      const input = JSON.stringify({ session_id: id, cwd, messages: handing?.messages ?? [], from_start: true });
+      const [program, ...words] = [...COMMAND, "session.deleted"];
+      try {
+        spawnSync(program, words, { input, stdio: ["pipe", "ignore", "ignore"], timeout: PATIENCE_AT_EXIT_MS });
+      } catch {
+        // Without it, the session is taken for finished when it has been quiet for a while.
+      }
+    }
+  });
 
   return {
     "chat.message": async (input, output) => {

@@ -41,6 +41,7 @@ def read_payload(agent: str, event: str, payload: Payload) -> Happening | None:
         source=_text(payload, "source"),
         prompt=_text(payload, "prompt"),
         told=_messages(payload),
+        from_start=payload.get("from_start") is True,
         transcript=_path(payload, "transcript_path") if agent in {told.CLAUDE_CODE, told.CODEX} else None,
         files=files,
         last_words=_text(payload, "last_assistant_message"),
@@ -66,11 +67,11 @@ def _answer(found: Happening, payload: Payload) -> Happening | None:
 
 
 def _subagent(found: Happening, payload: Payload) -> Happening | None:
-    """It has a transcript of its own, or none that could be told from that of its session."""
+    """It has a transcript of its own, or what it said is part of a turn of its session."""
     own = _path(payload, "agent_transcript_path")
     id = _text(payload, "agent_id") or _text(payload, "subagent_id")
     if own is None or not id or found.session_id is None:
-        return found
+        return found._replace(kind=told.TURN_ENDED)
     return found._replace(transcript=own, session_id=f"{found.session_id}/{id}"[:_MOST_OF_ID])
 
 

@@ -22,6 +22,8 @@ _DIGITS = 20
 class Write(NamedTuple):
     """What is to be sent: the path of an operation, and its JSON body.
 
+    One that `may_repeat` holds what was perhaps sent before; any other is new, though it may read the same.
+
     Of a transcript the queue keeps where it stands, not what it says: a long one need not be copied while an agent
     waits. Its lines are the `messages` when it is sent.
     """
@@ -29,11 +31,12 @@ class Write(NamedTuple):
     path: str
     body: dict[str, Any]
     transcript: Stretch | None = None
+    may_repeat: bool = False
 
 
 class Entry(NamedTuple):
     """A write as it lies in the queue. `to` says at which service and as whom it is to arrive: not everybody's writes
-    are everybody's to send."""
+    are everybody's to send. `key` is empty where the service is to tell by the text what it knows."""
 
     file: Path
     path: str
@@ -42,10 +45,23 @@ class Entry(NamedTuple):
     body: bytes
     transcript: Stretch | None = None
 
-    def with_messages(self, text: str, *, is_last: bool) -> bytes:
-        """Whatever ends a session ends it with its last piece."""
+    def with_messages(self, text: str, *, is_last: bool) -> Entry | None:
+        """To be sent for one piece of its transcript; whatever ends a session ends it with its last piece.
+
+        A piece has a key of its own, the same whoever queued it: a hook that was cut off queues it once more.
+        """
         told: dict[str, Any] = json.loads(self.body)
-        return _json({**told, "messages": text, "closed": is_last and told.get("closed") is True})
+        closes = is_last and told.get("closed") is True
+        if not (text or closes):
+            return None
+        body = _json({**told, "messages": text or [], "closed": closes})
+        return self._replace(body=body, key=self.key and self._piece_key(text))
+
+    def _piece_key(self, text: str) -> str:
+        import hashlib
+
+        place = f"{self.transcript.file}:{self.transcript.since}:" if self.transcript else ""
+        return hashlib.sha256((place + text).encode("utf-8", "replace")).hexdigest()
 
 
 class Queue:
@@ -61,7 +77,8 @@ class Queue:
         first = max(time.time_ns(), last + 1)
         for number, write in enumerate(writes, start=first):
             file = self.folder / f"{number:0{_DIGITS}d}{_SUFFIX}"
-            self._keep(Entry(file, write.path, os.urandom(16).hex(), to, _json(write.body), write.transcript))
+            key = "" if write.may_repeat else os.urandom(16).hex()
+            self._keep(Entry(file, write.path, key, to, _json(write.body), write.transcript))
             names.append(file)
         sync_folder(self.folder)
         return self._make_room(names)

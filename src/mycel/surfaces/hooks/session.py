@@ -54,11 +54,6 @@ class Session:
         return self._messages("pending")
 
     @property
-    def last(self) -> list[Message]:
-        """What was queued last, of agents without a transcript file."""
-        return self._messages("last")
-
-    @property
     def unfinished(self) -> tuple[int, int] | None:
         """What was to be queued last, if nobody knows whether it was."""
         found = self._values.get("queueing")
@@ -91,7 +86,7 @@ class Session:
     def take_pending(self) -> list[Message]:
         found = self.pending
         if found:
-            self._values |= {"pending": [], "last": found[-1:]}
+            self._values["pending"] = []
         return found
 
     def save(self, *, durable: bool = False) -> None:

@@ -12,8 +12,9 @@ from mycel.surfaces.hooks.happening import CODEX
 PIECE_BYTES = 128 * 1024
 # A line that is longer is passed over: no service would take it.
 MOST_OF_LINE = 16 * 1024 * 1024
-# Enough to say once more how a session ended, when that is all there is to say.
-_MOST_REPEATED = 32 * 1024
+
+# In which the last words of an agent are looked for.
+_MOST_OF_END = 1024 * 1024
 
 # A piece may be one line, and whoever reads it tells the format by more: these lines say nothing themselves.
 _SAYING_NOTHING = {CODEX: '{"type":"session_meta","payload":{}}\n' * 2}
@@ -45,21 +46,27 @@ class Piece(NamedTuple):
 
 def new_stretch(file: Path, *, agent: str, known: int) -> Stretch:
     """What was written since; the last line may still be being written. A file that has shrunk is another one."""
-    with file.open("rb") as opened:
-        size = opened.seek(0, 2)
-        since = known if known <= size else 0
-        until = _last_line_end(opened, since, size)
+    try:
+        with file.open("rb") as opened:
+            size = opened.seek(0, 2)
+            since = known if known <= size else 0
+            until = _last_line_end(opened, since, size)
+    except FileNotFoundError:
+        # An agent may tell of a session before it has written anything down.
+        since = until = known
     return Stretch(str(file), agent, since, until)
 
 
-def end_of(file: Path, *, agent: str, known: int) -> Stretch:
-    """The last lines of what is known: told again they add nothing, but say that this was the end."""
-    with file.open("rb") as opened:
-        start = max(0, known - _MOST_REPEATED)
-        opened.seek(start)
-        raw = opened.read(known - start)
-    skipped = raw.find(b"\n") + 1 if start else 0
-    return Stretch(str(file), agent, start + skipped, known)
+def has_words(file: Path, words: str) -> bool:
+    """Whether its last lines say them: an agent may tell of its end before it has written it down."""
+    try:
+        with file.open("rb") as opened:
+            opened.seek(max(0, opened.seek(0, 2) - _MOST_OF_END))
+            raw = opened.read()
+    except FileNotFoundError:
+        return False
+    forms = (json.dumps(words, ensure_ascii=in_ascii)[1:-1] for in_ascii in (False, True))
+    return any(form.encode("utf-8", "replace") in raw for form in forms)
 
 
 def read_piece(stretch: Stretch) -> Piece:
