@@ -79,11 +79,12 @@ def like_opencode(connection: Connection) -> Entry:
 
 
 def like_codex(connection: Connection) -> Entry:
-    """Codex hands on no variable that is not named."""
+    """Codex hands on no variable that is not named, and hides tools behind a search unless it is told to wait."""
+    at_once = {"startup_readiness": "catalog", "omit_tools_from": ["deferred"]}
     if connection.url:
-        return {"url": _endpoint(connection), "bearer_token_env_var": TOKEN_VARIABLE}
+        return {"url": _endpoint(connection), "bearer_token_env_var": TOKEN_VARIABLE, **at_once}
     passed = {"env_vars": [TOKEN_VARIABLE]} if connection.names_token else {}
-    return {**_started(connection, None), **passed}
+    return {**_started(connection, None), **passed, **at_once}
 
 
 def grouped_hook(event: Event, line: str) -> Entry:
