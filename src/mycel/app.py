@@ -57,6 +57,7 @@ from mycel.services.upkeep import Upkeep
 from mycel.services.working import Performer, Working
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, load_settings, write_setting
+from mycel.stores.layout import TEAMS_FOLDER, WORKSPACE_FILE
 from mycel.stores.sqlite.checks import CHECK_AFTER_SECONDS
 from mycel.stores.sqlite.connection import check_sqlite_version
 from mycel.stores.sqlite.database import Disk
@@ -67,9 +68,6 @@ from mycel.wire.daemon_file import SERVICE_FILES
 if TYPE_CHECKING:
     from mycel.providers.embeddings.description import Description
     from mycel.providers.embeddings.examine import Examination
-
-WORKSPACE_FILE = "workspace.sqlite"
-TEAMS_FOLDER = "teams"
 
 
 def open_workspace(

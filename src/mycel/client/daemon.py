@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mycel.client.service_log import ServiceLog
 from mycel.errors import Misconfigured, Unavailable
@@ -25,9 +25,6 @@ from mycel.wire.daemon_file import (
     read_daemon_file,
     read_operator_token,
 )
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 # A service that is well answers in milliseconds; one that was stopped by its terminal never does.
 HEALTH_SECONDS = 2.0
@@ -83,6 +80,22 @@ def ensure_daemon(data_dir: Path) -> Daemon:
     return find_daemon(data) or _start_alone(data, deadline=time.monotonic() + START_SECONDS)
 
 
+def find_hanging(data_dir: Path) -> DaemonFile | None:
+    """The service that owns a data directory and takes connections, where it did not answer when it was asked."""
+    import socket
+    from urllib.parse import urlsplit
+
+    named = read_daemon_file(data_dir)
+    if named is None or not _owns(data_dir):
+        return None
+    parts = urlsplit(named.url)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=HEALTH_SECONDS):
+            return named
+    except OSError:
+        return None
+
+
 def _start_alone(data: Path, *, deadline: float) -> Daemon:
     from filelock import FileLock, Timeout
 
@@ -100,18 +113,16 @@ def _start_alone(data: Path, *, deadline: float) -> Daemon:
 
 def _require_own_version(data: Path) -> None:
     """One that runs is never sent anything; of one that was killed only the file is left, which is no matter."""
-    from filelock import FileLock
-
     named = read_daemon_file(data)
-    if named is None or named.secret is not None:
-        return
-    if _is_held(FileLock(data / SERVICE_LOCK, mode=OWNER_ONLY, fallback_to_soft=False)):
+    if named is not None and named.secret is None and _owns(data):
         raise Unavailable(other_version(named))
 
 
-def _is_held(lock: BaseFileLock) -> bool:
-    from filelock import Timeout
+def _owns(data: Path) -> bool:
+    """Whether a service has this data directory."""
+    from filelock import FileLock, Timeout
 
+    lock = FileLock(data / SERVICE_LOCK, mode=OWNER_ONLY, fallback_to_soft=False)
     try:
         with lock.acquire(timeout=0):
             return False

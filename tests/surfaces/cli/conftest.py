@@ -1,6 +1,7 @@
 """The command line in this process, on a real data directory of its own: on the files, and through a service."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+import mycel as package
 from mycel.client.workspace import RemoteWorkspace
 from mycel.surfaces.cli.invocation import Invocation
 from mycel.surfaces.cli.main import build
@@ -47,17 +49,33 @@ class CommandLine:
 
 @contextmanager
 def workspace_behind_a_service(call: Invocation) -> Iterator[RemoteWorkspace]:
-    """As `Invocation.workspace` finds it where nothing is set, but for the process and the socket."""
+    """As `Invocation.open` finds it where nothing is set, but for the process and the socket."""
     with call.files(for_others=True) as opened, in_process(opened, settings=call.settings()) as sender:
         yield RemoteWorkspace(ADDRESS, token=opened.issue_token("operator"), sender=sender)
 
 
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory in which something was done, and nothing is left of it."""
+    data = tmp_path_factory.mktemp("begun") / "data"
+    package.open(data).close()
+    return data
+
+
 @pytest.fixture
-def mycel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> CommandLine:
+def mycel(untouched: CommandLine, begun: Path) -> CommandLine:
+    """Where commands have run before."""
+    shutil.copytree(begun, untouched.data)
+    return untouched
+
+
+@pytest.fixture
+def untouched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> CommandLine:
+    """On a data directory that is not there yet."""
     for name in ("MYCEL_DATA", "MYCEL_AGENT"):
         monkeypatch.delenv(name, raising=False)
     if way == "service":
-        monkeypatch.setattr(Invocation, "workspace", workspace_behind_a_service)
+        monkeypatch.setattr(Invocation, "open", workspace_behind_a_service)
     return CommandLine(tmp_path / "data")
 
 

@@ -134,7 +134,7 @@ def test_a_file_of_the_personal_folder_is_private_by_whatever_link_it_is_reached
     (tmp_path / "link").symlink_to(folder)
     monkeypatch.setenv("MYCEL_PERSONAL_MEMORY_FOLDER", str(folder))
     monkeypatch.chdir(tmp_path)
-    mycel.ok("capture", "file", "link/diary.md", "--as", "swe-1")
+    mycel.ok("capture", "file", "link/diary.md", "--as", "swe-1", "--create")
     (note,) = mycel.json("list", "--type", "document", "--as", "swe-1")["items"]
     assert (note["visibility"], note["source_ref"]["uri"]) == ("private", str(folder / "diary.md"))
     assert mycel.json("list", "--type", "document")["items"] == []

@@ -33,9 +33,9 @@ def test_the_log_is_told_by_path_project_and_type(mycel: Any) -> None:
 
 
 def test_a_member_is_told_of_what_it_may_see(mycel: Any) -> None:
-    mycel.save("Mine.", "--visibility", "private", "--as", "swe-1", "--path", "/mine")
+    mycel.save("Mine.", "--visibility", "private", "--as", "swe-1", "--create", "--path", "/mine")
     mycel.save("Ours.", "--as", "swe-1", "--path", "/ours")
-    assert told(mycel, "--as", "swe-2") == [("create", "/ours")]
+    assert told(mycel, "--as", "swe-2", "--create") == [("create", "/ours")]
     mycel.ok("team", "add", "squad")
     assert told(mycel, "--team", "squad") == []
     assert mycel.run("watch", "--once", "--as", "swe-2", "--team", "squad").exit_code == 3

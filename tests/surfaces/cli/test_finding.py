@@ -141,7 +141,7 @@ def test_stats_counts_by_type_and_status(mycel) -> None:
 def test_stored_text_cannot_steer_the_terminal(
     mycel, terminal: Callable[[], None], command: str, on_terminal: bool
 ) -> None:
-    id = mycel.save(TROUBLE, "--as", "swe-1")
+    id = mycel.save(TROUBLE, "--as", "swe-1", "--create")
     mycel.ok("inbox", "approve", id)
     if on_terminal:
         terminal()

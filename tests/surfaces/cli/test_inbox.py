@@ -30,7 +30,7 @@ def test_the_inbox_lists_what_waits_and_why(mycel, candidate: str) -> None:
 
 
 def test_the_inbox_is_filtered_and_paged_like_a_list(mycel, candidate: str) -> None:
-    mycel.save("Perhaps.", "--needs-review", "--type", "note", "--tag", "doubt", "--as", "swe-1")
+    mycel.save("Perhaps.", "--needs-review", "--type", "note", "--tag", "doubt", "--as", "swe-1", "--create")
     assert len(mycel.json("inbox")["items"]) == 2
     for args in (["--project", "billing"], ["--type", "lesson"], ["--by", "operator"], ["--path", "/projects"]):
         assert [item["memory"]["id"] for item in mycel.json("inbox", "list", *args)["items"]] == [candidate]
@@ -54,8 +54,8 @@ def test_what_waits_is_shown_with_its_evidence_where_it_was_said(mycel, candidat
 
 
 def test_what_waits_is_shown_with_what_it_contradicts(mycel) -> None:
-    stands = mycel.save("Ports start at 8000.", "--key", "ports", "--as", "swe-1")
-    other = mycel.save("Ports start at 9000.", "--key", "ports", "--as", "swe-2")
+    stands = mycel.save("Ports start at 8000.", "--key", "ports", "--as", "swe-1", "--create")
+    other = mycel.save("Ports start at 9000.", "--key", "ports", "--as", "swe-2", "--create")
     shown = mycel.ok("inbox", "show", other)
     assert f"contradicts → Ports start at 8000.  {stands}" in shown
     assert mycel.json("inbox", "show", other)["links"][0]["to_id"] == stands

@@ -52,7 +52,7 @@ def test_installing_shows_the_change_and_adds_the_member(mycel, home: Path) -> N
 
 def test_a_member_and_a_team_can_be_named(mycel, home: Path) -> None:
     mycel.ok("team", "add", "squad")
-    mycel.ok("install", "cursor", "--as", "swe-1", "--team", "squad")
+    mycel.ok("install", "cursor", "--as", "swe-1", "--create", "--team", "squad")
     assert members(mycel) == [("swe-1", "squad", "agent")]
     assert server(home / ".cursor/mcp.json")["env"] == {"MYCEL_AGENT": "swe-1"}
     assert "--as swe-1" in (home / ".cursor/hooks.json").read_text()
@@ -60,6 +60,99 @@ def test_a_member_and_a_team_can_be_named(mycel, home: Path) -> None:
     assert elsewhere.exit_code == 5
     assert "squad" in elsewhere.stderr
     assert not (home / ".codex").exists()
+
+
+@pytest.fixture
+def rooms(mycel):
+    mycel.ok("team", "add", "engineering")
+    mycel.ok("team", "add", "marketing")
+    return mycel
+
+
+def joined(mycel, *args: str) -> tuple[str, str]:
+    """The team, and what was said of it."""
+    told = mycel.run("install", "claude-code", "--yes", *args)
+    assert told.exit_code == 0, told.output
+    return dict(one[:2] for one in members(mycel))["claude-code"], told.stderr
+
+
+def test_an_agent_joins_the_only_team_with_memories(rooms) -> None:
+    for _ in range(2):
+        rooms.save("We ship on Tuesdays.", "--team", "engineering", "--type", "decision")
+    rooms.save("The cache is warm.", "--team", "engineering")
+    rooms.save("A guess.", "--team", "marketing", "--needs-review")
+    team, told = joined(rooms)
+    assert team == "engineering"
+    assert "claude-code joins engineering: 3 memories, 2 decisions." in told
+    assert "engineering was chosen since it has the most memories" in told
+    assert "another one (executive, marketing) by `mycel install claude-code --team TEAM`" in told
+
+
+def test_an_agent_joins_the_team_that_knows_the_repository(rooms, home: Path) -> None:
+    for number in range(3):
+        rooms.save(f"Note {number}.", "--team", "engineering")
+    (home / "project/.mycel.toml").write_text('project = "shop"\n')
+    rooms.save("The till is green.", "--team", "marketing", "--project", "shop")
+    team, told = joined(rooms)
+    assert team == "marketing"
+    assert "marketing was chosen since it knows project" in told
+
+
+def test_an_agent_joins_the_team_with_members_where_nothing_is_known(rooms) -> None:
+    rooms.ok("member", "add", "swe-1", "--team", "engineering")
+    team, told = joined(rooms)
+    assert team == "engineering"
+    assert "joins engineering: 0 memories, 0 decisions" in told
+
+
+def test_an_agent_in_the_wrong_room_is_moved_by_naming_the_right_one(rooms) -> None:
+    rooms.save("We ship on Tuesdays.", "--team", "engineering")
+    assert joined(rooms, "--team", "executive")[0] == "executive"
+    assert "Nothing changes" in joined(rooms)[1]
+    team, told = joined(rooms, "--team", "engineering")
+    assert team == "engineering"
+    assert "claude-code moves from executive to engineering: 1 memory, 0 decisions." in told
+
+
+def test_with_one_team_nothing_is_asked_and_nothing_chosen(mycel) -> None:
+    mycel.save("We ship on Tuesdays.", "--type", "decision")
+    _, told = joined(mycel)
+    assert "claude-code joins executive: 1 memory, 1 decision." in told
+    assert "chosen" not in told
+
+
+def test_a_person_at_a_terminal_is_asked_for_the_team(rooms, terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms.save("We ship on Tuesdays.", "--team", "engineering")
+    rooms.save("We write on Mondays.", "--team", "marketing")
+    terminal()
+    monkeypatch.setattr("mycel.surfaces.cli.installing._may_ask", lambda call, *, yes: not yes)
+    told = rooms.run("install", "claude-code", input="marketing\ny\n")
+    assert "Which team does it join? engineering (1 memory), marketing (1 memory)" in told.stderr
+    assert "claude-code joins marketing" in told.stderr
+    assert rooms.run("install", "codex", input="sales\n").exit_code == 2
+    assert members(rooms) == [("claude-code", "marketing", "agent")]
+
+
+def test_a_dry_run_tells_the_room_and_adds_nobody(rooms) -> None:
+    rooms.save("We ship on Tuesdays.", "--team", "engineering")
+    assert "claude-code joins engineering" in rooms.run("install", "claude-code", "--dry-run").stderr
+    shown = rooms.json("install", "claude-code", "--dry-run")
+    assert (shown["member"], shown["team"]) == ("claude-code", "engineering")
+    assert members(rooms) == []
+
+
+def test_installing_codex_says_that_its_hooks_want_to_be_trusted(mycel) -> None:
+    told = mycel.run("install", "codex").stderr
+    assert "start codex, open /hooks, and trust" in told
+
+
+def test_installing_is_a_first_command(untouched) -> None:
+    untouched.ok("install", "claude-code", "--dry-run")
+    assert not untouched.data.exists()
+    assert untouched.run("install", "claude-code", "--as", "swe-1").exit_code == 2
+    assert not untouched.data.exists()
+    untouched.ok("install", "claude-code")
+    assert members(untouched) == [("claude-code", "executive", "agent")]
 
 
 def test_a_project_has_nothing_of_one_machine_in_its_files(mycel, home: Path) -> None:
@@ -147,10 +240,10 @@ def test_the_doctor_finds_all_well(mycel) -> None:
 def test_the_doctor_tries_what_is_installed(mycel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # However busy the machine is.
     monkeypatch.setattr("mycel.surfaces.agents.agent_checks.SLOW_SECONDS", 60)
-    mycel.ok("install", "claude-code", "--as", "swe-1")
+    mycel.ok("install", "claude-code", "--as", "swe-1", "--create")
     state, text = checks(mycel)["claude-code"]
     assert state == "ok", text
-    assert "acts as swe-1, a hook takes" in text
+    assert "acts as swe-1 of executive, a hook takes" in text
     assert text.endswith("6 tools")
     path = home / ".claude/settings.json"
     whole = path.read_text()

@@ -13,6 +13,8 @@ NOTES = "# Conventions\n- **imports**: node: prefix\n\n# Empty\n\n# Deploy\nBuil
 def ids(mycel) -> tuple[str, str]:
     """The id of the value that stands, and of one that waits against it."""
     mycel.ok("member", "add", "lead-1", "--team", "executive", "--role", "lead")
+    for name in ("swe-1", "swe-2"):
+        mycel.ok("member", "add", name, "--team", "executive")
     stands = mycel.ok("knowledge", "set", "port", "Port 80.", "--project", "web", "--as", "swe-1").strip()
     result = mycel.run(
         "knowledge", "set", "port", "Port 81.", "--project", "web", "--confidence", "0.5", "--as", "swe-2"

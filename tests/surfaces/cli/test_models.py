@@ -34,7 +34,6 @@ def test_the_list_names_what_is_there_and_who_chose(mycel, tmp_path: Path, monke
     assert [item["name"] for item in mycel.json("model", "list")["items"]] == ["builtin", "none"]
     assert in_use(mycel) == [("builtin", "default")]
     tiny = str(write_model(tmp_path / "tiny"))
-    mycel.data.mkdir()
     (mycel.data / "mycel.toml").write_text(f'embedder = "{tiny}"\n')
     assert in_use(mycel) == [(tiny, "mycel.toml")]
     monkeypatch.setenv("MYCEL_EMBEDDER", "none")
@@ -44,7 +43,6 @@ def test_the_list_names_what_is_there_and_who_chose(mycel, tmp_path: Path, monke
 
 def test_the_list_is_a_table(mycel, tmp_path: Path, terminal: Callable[[], None]) -> None:
     tiny = str(write_model(tmp_path / "tiny"))
-    mycel.data.mkdir()
     (mycel.data / "mycel.toml").write_text(f'embedder = "{tiny}"\n')
     names, *rows = [row.split("\t") for row in mycel.ok("model", "list").splitlines()]
     assert names == ["name", "in use", "kind", "dimensions", "size", "model"]
@@ -66,12 +64,12 @@ def test_the_list_shows_a_broken_choice_and_still_works(mycel, monkeypatch: pyte
     assert "/nowhere cannot be used: " in result.stderr
 
 
-def test_the_check_of_the_built_in_model_ends_well(mycel) -> None:
-    lines = mycel.ok("model", "check").splitlines()
+def test_the_check_of_the_built_in_model_ends_well(untouched) -> None:
+    lines = untouched.ok("model", "check").splitlines()
     assert lines[0].startswith("builtin  ")
     assert lines[-1] == "usable"
-    assert not mycel.data.exists()
-    found = mycel.json("model", "check", "builtin")
+    assert not untouched.data.exists()
+    found = untouched.json("model", "check", "builtin")
     assert (found["usable"], {finding["outcome"] for finding in found["findings"]}) == (True, {"good"})
     assert {"model", "dimensions", "load_ms", "text_ms", "background"} < set(found)
 
@@ -167,21 +165,21 @@ def test_openai_says_what_it_needs(mycel, monkeypatch: pytest.MonkeyPatch) -> No
     assert "sk-secret" not in result.output + file_of(mycel)
 
 
-def test_a_variable_that_would_win_stops_it(mycel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_would_win_stops_it(untouched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYCEL_EMBEDDER", "none")
-    result = mycel.run("model", "use", "builtin")
+    result = untouched.run("model", "use", "builtin")
     assert result.exit_code == 9
     assert result.stderr.startswith("mycel: MYCEL_EMBEDDER is set in the environment and wins over mycel.toml")
-    assert not mycel.data.exists()
+    assert not untouched.data.exists()
 
 
 def test_only_the_operator_chooses(mycel) -> None:
+    mycel.ok("member", "add", "swe-1", "--team", "executive")
     assert mycel.run("--as", "swe-1", "model", "use", "none").exit_code == 4
-    assert not mycel.data.exists()
+    assert not (mycel.data / "mycel.toml").exists()
 
 
 def test_a_choice_that_broke_can_be_replaced(mycel) -> None:
-    mycel.data.mkdir()
     (mycel.data / "mycel.toml").write_text('embedder = "/nowhere"\n')
     assert mycel.run("recent").exit_code == 9
     mycel.ok("model", "use", "builtin")

@@ -52,6 +52,7 @@ def test_maintaining_archives_what_has_expired(mycel) -> None:
 
 
 def test_only_the_operator_maintains(mycel) -> None:
+    mycel.ok("member", "add", "swe-1", "--team", "executive")
     assert mycel.run("--as", "swe-1", "maintain").exit_code == 4
 
 

@@ -4,95 +4,64 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mycel.domain.team import OPERATOR
 from mycel.errors import MycelError
 from mycel.settings import Settings
-from mycel.surfaces.agents.connecting import connection_of, site_of
+from mycel.surfaces.agents.connecting import connection_of
 from mycel.surfaces.agents.findings import Finding, ok, problem, warning
-from mycel.surfaces.agents.installing import Site, plan_install
-from mycel.surfaces.agents.json_text import NotEditable
-from mycel.surfaces.agents.probing import ask_hook, list_tools, option_of, program_of, server_of
-from mycel.surfaces.agents.records import Installed, Records
-from mycel.surfaces.agents.shapes import Entry
-from mycel.surfaces.agents.table import AGENTS, PROJECT, USER
+from mycel.surfaces.agents.hook_switches import hindrance_of
+from mycel.surfaces.agents.identity_checks import Endpoint, identity_of
+from mycel.surfaces.agents.installing import plan_install
+from mycel.surfaces.agents.probing import ask_hook, list_tools, program_of, server_of
+from mycel.surfaces.agents.setups import Setup, find_setups
+from mycel.surfaces.agents.table import USER
 from mycel.surfaces.hooks import happening as told
 from mycel.surfaces.hooks.events import name_of
 from mycel.surfaces.hooks.place import find_place
 
+# How a plugin is taken out.
+_REMOVALS = {told.CLAUDE_CODE: "claude plugin uninstall", told.CODEX: "codex plugin remove"}
 # An agent waits for its hooks.
 SLOW_SECONDS = 0.6
 _FAILURES = (OSError, ValueError, subprocess.SubprocessError)
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
-    """An agent somewhere, as its files say it."""
+class Surroundings:
+    """What the checks before have found out. `members` are the known ones with their teams, where that may be asked.
 
-    site: Site
-    record: Installed | None
-    server: Entry | None
-    hooks: Sequence[str]
+    `silence` says why nothing can be tried, where that is so.
+    """
 
-    @property
-    def name(self) -> str:
-        where = "" if self.site.scope == USER else f" in {self.site.root}"
-        return f"{self.site.agent.name}{where}"
-
-    @property
-    def member(self) -> str:
-        """As whom its hooks act."""
-        return option_of(self.hooks[0], "--as") or self.site.agent.name
-
-    @property
-    def install_command(self) -> str:
-        scope = " --project" if self.site.scope == PROJECT else ""
-        return f"mycel install {self.site.agent.name}{scope}"
+    settings: Settings
+    service: Endpoint | None = None
+    members: Mapping[str, str] | None = None
+    silence: str | None = None
 
 
-def check_agents(settings: Settings) -> list[Finding]:
-    """Of the user, of the project of this folder, and of others that were set up by way of this data directory."""
-    setups = [one for one in _setups(settings) if one.record or one.server or one.hooks]
+def check_agents(around: Surroundings) -> list[Finding]:
+    setups = find_setups(around.settings)
     if not setups:
         return [warning("agents", "no coding agent is set up", "connect one: mycel install claude-code")]
+    if around.silence is not None:
+        untried = f"not tried, since {around.silence}"
+        findings = [
+            _check_files(one) or warning(one.name, untried, "see what is said about it above") for one in setups
+        ]
+        return [*findings, *_check_doubles(setups)]
     # Hooks one by one: beside each other they would look slower than they are.
-    hooks = [_hook_result(one, settings.data) for one in setups]
+    hooks = [_hook_result(one, around.settings.data) for one in setups]
     with ThreadPoolExecutor() as pool:
         servers = _Servers(pool)
         tools = [servers.tools(one) for one in setups]
         results = zip(setups, hooks, tools, strict=True)
-        findings = [_check(setup, settings, took, listed) for setup, took, listed in results]
+        findings = [_check(setup, around, took, listed) for setup, took, listed in results]
     return [*findings, *_check_doubles(setups)]
-
-
-def _setups(settings: Settings) -> Iterator[Setup]:
-    records = Records(settings.data)
-    sites = [site_of(agent, scope) for agent in AGENTS.values() for scope in (USER, PROJECT)]
-    known = {(one.agent.name, one.scope, str(one.root)) for one in sites}
-    for record in records.all():
-        is_new = (record.agent, record.scope, record.root) not in known
-        if is_new and record.agent in AGENTS and record.scope == PROJECT and Path(record.root).is_dir():
-            sites.append(Site(AGENTS[record.agent], PROJECT, Path(record.root)))
-    for site in sites:
-        if site.scope == PROJECT and site.root == Path.home():
-            continue
-        record = records.find(site.agent.name, site.scope, site.root)
-        yield Setup(site, record, *_present(site, settings))
-
-
-def _present(site: Site, settings: Settings) -> tuple[Entry | None, list[str]]:
-    server: Entry | None = None
-    lines: list[str] = []
-    for path, form in site.forms(connection_of(settings, scope=site.scope, member=site.agent.name)).items():
-        try:
-            found, hooks = form.present(path.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, NotEditable):
-            continue
-        server, lines = server or found, [*lines, *hooks]
-    return server, lines
 
 
 def _hook_result(setup: Setup, folder: Path) -> float | Exception | None:
@@ -121,9 +90,8 @@ class _Servers:
         return self._asked[server.line]
 
 
-def _check(
-    setup: Setup, settings: Settings, took: float | Exception | None, tools: Future[list[str]] | None
-) -> Finding:
+def _check_files(setup: Setup) -> Finding | None:
+    """What is wrong with an agent's files, whatever they would do."""
     again = f"run {setup.install_command}"
     if setup.server is None or not setup.hooks:
         missing = "MCP servers" if setup.server is None else "hooks"
@@ -131,18 +99,37 @@ def _check(
     if (unknown := _unknown_program(setup)) is not None:
         advice = again if Path(unknown).is_absolute() else "put its folder on the PATH that the agent has"
         return problem(setup.name, f"{unknown} cannot be run", advice)
+    return None
+
+
+def _check(
+    setup: Setup, around: Surroundings, took: float | Exception | None, tools: Future[list[str]] | None
+) -> Finding:
+    again = f"run {setup.install_command}"
+    if (wrong := _check_files(setup)) is not None:
+        return wrong
+    identity = identity_of(setup, around.settings, around.service)
+    if identity.finding is not None:
+        return identity.finding
     if isinstance(took, Exception):
         return problem(setup.name, f"its hook fails: {_why(took)}", again)
     try:
         listed = tools.result() if tools else None
     except _FAILURES as error:
         return problem(setup.name, f"its MCP server fails: {_why(error)}", "run `mycel mcp` by hand to see why")
-    text = _told(setup, took, listed)
-    if _differs(setup, settings):
+    member = identity.member or setup.member
+    text = _told(setup, _with_team(member, around), took, listed)
+    hindrance = hindrance_of(setup, Path(setup.data or around.settings.data))
+    if hindrance is not None and hindrance.is_certain:
+        return warning(setup.name, f"{text}; {hindrance.text}", hindrance.advice)
+    if around.members is not None and member != OPERATOR and member not in around.members:
+        text = f"{text}; there is no member {member}, so that it is nobody in `executive`"
+        return warning(setup.name, text, again)
+    if setup.plugin is None and _differs(setup, around.settings):
         return warning(setup.name, f"{text}; not as this Mycel would set it up", again)
     if took is not None and took > SLOW_SECONDS:
         return warning(setup.name, text, "the agent waits for its hooks: see what else keeps the machine busy")
-    return ok(setup.name, text)
+    return ok(setup.name, text if hindrance is None else f"{text}; {hindrance.text}: {hindrance.advice}")
 
 
 def _unknown_program(setup: Setup) -> str | None:
@@ -151,11 +138,16 @@ def _unknown_program(setup: Setup) -> str | None:
     return next((one for one in programs if shutil.which(one) is None), None)
 
 
-def _told(setup: Setup, took: float | None, listed: list[str] | None) -> str:
+def _with_team(member: str, around: Surroundings) -> str:
+    team = None if around.members is None else around.members.get(member)
+    return member if team is None else f"{member} of {team}"
+
+
+def _told(setup: Setup, who: str, took: float | None, listed: list[str] | None) -> str:
     hook = "" if took is None else f", a hook takes {took * 1000:.0f} ms"
     server = setup.server or {}
     tools = f"{len(listed)} tools" if listed is not None else f"tools at {server.get('url') or server.get('httpUrl')}"
-    return f"acts as {setup.member}{hook}, {tools}"
+    return f"acts as {who}{hook}, {tools}"
 
 
 def _why(error: Exception) -> str:
@@ -174,15 +166,18 @@ def _differs(setup: Setup, settings: Settings) -> bool:
         return True
 
 
-def _check_doubles(setups: Sequence[Setup]) -> list[Finding]:
+def _check_doubles(setups: Sequence[Setup]) -> Iterator[Finding]:
+    """Of the user, of the project of this folder and of a plugin, everything that is more than one runs each time."""
     here = find_place(Path.cwd()).root
-    users = {one.site.agent.name for one in setups if one.site.scope == USER and one.hooks}
-    return [
-        warning(
-            one.name,
-            "it is set up for the user as well: its hooks run twice here",
-            f"keep one: mycel uninstall {one.site.agent.name}",
-        )
-        for one in setups
-        if one.site.scope == PROJECT and one.site.root == here and one.hooks and one.site.agent.name in users
-    ]
+    ways: dict[str, list[Setup]] = {}
+    for one in setups:
+        if one.hooks and (one.site.scope == USER or one.site.root == here):
+            ways.setdefault(one.site.agent.name, []).append(one)
+    for agent, several in ways.items():
+        for one in several[1:]:
+            if one.plugin is None:
+                text, advice = "it is set up for the user as well", f"keep one: mycel uninstall {agent}"
+            else:
+                text = "`mycel install` has set it up as well"
+                advice = f"keep one: mycel uninstall {agent}, or {_REMOVALS[agent]} {one.plugin}"
+            yield warning(one.name, f"{text}: its hooks run twice here", advice)

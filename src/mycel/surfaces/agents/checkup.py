@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mycel.errors import AccessDenied, MycelError
 from mycel.settings import Settings
+from mycel.stores.layout import is_unused
 from mycel.surfaces.agents.findings import Finding, ok, problem, warning
+from mycel.surfaces.agents.identity_checks import Endpoint
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.delivery import QUEUE, deliver_all
 from mycel.surfaces.hooks.environment import OFF, ON, read_environment
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 from mycel.surfaces.hooks.log import FOLDER, Log
 from mycel.surfaces.hooks.queue import Queue
 from mycel.surfaces.hooks.service import caller_of
@@ -37,6 +41,9 @@ def check_data(data: Path) -> Finding:
     if free < SCARCE_BYTES:
         make = problem if free < TOO_LITTLE_BYTES else warning
         return make("data", text, "make room on this disk")
+    if is_unused(data):
+        begin = "`mycel save TEXT` or `mycel install AGENT` begins it; --data or MYCEL_DATA names another folder"
+        return warning("data", f"there is nothing in {text.replace(', ', ' yet, ', 1)}", begin)
     return ok("data", text)
 
 
@@ -52,29 +59,57 @@ def check_sqlite() -> Finding:
     return ok("sqlite", apsw.sqlite_lib_version())
 
 
-def check_service(settings: Settings) -> Finding:
-    """Started where none runs, as by any other command."""
+def check_service(settings: Settings) -> tuple[Finding, Endpoint | None]:
+    """Started where none runs, as by any other command; the way to it where it answers."""
     if settings.url is not None:
-        return ok("service", f"at {settings.url}")
+        return _check_address(settings.url, has_token=settings.token is not None)
     if settings.daemon == OFF:
-        return warning("service", "MYCEL_DAEMON is off", "hooks cannot reach anybody: unset it, or run `mycel serve`")
-    from mycel.client.daemon import ensure_daemon, find_daemon
+        advice = "hooks cannot reach anybody: unset it, or run `mycel serve`"
+        return warning("service", "MYCEL_DAEMON is off", advice), None
+    from mycel.client.daemon import ensure_daemon, find_daemon, find_hanging
 
     try:
         runs = find_daemon(settings.data) is not None
+        if not runs and (hanging := find_hanging(settings.data)) is not None:
+            text = f"runs at {hanging.url}, takes connections and does not answer"
+            return problem("service", text, f"end process {hanging.pid}; it is started again"), None
         daemon = ensure_daemon(settings.data)
     except MycelError as error:
-        return problem("service", str(error), f"see {settings.data / 'service.log'}")
+        return problem("service", str(error), f"see {settings.data / 'service.log'}"), None
     began = time.perf_counter()
     answers = find_daemon(settings.data) is not None
     took = time.perf_counter() - began
     text = f"{'runs' if runs else 'was started'} at {daemon.url}, version {daemon.version}"
+    restart = f"end process {daemon.pid}; it is started again"
     if not answers:
-        return problem("service", f"{text}, but does not answer", f"end process {daemon.pid}; it is started again")
+        return problem("service", f"{text}, but does not answer", restart), None
+    service = Endpoint(daemon.url, daemon.secret)
     if daemon.note is not None:
-        return warning("service", daemon.note, f"end process {daemon.pid}; it is started again")
-    text = f"{text}, answers in {took * 1000:.0f} ms"
-    return ok("service", text) if took < SLOW_SECONDS else warning("service", text, "see what keeps the machine busy")
+        return warning("service", daemon.note, restart), service
+    return _by_time("service", text, took), service
+
+
+def _check_address(url: str, *, has_token: bool) -> tuple[Finding, Endpoint | None]:
+    """Of another service than that of the data directory."""
+    advice = "start the service there, or correct MYCEL_URL; without it, the one of the data directory is used"
+    service = Endpoint(url)
+    began = time.perf_counter()
+    try:
+        status = service.get("/health").status
+    except TimeUp:
+        return problem("service", f"{url} (MYCEL_URL) takes connections and does not answer", advice), None
+    except (Unreachable, ValueError):
+        return problem("service", f"nothing answers at {url} (MYCEL_URL)", advice), None
+    if status != HTTPStatus.OK:
+        return problem("service", f"something else than Mycel answers at {url} (MYCEL_URL)", advice), None
+    if not has_token:
+        return problem("service", f"{url} (MYCEL_URL) wants a token", "set MYCEL_TOKEN to a token of it"), None
+    return _by_time("service", f"runs at {url}", time.perf_counter() - began), service
+
+
+def _by_time(name: str, text: str, took: float) -> Finding:
+    told = f"{text}, answers in {took * 1000:.0f} ms"
+    return ok(name, told) if took < SLOW_SECONDS else warning(name, told, "see what keeps the machine busy")
 
 
 def check_caller(memory: MemoryApi) -> Finding:

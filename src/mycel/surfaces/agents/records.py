@@ -49,6 +49,12 @@ class Records:
         found = [_read(path) for path in sorted(self._folder.glob("*.json"))]
         return [one for one in found if one is not None]
 
+    def kept_at(self, agent: str, scope: str, root: Path) -> float | None:
+        try:
+            return self._path(agent, scope, root).stat().st_mtime
+        except OSError:
+            return None
+
     def keep(self, done: Installed) -> None:
         self._make(self._folder)
         content = json.dumps(asdict(done), indent=1).encode() + b"\n"

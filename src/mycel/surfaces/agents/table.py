@@ -41,6 +41,8 @@ class Agent:
     beside_hooks: Mapping[str, Any] = field(default_factory=dict[str, Any])
     # The agent reads its files with comments and trailing commas in them.
     comments: bool = False
+    # What only the user can do, once it is set up.
+    after_install: str | None = None
 
     def places(self, scope: str, root: Path, *, moved_to: Path | None) -> Files:
         """The files with their whole paths."""
@@ -74,6 +76,7 @@ AGENTS: Mapping[str, Agent] = {
             folder=".codex",
             moved_by="CODEX_HOME",
             servers_key="mcp_servers",
+            after_install="Codex runs no hook that is not trusted: start codex, open /hooks, and trust those of mycel.",
         ),
         Agent(
             told.CURSOR,

@@ -37,7 +37,7 @@ _DEGRADED = {
 _AGES = ((60, "s"), (60, "min"), (24, "h"), (30, "d"))
 
 
-def show_memories(page: Page[Memory]) -> None:
+def show_memories(page: Page[Memory], *, with_team: bool = False) -> None:
     columns = (
         Column("title", "bold"),
         Column("type", "cyan"),
@@ -45,20 +45,26 @@ def show_memories(page: Page[Memory]) -> None:
         Column("created", "dim"),
         Column("id", "dim", below=True),
         Column("path", "dim", below=True),
+        *team_column(with_team=with_team),
     )
     if page:
-        print_table(columns, [_row(memory) for memory in page])
+        print_table(columns, [(*_row(memory), *([memory.team] if with_team else [])) for memory in page])
     else:
         note("No memories.")
 
 
-def show_page(page: Page[Memory]) -> None:
-    show_memories(page)
+def show_page(page: Page[Memory], *, with_team: bool = False) -> None:
+    show_memories(page, with_team=with_team)
     show_more(page)
 
 
-def show_recall(recall: Recall, *, with_parts: bool = False) -> None:
-    several_teams = len({hit.team for hit in recall.hits}) > 1
+def team_column(*, with_team: bool) -> tuple[Column, ...]:
+    """For answers that can be of several teams; the last one, so that the others stay where scripts look for them."""
+    return (Column("team", "dim", below=True),) if with_team else ()
+
+
+def show_recall(recall: Recall, *, with_parts: bool = False, with_team: bool = False) -> None:
+    several_teams = with_team or len({hit.team for hit in recall.hits}) > 1
     for rank, hit in enumerate(recall.hits, start=1):
         print_lines(_hit_lines(rank, hit, with_team=several_teams))
         if with_parts and hit.breakdown:

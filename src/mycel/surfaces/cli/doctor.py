@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import typer
 
 from mycel.errors import MycelError
+from mycel.stores.layout import is_unused
 from mycel.surfaces.cli.exit_codes import FAILED
 from mycel.surfaces.cli.invocation import Command, Invocation, invocation
+from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import line, print_lines
 
 if TYPE_CHECKING:
     from mycel.surfaces.agents.findings import Finding
+
+    # What was found, and the members with their teams where they may be asked for.
+    Told = tuple[list[Finding], Mapping[str, str] | None]
+
+PATIENCE_SECONDS = 8.0
 
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
@@ -36,7 +45,7 @@ def doctor(context: typer.Context) -> None:
 
 
 def _examine(call: Invocation) -> Iterator[Finding]:
-    from mycel.surfaces.agents.agent_checks import check_agents
+    from mycel.surfaces.agents.agent_checks import Surroundings, check_agents
     from mycel.surfaces.agents.checkup import check_data, check_queue, check_service, check_sqlite
     from mycel.surfaces.agents.findings import ok, problem
 
@@ -51,26 +60,47 @@ def _examine(call: Invocation) -> Iterator[Finding]:
     yield check_sqlite()
     if data.state == "problem":
         return
-    service = check_service(settings)
-    yield service
-    if service.state != "problem":
-        yield from _through_the_service(call)
-        yield check_queue(settings, call.member)
-    yield from check_agents(settings)
+    if settings.url is None and is_unused(settings.data):
+        yield from check_agents(Surroundings(settings, silence="there is nothing to remember yet"))
+        return
+    found, service = check_service(settings)
+    yield found
+    if found.state == "problem":
+        yield from check_agents(Surroundings(settings, silence="the service does not answer"))
+        return
+    findings, members = _in_time(lambda: _through_the_service(call))
+    yield from findings
+    yield check_queue(settings, call.member)
+    yield from check_agents(Surroundings(settings, service, members))
 
 
-def _through_the_service(call: Invocation) -> Iterator[Finding]:
+def _through_the_service(call: Invocation) -> Told:
     from mycel.surfaces.agents.checkup import check_caller, check_index, check_stores
     from mycel.surfaces.agents.findings import problem
 
     try:
         with call.workspace() as workspace:
+            admit(call, workspace)
             memory = call.memory_in(workspace)
-            yield check_caller(memory)
-            yield from check_stores(workspace)
-            yield check_index(workspace, memory)
+            findings = [check_caller(memory), *check_stores(workspace), check_index(workspace, memory)]
+            known = workspace.members() if workspace.who_am_i().is_operator else None
     except MycelError as error:
-        yield problem("member", str(error), "set MYCEL_URL and MYCEL_TOKEN to a service and a token of it, or neither")
+        advice = "set MYCEL_URL and MYCEL_TOKEN to a service and a token of it, or neither"
+        return [problem("member", str(error), advice)], None
+    return findings, None if known is None else {one.id: one.team for one in known}
+
+
+def _in_time(ask: Callable[[], Told]) -> Told:
+    """A service that takes every question and answers none must not keep the doctor."""
+    from mycel.surfaces.agents.findings import problem
+
+    answers: SimpleQueue[Told] = SimpleQueue()
+    threading.Thread(target=lambda: answers.put(ask()), name="mycel-doctor", daemon=True).start()
+    try:
+        return answers.get(timeout=PATIENCE_SECONDS)
+    except Empty:
+        text = f"the service did not answer a question within {PATIENCE_SECONDS:.0f} s"
+        return [problem("member", text, "see what keeps it busy, or end it; it is started again")], None
 
 
 def _show(findings: Sequence[Finding]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.output import line, note, print_lines
 from mycel.surfaces.cli.progress import progress
@@ -35,8 +36,8 @@ def explain(
 ) -> None:
     """Say why a search found what it found, why a memory was not in it, or where a memory comes from."""
     call = invocation(context)
-    with call.memory() as team_memory:
-        told = team_memory.explain(recall, memory_id=memory, missing=missing)
+    with teams_of(call) as teams:
+        told = teams.where_it_is(lambda one: one.explain(recall, memory_id=memory, missing=missing))
     call.answer(told, lambda: _show(told))
 
 

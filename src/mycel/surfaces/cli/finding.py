@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from mycel.domain.query import OrderField
+from mycel.domain.asking import read_order
+from mycel.domain.query import Order, OrderField, Page
 from mycel.domain.ranking import Ranking
 from mycel.surfaces.cli import display, options
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.json_shapes import shape
 from mycel.surfaces.cli.options import any_of, filters
@@ -64,6 +66,7 @@ def search(
 ) -> None:
     """Find memories by words and by meaning, the best first, and say why each was found.
 
+    The owner of the files searches every team, unless --as or --team names one.
     With --project or --repo, global memories and your own count as near too, and of other projects only what is
     strongly relevant is shown.
     """
@@ -80,24 +83,37 @@ def search(
         until=until,
     )
     call = invocation(context)
-    with call.memory() as memory:
-        recall = memory.search(
-            query,
+    with teams_of(call) as teams:
+        recall = teams.search(
+            lambda memory: memory.search(
+                query,
+                limit=limit,
+                min_relevance=min_relevance,
+                ranking=ranking,
+                as_of=as_of,
+                **cast("FilterFields", chosen),
+            ),
             limit=limit,
-            min_relevance=min_relevance,
-            ranking=ranking,
-            as_of=as_of,
-            **cast("FilterFields", chosen),
         )
-    call.answer(recall, lambda: display.show_recall(recall, with_parts=explain))
+        with_team = teams.are_several
+    call.answer(recall, lambda: display.show_recall(recall, with_parts=explain, with_team=with_team))
 
 
 def recent(context: typer.Context, *, limit: SearchLimit = 10) -> None:
-    """Show the newest memories of the team."""
+    """Show the newest memories of the team or, to the owner of the files, of every team."""
     call = invocation(context)
-    with call.memory() as memory:
-        page = memory.recent(limit)
-    call.answer(page, lambda: display.show_memories(page))
+    with teams_of(call) as teams:
+        page = teams.page(
+            lambda memory, most, _: memory.recent(most or limit),
+            limit=limit,
+            cursor=None,
+            order=Order,
+            memory_of=lambda memory: memory,
+        )
+        with_team = teams.are_several
+    # The newest are the whole answer: nobody asks for a second page of them.
+    newest = Page(page.items)
+    call.answer(newest, lambda: display.show_memories(newest, with_team=with_team))
 
 
 def get(
@@ -110,8 +126,8 @@ def get(
 ) -> None:
     """Show one memory with all its fields."""
     call = invocation(context)
-    with call.memory() as memory:
-        found = memory.get(id, as_of=as_of)
+    with teams_of(call) as teams:
+        memory, found = teams.where_it_is(lambda memory: (memory, memory.get(id, as_of=as_of)))
         versions = memory.history(id) if history else None
         linked = memory.links(id) if links else None
     answer = cast(dict[str, object], shape(found))
@@ -141,7 +157,10 @@ def list_memories(
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
-    """List memories page by page, the newest first unless ordered otherwise."""
+    """List memories page by page, the newest first unless ordered otherwise.
+
+    The owner of the files sees those of every team, unless --as or --team names one.
+    """
     chosen = filters(
         type=type,
         tag=tag,
@@ -155,11 +174,18 @@ def list_memories(
         until=until,
     )
     call = invocation(context)
-    with call.memory(reads_other_team=True) as memory:
-        page = memory.list(
-            order_by=order_by, limit=limit, cursor=cursor, team=call.team, deleted=deleted, as_of=as_of, **chosen
+    with teams_of(call, reads_other_team=True) as teams:
+        page = teams.page(
+            lambda memory, most, after: memory.list(
+                order_by=order_by, limit=most, cursor=after, team=call.team, deleted=deleted, as_of=as_of, **chosen
+            ),
+            limit=limit,
+            cursor=cursor,
+            order=lambda: read_order(order_by),
+            memory_of=lambda memory: memory,
         )
-    call.answer(page, lambda: display.show_page(page))
+        with_team = teams.are_several
+    call.answer(page, lambda: display.show_page(page, with_team=with_team))
 
 
 def tree(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mycel.surfaces.cli.display import labelled, show_more, when
+from mycel.surfaces.cli.display import labelled, show_more, team_column, when
 from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mycel.domain.query import Page
 
 
-def show_items(page: Page[InboxItem]) -> None:
+def show_items(page: Page[InboxItem], *, with_team: bool = False) -> None:
     columns = (
         Column("title", "bold"),
         Column("type", "cyan"),
@@ -23,9 +23,10 @@ def show_items(page: Page[InboxItem]) -> None:
         Column("by"),
         Column("id", "dim", below=True),
         Column("why", below=True, apart=True),
+        *team_column(with_team=with_team),
     )
     if page:
-        print_table(columns, [_row(item) for item in page])
+        print_table(columns, [(*_row(item), *([item.memory.team] if with_team else [])) for item in page])
     else:
         note("Nothing waits.")
     show_more(page)
@@ -64,6 +65,7 @@ def _fields(item: InboxItem) -> list[tuple[str, str]]:
     return [
         ("id", memory.id),
         ("waits because", item.reason),
+        ("team", memory.team),
         ("type", memory.type),
         ("confidence", f"{memory.confidence:.2f}"),
         ("by", memory.agent_id),

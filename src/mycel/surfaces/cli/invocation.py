@@ -12,7 +12,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mycel.domain.team import EXECUTIVE, OPERATOR
-from mycel.errors import AccessDenied, InvalidInput, Misconfigured
+from mycel.errors import AccessDenied, InvalidInput, Misconfigured, NotFound
+from mycel.stores.layout import is_unused
+from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import is_terminal, note, print_json
 from mycel.surfaces.cli.parameters import spare_conversion
 
@@ -24,6 +26,18 @@ if TYPE_CHECKING:
 
     AnyWorkspace = Workspace | RemoteWorkspace
 
+# What may be the first command in a data directory. Every other one reads or changes what is there.
+FIRST_COMMANDS = frozenset(
+    {
+        *("save", "learn", "profile set", "knowledge set", "knowledge import", "episodes log", "artifacts register"),
+        *("capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail"),
+        *("team add", "team load", "member add", "token issue", "policy set", "model use", "import"),
+        *("install", "mcp", "hook", "serve", "work"),
+    }
+)
+# They look at the name themselves: the agent must not notice, nothing may be asked yet, or it is what they report on.
+_ADMIT_THEMSELVES = frozenset({"hook", "serve", "install", "doctor"})
+
 
 @dataclass(slots=True)
 class Invocation:
@@ -33,7 +47,23 @@ class Invocation:
     member: str | None = None
     team: str | None = None
     as_json: bool = False
+    create: bool = False
     _settings: Settings | None = None
+    _opened: AnyWorkspace | None = None
+    _may_be_first: bool = True
+
+    def begin(self, command: str, context: typer.Context) -> None:
+        """Before the command of this name does anything."""
+        names_somebody = self.member not in {None, OPERATOR}
+        if self.create and not names_somebody:
+            raise InvalidInput("goes with --as, which says whom to add", field="create")
+        if names_somebody and command not in _ADMIT_THEMSELVES:
+            # Nobody is known where nothing is.
+            self._may_be_first = self.create and command in FIRST_COMMANDS
+            workspace = context.with_resource(self.workspace())
+            admit(self, workspace)
+            self._opened = workspace
+        self._may_be_first = command in FIRST_COMMANDS
 
     def settings(self) -> Settings:
         if self._settings is None:
@@ -50,6 +80,25 @@ class Invocation:
 
     @contextmanager
     def workspace(self) -> Generator[AnyWorkspace]:
+        """Opened once for a command, however often it asks."""
+        if self._opened is not None:
+            yield self._opened
+            return
+        self.require_data()
+        with self.open() as opened:
+            yield opened
+
+    def require_data(self) -> None:
+        """Whoever reads finds nothing where nothing was ever written, and leaves it so."""
+        settings = self.settings()
+        if settings.url is None and not self._may_be_first and is_unused(settings.data):
+            raise NotFound(
+                f"there is nothing in {settings.data} yet: `mycel save TEXT` or `mycel team add NAME` begins it, "
+                "--data or MYCEL_DATA names another folder"
+            )
+
+    @contextmanager
+    def open(self) -> Generator[AnyWorkspace]:
         """Through the service: the one that the settings name, or that of the data directory, started if need be."""
         settings = self.settings()
         if settings.url is None and settings.daemon == "off":
@@ -61,6 +110,7 @@ class Invocation:
 
     def lasting(self) -> AnyWorkspace:
         """As `workspace`, for a process that goes on and uses it from several threads."""
+        self.require_data()
         settings = self.settings()
         if settings.url is None and settings.daemon == "off":
             from mycel.app import open_workspace
@@ -76,6 +126,7 @@ class Invocation:
         """
         from mycel.app import open_workspace
 
+        self.require_data()
         settings = self.settings()
         if for_others and settings.artifact_roots is None:
             settings = replace(settings, artifact_roots=())
@@ -97,6 +148,12 @@ class Invocation:
             raise Misconfigured(f"the service at {daemon.url} has no operator token to read: set MYCEL_TOKEN")
         make = RemoteWorkspace.at if lasting else RemoteWorkspace.here
         return make(daemon.url, token=token, service_secret=daemon.secret)
+
+    @property
+    def sees_every_team(self) -> bool:
+        """Whoever owns the files, and names neither a member nor a team nor shows a token."""
+        settings = self.settings()
+        return all(one is None for one in (self.member, self.team, settings.agent, settings.token, settings.url))
 
     @contextmanager
     def operated(self) -> Generator[AnyWorkspace]:
@@ -123,7 +180,7 @@ class Invocation:
             return self._memory_by_token(workspace, token, reads_other_team=reads_other_team)
         if member == OPERATOR:
             return workspace.as_operator(self.team or EXECUTIVE)
-        if self.team is not None and not reads_other_team:
+        if self.team is not None and not (reads_other_team or self.create):
             raise InvalidInput(f"is for the operator; {member} acts in its own team", field="team")
         return workspace.as_member(member)
 
@@ -218,8 +275,18 @@ JsonOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+CreateOption = Annotated[
+    bool,
+    typer.Option(
+        "--create",
+        help="Add the member that --as names if there is none: to --team, or to `executive`.",
+        callback=_remember("create"),
+        expose_value=False,
+        rich_help_panel=_PANEL,
+    ),
+]
 USAGE_ERROR = 2
-SHARED_OPTIONS = ("--data", "--as", "--team", "--json")
+SHARED_OPTIONS = ("--data", "--as", "--create", "--team", "--json")
 
 
 class Command(TyperCommand):
@@ -232,6 +299,10 @@ class Command(TyperCommand):
         shared = [param for param in of_root if set(param.opts) & set(SHARED_OPTIONS) - taken]
         spare_conversion([*own, *shared])
         return [*own[:-1], *shared, *own[-1:]]
+
+    def invoke(self, ctx: Any) -> Any:
+        invocation(ctx).begin(ctx.command_path.partition(" ")[2], ctx)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         if not is_terminal():

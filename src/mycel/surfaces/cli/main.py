@@ -11,7 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from mycel.surfaces.cli import failure
-from mycel.surfaces.cli.invocation import SHARED_OPTIONS, DataOption, Group, JsonOption, MemberOption, TeamOption
+from mycel.surfaces.cli.invocation import (
+    SHARED_OPTIONS,
+    CreateOption,
+    DataOption,
+    Group,
+    JsonOption,
+    MemberOption,
+    TeamOption,
+)
 
 # The modules of this package in the order of the help, each with the commands and groups that it adds.
 MODULES: Mapping[str, tuple[str, ...]] = {
@@ -42,7 +50,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "hooks": ("hook",),
     "serve": ("serve",),
 }
-_FLAGS = frozenset({"--json"})
+_FLAGS = frozenset({"--json", "--create"})
 
 
 class Root(Group):
@@ -74,6 +82,7 @@ def _start(
     *,
     shared_data: DataOption = None,
     shared_member: MemberOption = None,
+    shared_create: CreateOption = False,
     shared_team: TeamOption = None,
     shared_json: JsonOption = False,
     version: Annotated[

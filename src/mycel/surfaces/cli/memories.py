@@ -9,6 +9,7 @@ import typer
 from mycel.domain.memory import Status
 from mycel.errors import AccessDenied, Unavailable
 from mycel.surfaces.cli import display, options
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.material import content_of
 from mycel.surfaces.cli.options import any_of, clear_fields, given
@@ -155,24 +156,24 @@ def update(
     )
     clear_fields(fields, clear or [])
     call = invocation(context)
-    with call.memory() as memory:
-        changed = memory.update(id, **cast("ChangedFields", fields))
+    with teams_of(call) as teams:
+        changed = teams.where_it_is(lambda memory: memory.update(id, **cast("ChangedFields", fields)))
     call.answer(changed, lambda: display.show_written(changed, done="updated"))
 
 
 def delete(context: typer.Context, id: options.Id) -> None:
     """Take a memory out of every answer; `restore` brings it back."""
     call = invocation(context)
-    with call.memory() as memory:
-        memory.delete(id)
+    with teams_of(call) as teams:
+        teams.where_it_is(lambda memory: memory.delete(id))
     call.answer({"id": id, "deleted": True}, lambda: display.show_done(id, "deleted"))
 
 
 def restore(context: typer.Context, id: options.Id) -> None:
     """Bring back a deleted memory."""
     call = invocation(context)
-    with call.memory() as memory:
-        restored = memory.restore(id)
+    with teams_of(call) as teams:
+        restored = teams.where_it_is(lambda memory: memory.restore(id))
     call.answer(restored, lambda: display.show_written(restored, done="restored"))
 
 
@@ -186,8 +187,8 @@ def purge(
     call = invocation(context)
     if not yes:
         call.require_yes(f"Erase {one_line(id)} for good?")
-    with call.workspace() as workspace:
-        receipt = _purge(workspace, call.memory_in(workspace), id)
+    with call.workspace() as workspace, teams_of(call) as teams:
+        receipt = teams.where_it_is(lambda memory: _purge(workspace, memory, id))
     call.answer(receipt, lambda: display.show_receipt(receipt))
 
 

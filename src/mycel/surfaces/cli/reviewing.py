@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mycel.domain.memory import Status
-from mycel.errors import InvalidInput, NotFound
+from mycel.domain.query import Order
+from mycel.errors import Dangling, InvalidInput
 from mycel.surfaces.cli import inbox_display, options
 from mycel.surfaces.cli.display import show_written
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
 from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.material import content_of
@@ -56,7 +58,7 @@ def list_items(
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
-    """List what waits, the newest first, and why."""
+    """List what waits, the newest first, and why; for the owner of the files in every team."""
     chosen = filters(
         type=type,
         tag=tag,
@@ -70,16 +72,23 @@ def list_items(
         until=until,
     )
     call = invocation(context)
-    with call.memory() as memory:
-        page = memory.inbox(limit=limit, cursor=cursor, **cast("FilterFields", chosen))
-    call.answer(page, lambda: inbox_display.show_items(page))
+    with teams_of(call) as teams:
+        page = teams.page(
+            lambda memory, most, after: memory.inbox(limit=most, cursor=after, **cast("FilterFields", chosen)),
+            limit=limit,
+            cursor=cursor,
+            order=Order,
+            memory_of=lambda item: item.memory,
+        )
+        with_team = teams.are_several
+    call.answer(page, lambda: inbox_display.show_items(page, with_team=with_team))
 
 
 def show(context: typer.Context, id: options.Id) -> None:
     """Show what waits with its evidence where it was said, and what it is linked with."""
     call = invocation(context)
-    with call.memory() as memory:
-        item = _find_item(memory, id)
+    with teams_of(call) as teams:
+        memory, item = teams.where_it_is(lambda memory: (memory, _find_item(memory, id)))
         linked = [inbox_display.other_end(link, item.memory.id) for link in item.links if not link.to_place]
         titles = titles_of(memory, linked)
     call.answer(item, lambda: inbox_display.show_item(item, titles=titles))
@@ -88,8 +97,8 @@ def show(context: typer.Context, id: options.Id) -> None:
 def approve(context: typer.Context, ids: Ids) -> None:
     """Make what waits active: all of it, or none on an error."""
     call = invocation(context)
-    with call.memory() as memory:
-        approved = memory.approve_many(ids)
+    with teams_of(call) as teams:
+        approved = teams.where_it_is(lambda memory: memory.approve_many(ids))
     call.answer(shape_list(approved), lambda: inbox_display.show_decided(approved, done="approved"))
 
 
@@ -142,8 +151,8 @@ def edit(
     if not edits:
         raise InvalidInput("must name a field to change; `approve` changes nothing", field="edit")
     call = invocation(context)
-    with call.memory() as memory:
-        approved = memory.approve(id, edits=edits)
+    with teams_of(call) as teams:
+        approved = teams.where_it_is(lambda memory: memory.approve(id, edits=edits))
     call.answer(approved, lambda: show_written(approved, done="approved"))
 
 
@@ -155,8 +164,8 @@ def reject(
 ) -> None:
     """Archive what waits, with the reason: all of it, or none on an error."""
     call = invocation(context)
-    with call.memory() as memory:
-        rejected = memory.reject_many(ids, reason)
+    with teams_of(call) as teams:
+        rejected = teams.where_it_is(lambda memory: memory.reject_many(ids, reason))
     call.answer(shape_list(rejected), lambda: inbox_display.show_decided(rejected, done="rejected"))
 
 
@@ -168,4 +177,4 @@ def _find_item(memory: MemoryApi, id: str) -> InboxItem:
         if item.memory.id == found.id:
             return item
     state = "its time was up" if found.status is Status.INBOX else f"it is {found.status}"
-    raise NotFound(f"memory {found.id} does not wait in the inbox: {state}")
+    raise Dangling(f"memory {found.id} does not wait in the inbox: {state}")

@@ -40,6 +40,7 @@ def serve(
     With --json its address is printed as JSON once it listens. Its log goes to standard error.
     """
     call = invocation(context)
+    call.require_operator()
     settings = call.settings()
     idle_limit = None if stop_when_idle is None else lifetime(stop_when_idle, field="stop-when-idle")
 

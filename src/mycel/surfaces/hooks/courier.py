@@ -24,6 +24,8 @@ STAMP, LOCK = "courier.stamp", "courier.lock"
 
 def is_at_work(folder: Path) -> bool:
     """Whether one is starting the service, or bringing it what waits."""
+    if not folder.exists():
+        return False
     with locked(folder / LOCK, Deadline(0)) as is_free:
         return not is_free
 

@@ -24,7 +24,8 @@ class Asked(NamedTuple):
 def run(words: Sequence[str]) -> bool:
     """Whether it was done here: the command line does the rest, and says what is wrong with a line."""
     asked = _read_words(words)
-    if asked is None or asked.tools not in TOOL_SETS or sys.stdin.isatty():
+    # A name on the line is one that the command line knows, or refuses.
+    if asked is None or asked.member or asked.tools not in TOOL_SETS or sys.stdin.isatty():
         return False
     settings = read_environment(asked.data)
     if settings.wrong or not by_the_service(settings, ToolSet(asked.tools)):

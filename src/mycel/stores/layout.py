@@ -1,0 +1,16 @@
+"""Where the files of a workspace lie in its data directory. Light to import: every command asks for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+WORKSPACE_FILE = "workspace.sqlite"
+TEAMS_FOLDER = "teams"
+# Where hooks leave what the service has not taken yet.
+HOOKS_FOLDER = "hooks"
+
+
+def is_unused(data: Path) -> bool:
+    """Whether nothing was ever stored there. A workspace that is damaged, or of which a part is gone, is one."""
+    is_folder = data.is_dir() or not data.exists()
+    return is_folder and not any((data / name).exists() for name in (WORKSPACE_FILE, TEAMS_FOLDER, HOOKS_FOLDER))
