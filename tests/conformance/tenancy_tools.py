@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from mycel.domain.ids import new_id
+from mycel.surfaces.mcp.completion import NAMES
+from mycel.surfaces.mcp.prompts import PROMPTS
+from mycel.surfaces.mcp.resources import TEMPLATE
 from mycel.surfaces.mcp.tools import TOOLS
 from tests.conformance.tenancy_calls import KINDS, PLAIN, Pair, Request
 from tests.conformance.tenancy_world import Hidden, World
@@ -23,13 +26,31 @@ MOST_OF_A_KIND = 3
 _NEEDED: dict[str, Any] = {**PLAIN, "messages": "plain words", "useful": True, "relation": "related_to"}
 _NEEDED |= {"action": "completed", "what_went_wrong": "plain words"}
 
+COMPLETED: list[tuple[dict[str, Any], str]] = [
+    *(
+        ({"ref": {"type": "ref/prompt", "name": prompt.name}}, name)
+        for prompt in PROMPTS
+        for name in prompt.takes
+        if name in NAMES
+    ),
+    ({"ref": {"type": "ref/resource", "uri": TEMPLATE.uri_template}}, "id"),
+]
+
 
 def called(world: World, hidden: Hidden) -> Iterator[Pair]:
     yield from (_both("tools/list", {}), _both("resources/list", {}), _both("prompts/list", {}))
     yield from (_both("resources/read", {"uri": uri}, name=uri) for uri in ("memory://recent", "memory://context"))
     yield from (_both("prompts/get", {"name": name}, name=name) for name in ("review-inbox", "recall-context"))
+    yield from (
+        _both("completion/complete", {**ref, "argument": {"name": name, "value": ""}}) for ref, name in COMPLETED
+    )
     for both in list(hidden.twins["memory_id"].items()):
         yield _pair("resources/read", [{"uri": f"memory://{one}"} for one in both], both, key="uri")
+    for ref, name in COMPLETED:
+        for both in [both for kind in KINDS[name] for both in hidden.twins.get(kind, {}).items()][:MOST_OF_A_KIND]:
+            yield _pair(
+                "completion/complete", [{**ref, "argument": {"name": name, "value": one}} for one in both], both
+            )
     for tool in TOOLS:
         needed = {word: _NEEDED.get(word, new_id()) for word in tool.needs}
         for word in (word for word in tool.takes if word in KINDS):
@@ -43,7 +64,7 @@ def _pair(
     method: str, given: list[dict[str, Any]], names: tuple[str, str], *, key: str = "name", writes: bool = False
 ) -> Pair:
     hidden, absent = (
-        _request(method, params, params[key], sent=frozenset({name}), writes=writes)
+        _request(method, params, params.get(key), sent=frozenset({name}), writes=writes)
         for params, name in zip(given, names, strict=True)
     )
     return Pair(hidden, absent)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any, TypeVar
 
 import httpx2
@@ -14,6 +16,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
+from mycel.domain.archive import Header
+from mycel.domain.ids import MemberId, TeamName
+from mycel.services.archive_files import ArchiveWriter
 from tests.service_process import Service, environment
 
 ResultT = TypeVar("ResultT")
@@ -26,7 +31,9 @@ MEMBERS = {
     "eng-director": (TEAM, "lead"),
     "designer-1": (OTHER_TEAM, "agent"),
     "ceo": ("executive", "agent"),
+    "pm-1": (TEAM, "member"),
 }
+PEOPLE = {"pm-1"}
 
 
 @dataclass(frozen=True)
@@ -55,13 +62,20 @@ class Served:
             yield client
 
 
+def empty_archive() -> str:
+    """As lines of JSON."""
+    written = BytesIO()
+    header = Header(team=TeamName(TEAM), made_by=MemberId("swe-1"), made_at=datetime.now(UTC), whole=False)
+    ArchiveWriter(written, header).finish()
+    return written.getvalue().decode()
+
+
 def run(work: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
     return asyncio.run(work())
 
 
 def text_of(result: CallToolResult) -> str:
-    (content,) = result.content
-    return content.text  # pyright: ignore[reportAttributeAccessIssue]
+    return result.content[0].text  # pyright: ignore[reportAttributeAccessIssue]
 
 
 async def save(client: Client, content: str, **fields: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.service_process import Service, connected
-from tests.surfaces.mcp.clients import MEMBERS, Served
+from tests.surfaces.mcp.clients import MEMBERS, PEOPLE, Served
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             for id, (team, role) in MEMBERS.items():
                 if team != "executive":
                     workspace.add_team(team)
-                workspace.add_member(id, team=team, role=role)
+                workspace.add_member(id, team=team, role=role, kind="human" if id in PEOPLE else "agent")
             tokens = {id: workspace.issue_token(id) for id in MEMBERS}
         yield Served(running, tokens)
     finally:

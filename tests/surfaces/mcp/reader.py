@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
+
+from mcp import MCPError
+from mcp_types import TextResourceContents
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.team import Caller
@@ -33,6 +39,11 @@ class Reader:
     async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
         return work()
 
+    @contextmanager
+    def stage(self, name: str) -> Generator[Path]:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / name
+
     async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
         raise NotImplementedError
 
@@ -41,18 +52,26 @@ OFFER = Offer.of(ToolSet.FULL)
 
 
 def answer_of(reader: Reader, tool: Tool, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The text, which clients read in the one part or the other, and the values beside it."""
     result = asyncio.run(call_tool(tool, reader, given))
-    (content,) = result.content
-    return content.text, result.structured_content or {}  # pyright: ignore[reportAttributeAccessIssue]
+    values = dict(result.structured_content or {})
+    text = values.pop("text")
+    assert text == result.content[0].text  # pyright: ignore[reportAttributeAccessIssue]
+    return text, values
 
 
 def resources_of(reader: Reader, ids: list[str]) -> Iterator[tuple[str, str]]:
     for uri in (*OFFER.rendered, *(resources.SCHEME + id for id in ids)):
-        yield uri, asyncio.run(resources.read(reader, uri, OFFER.rendered)).text
+        found = asyncio.run(resources.read(reader, uri, OFFER.rendered))
+        if isinstance(found, TextResourceContents):
+            yield uri, found.text
 
 
 def prompts_of(reader: Reader, given: str) -> Iterator[tuple[str, str]]:
     for prompt in OFFER.prompts:
-        arguments = dict.fromkeys(prompt.takes, given)
-        result = asyncio.run(prompts.get(reader, prompt.name, arguments, OFFER.prompts))
-        yield prompt.name, result.messages[0].content.text  # pyright: ignore[reportAttributeAccessIssue]
+        for arguments in ({}, *({name: given} for name in prompt.takes)):
+            try:
+                result = asyncio.run(prompts.get(reader, prompt.name, arguments, OFFER.prompts))
+                yield prompt.name, result.messages[0].content.text  # pyright: ignore[reportAttributeAccessIssue]
+            except MCPError as error:
+                yield prompt.name, error.error.message

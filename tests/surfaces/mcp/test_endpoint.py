@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
+import json
 import signal
 import time
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2
@@ -52,6 +55,20 @@ def test_nobody_without_a_token_is_let_in(served: Served, token: str | None) -> 
 def test_pages_of_other_sites_are_refused(served: Served, header: dict[str, str]) -> None:
     answer = post(served, OPENING, authorization=bearer(served, "swe-1"), **header)
     assert answer.status_code in {HTTPStatus.MISDIRECTED_REQUEST, HTTPStatus.FORBIDDEN}
+
+
+@pytest.mark.parametrize("name", ["memory-get", "  memory-get  ", "\tmemory-get \t"])
+def test_blanks_around_the_value_of_a_header_are_no_part_of_it(served: Served, name: str) -> None:
+    prefix, version = "io.modelcontextprotocol/", "2026-07-28"
+    meta = {f"{prefix}protocolVersion": version, f"{prefix}clientCapabilities": {}}
+    params = {"name": "memory-get", "arguments": {"id": str(uuid4())}, "_meta": meta}
+    headers = {"mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": name, "accept": ACCEPT}
+    headers |= {"authorization": bearer(served, "swe-1"), "content-type": "application/json"}
+    line = http.client.HTTPConnection(urlsplit(served.service.url).netloc, timeout=30)
+    with contextlib.closing(line):
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        line.request("POST", "/mcp", json.dumps(message), headers)
+        assert line.getresponse().status == HTTPStatus.OK
 
 
 def test_a_session_is_its_makers_alone(served: Served) -> None:

@@ -127,7 +127,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_over and self._counts(len(name) + len(value)):
-            super().on_header(name, value)
+            # Blanks around a value are no part of it, and the parser leaves those at its end.
+            super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
         if self._is_over:

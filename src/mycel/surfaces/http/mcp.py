@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from starlette.requests import Request
@@ -56,6 +58,11 @@ class HttpGuest:
 
     async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
         return await self._service.work(work, writes=writes)
+
+    @contextmanager
+    def stage(self, name: str) -> Generator[Path]:
+        with closing(self._service.staging.open(self._visit.token.member_id, name)) as stage:
+            yield stage.file
 
     async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
         feed = self._service.feeds.open(self._visit.token.member_id)

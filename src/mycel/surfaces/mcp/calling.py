@@ -8,14 +8,13 @@ from typing import Any
 
 from mcp_types import CallToolResult, TextContent
 
-from mycel.domain.envelope import each_text, one_line, whole_text
+from mycel.domain.envelope import one_line
 from mycel.domain.ids import TeamName
 from mycel.errors import MycelError, NotFound
 from mycel.surfaces.mcp.arguments import read_arguments, repeat_key
 from mycel.surfaces.mcp.guests import Guest
 from mycel.surfaces.mcp.telling import Told
-from mycel.surfaces.mcp.tool import Effect, Tool
-from mycel.surfaces.mcp.working import WorkingTool
+from mycel.surfaces.mcp.tool import Effect, LocalTool, Tool
 from mycel.wire.operations import IDEMPOTENCY
 
 PLACES = frozenset({"project", "repo"})
@@ -32,19 +31,18 @@ async def call_tool(tool: Tool, guest: Guest, given: Mapping[str, Any]) -> CallT
 
 
 def _result(told: Told, *, is_error: bool) -> CallToolResult:
-    """The text stands in its envelope already; what is structured has none, and a model may read it as well."""
-    structured = each_text(told.structured, lambda text: text if text is told.text else whole_text(text))
+    """The text twice: some clients show a model the content, some only what is structured."""
     return CallToolResult(
-        content=[TextContent(type="text", text=told.text)], structured_content=structured, is_error=is_error
+        content=[TextContent(type="text", text=told.text), *told.attached],
+        structured_content={"text": told.text, **told.values},
+        is_error=is_error,
     )
 
 
 def _do(tool: Tool, guest: Guest, arguments: dict[str, Any]) -> Told:
-    if isinstance(tool, WorkingTool):
-        if guest.working is None:
-            raise NotFound(f"no tool {tool.name}")
-        return tool.tell(tool.apply(guest.working, arguments), TeamName(""))
     memory = guest.memory
+    if isinstance(tool, LocalTool):
+        return tool.tell(tool.apply(guest, arguments), TeamName(memory.team))
     part, _, name = tool.does.rpartition(".")
     method = getattr(getattr(memory, part) if part else memory, name)
     found = _once(tool, method, {**_placed(tool, guest.place, arguments), **tool.given})
@@ -72,9 +70,9 @@ def _once(tool: Tool, method: Any, arguments: dict[str, Any]) -> Any:
 def _failed(error: MycelError) -> CallToolResult:
     field = getattr(error, "field", None)
     wait = getattr(error, "retry_after", None)
-    structured: dict[str, Any] = {"code": error.code, "detail": str(error)}
+    values: dict[str, Any] = {"code": error.code}
     if field is not None:
-        structured["field"] = field
+        values["field"] = one_line(field)
     if wait is not None:
-        structured["retry_after"] = wait
-    return _result(Told(one_line(f"{error.code}: {error}"), structured), is_error=True)
+        values["retry_after"] = wait
+    return _result(Told(one_line(f"{error.code}: {error}"), values), is_error=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 
 from mycel.contracts.memory_api import MemoryApi
@@ -38,6 +41,10 @@ class Guest(Protocol):
         """In a worker thread."""
         ...
 
+    def stage(self, name: str) -> AbstractContextManager[Path]:
+        """A file of this name on its way in or out, gone afterwards. In a worker thread."""
+        ...
+
     async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
         """Calls back, in the event loop, with the id of each memory that changes in the caller's sight.
 
@@ -48,3 +55,8 @@ class Guest(Protocol):
 
 # Admits whoever a request comes from.
 Door = Callable[[Context], Awaitable[Guest]]
+
+
+def connection_of(ctx: Context) -> Connection:
+    # The SDK hands it to nobody, though its exit stack is where it says that cleaning up belongs.
+    return ctx.session._connection  # pyright: ignore[reportPrivateUsage]

@@ -11,11 +11,13 @@ from mcp_types import INVALID_PARAMS, GetPromptResult, Prompt, PromptArgument, P
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.envelope import one_line
 from mycel.domain.ids import TeamName
+from mycel.errors import MycelError
 from mycel.surfaces.mcp import telling
 from mycel.surfaces.mcp.guests import Guest
 
 MAX_ARGUMENT = 4_000
 WAITING = 10
+_PROJECT = "The name of a project"
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Written:
 
 
 def _save_decision(_memory: MemoryApi, given: Mapping[str, str]) -> str:
-    decided = one_line(given.get("decision", ""))
+    decided, project, tags = (one_line(given.get(name, "")) for name in ("decision", "project", "tags"))
     subject = f"this decision: {decided}" if decided else "the decision that was just made in this conversation"
     return (
         f"Save {subject}\n\n"
@@ -36,12 +38,12 @@ def _save_decision(_memory: MemoryApi, given: Mapping[str, str]) -> str:
         "ask whether the new decision replaces it. Then call save_memory once with type `decision`: `content` says "
         "what was decided and where it applies, in a sentence or two that need nothing of this conversation; "
         "`rationale` says why; `alternatives` lists what was considered and not chosen. Leave out what was not said. "
-        "Show the id."
+        f"{f'`project` is {project}. ' if project else ''}{f'`tags` are {tags}. ' if tags else ''}Show the id."
     )
 
 
-def _review(memory: MemoryApi, _given: Mapping[str, str]) -> str:
-    waiting = memory.inbox(limit=WAITING)
+def _review(memory: MemoryApi, given: Mapping[str, str]) -> str:
+    waiting = memory.inbox(limit=WAITING, project=given.get("project") or None, agent=given.get("agent") or None)
     return (
         "Help to review what waits in the inbox of the team. For each candidate below say in a line whether it is true "
         "and useful beyond the session it came from, whether it repeats or contradicts what the team holds (ask "
@@ -52,7 +54,7 @@ def _review(memory: MemoryApi, _given: Mapping[str, str]) -> str:
 
 
 def _recap(memory: MemoryApi, given: Mapping[str, str]) -> str:
-    bundle = memory.context_for(task=given.get("task"))
+    bundle = memory.context_for(task=given.get("task") or None, project=given.get("project") or None)
     return "What the team knows that may matter here:\n\n" + (bundle.to_markdown() or telling.NOTHING)
 
 
@@ -62,15 +64,25 @@ PROMPTS: tuple[Written, ...] = (
         "Save a decision",
         "Save what was decided, why, and what was not chosen.",
         _save_decision,
-        {"decision": "What was decided; by default what this conversation has just decided"},
+        {
+            "decision": "What was decided; by default what this conversation has just decided",
+            "project": _PROJECT,
+            "tags": "Such as api,github",
+        },
     ),
-    Written("review-inbox", "Review the inbox", "Go through what waits for review in the team.", _review, {}),
+    Written(
+        "review-inbox",
+        "Review the inbox",
+        "Go through what waits for review in the team.",
+        _review,
+        {"project": _PROJECT, "agent": "Only what this agent has written"},
+    ),
     Written(
         "recall-context",
         "Recall what matters",
         "Put what the team knows about a task into the conversation.",
         _recap,
-        {"task": "The task, in a sentence"},
+        {"task": "The task, in a sentence", "project": _PROJECT},
     ),
 )
 
@@ -96,6 +108,9 @@ async def get(guest: Guest, name: str, given: Mapping[str, str], written: Sequen
     unknown = sorted(given.keys() - prompt.takes.keys())
     if unknown or any(len(value) > MAX_ARGUMENT for value in given.values()):
         raise MCPError(INVALID_PARAMS, f"{name} takes {', '.join(prompt.takes) or 'no arguments'}, each a short text")
-    text = await guest.work(lambda: prompt.write(guest.memory, given))
+    try:
+        text = await guest.work(lambda: prompt.write(guest.memory, given))
+    except MycelError as error:
+        raise MCPError(INVALID_PARAMS, one_line(str(error)), data={"code": error.code}) from None
     message = PromptMessage(role="user", content=TextContent(type="text", text=text))
     return GetPromptResult(description=prompt.about, messages=[message])

@@ -32,6 +32,7 @@ _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri
 _CANCELLED = "notifications/cancelled"
 _LISTEN = "subscriptions/listen"
 _SUBSCRIBE, _UNSUBSCRIBE = "resources/subscribe", "resources/unsubscribe"
+_SET_LEVEL = "logging/setLevel"
 
 Message = dict[str, Any]
 
@@ -212,7 +213,8 @@ class _Session:
         self._id: str | None = None
         self._version: str | None = None
         self._initialize: bytes | None = None
-        self._subscribed: dict[str, bytes] = {}
+        # What the service was told to remember, by what it is about.
+        self._remembered: dict[str, bytes] = {}
 
     @property
     def is_open(self) -> bool:
@@ -235,9 +237,11 @@ class _Session:
             version = _mapping(found.get("result")).get("protocolVersion")
             self._version = version if isinstance(version, str) else None
         elif method == _SUBSCRIBE and isinstance(uri, str) and "result" in found:
-            self._subscribed[uri] = json.dumps(asked).encode()
+            self._remembered[uri] = json.dumps(asked).encode()
         elif method == _UNSUBSCRIBE and isinstance(uri, str):
-            self._subscribed.pop(uri, None)
+            self._remembered.pop(uri, None)
+        elif method == _SET_LEVEL and "result" in found:
+            self._remembered[_SET_LEVEL] = json.dumps(asked).encode()
 
     def begin_again(self, endpoint: Endpoint, path: str) -> None:
         """The agent has begun it once and knows nothing of a service that was restarted."""
@@ -246,7 +250,7 @@ class _Session:
         answer = _once(endpoint, path, self._initialize, {})
         self._id = answer.getheader(_SESSION)
         begun = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode()
-        for line in (begun, *self._subscribed.values()):
+        for line in (begun, *self._remembered.values()):
             _once(endpoint, path, line, self.headers({}))
 
 

@@ -13,6 +13,8 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -22,14 +24,18 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    SetLevelRequestParams,
     ToolAnnotations,
 )
 from mcp_types import Tool as ListedTool
 
 from mycel import __version__
-from mycel.surfaces.mcp import prompts, resources
+from mycel.surfaces.mcp import client_log, prompts, resources
 from mycel.surfaces.mcp.calling import call_tool
+from mycel.surfaces.mcp.client_log import logged
+from mycel.surfaces.mcp.completion import complete
 from mycel.surfaces.mcp.guests import Context, Door, Guest
+from mycel.surfaces.mcp.progress import with_progress
 from mycel.surfaces.mcp.prompts import PROMPTS, Written
 from mycel.surfaces.mcp.resources import RENDERED, Rendered
 from mycel.surfaces.mcp.tool import Effect, Tool
@@ -64,7 +70,7 @@ class Offer:
 def make_server(door: Door, offer: Offer) -> Server[Any]:
     serving = _Serving(door, offer)
     subscriptions = Subscriptions(door)
-    return Server(
+    server = Server[Any](
         "mycel",
         version=__version__,
         title="Mycel",
@@ -72,16 +78,20 @@ def make_server(door: Door, offer: Offer) -> Server[Any]:
         cache_hints={"tools/list": CacheHint(_LISTS_FRESH_MS), "prompts/list": CacheHint(_LISTS_FRESH_MS)},
         get_tool_input_schema=serving.schema_of,
         on_list_tools=serving.list_tools,
-        on_call_tool=serving.call_tool,
+        on_call_tool=with_progress(logged(serving.call_tool)),
         on_list_resources=serving.list_resources,
         on_list_resource_templates=serving.list_templates,
-        on_read_resource=serving.read_resource,
+        on_read_resource=logged(serving.read_resource),
         on_subscribe_resource=subscriptions.subscribe,
         on_unsubscribe_resource=subscriptions.unsubscribe,
         on_subscriptions_listen=Listening(door),
         on_list_prompts=serving.list_prompts,
-        on_get_prompt=serving.get_prompt,
+        on_get_prompt=logged(serving.get_prompt),
+        on_completion=logged(serving.complete),
     )
+    # As an argument it would warn of being deprecated; clients of the older protocol still ask for it.
+    server.add_request_handler("logging/setLevel", SetLevelRequestParams, client_log.set_level)
+    return server
 
 
 class _Serving:
@@ -107,8 +117,10 @@ class _Serving:
         )
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        guest = await self._door(ctx)
-        return await call_tool(self._find(params.name, guest), guest, params.arguments or {})
+        guest = await self._admitted(ctx)
+        tool, given = self._find(params.name, guest), params.arguments or {}
+        await client_log.log(ctx, "debug", tool=tool.name, arguments=[name for name in tool.takes if name in given])
+        return await call_tool(tool, guest, given)
 
     async def list_resources(self, ctx: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
         await self._door(ctx)
@@ -119,7 +131,7 @@ class _Serving:
         return ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
 
     async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        guest = await self._door(ctx)
+        guest = await self._admitted(ctx)
         return ReadResourceResult(contents=[await resources.read(guest, str(params.uri), self._offer.rendered)])
 
     async def list_prompts(self, ctx: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
@@ -127,8 +139,16 @@ class _Serving:
         return ListPromptsResult(prompts=prompts.listed(self._offer.prompts))
 
     async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        guest = await self._door(ctx)
+        guest = await self._admitted(ctx)
         return await prompts.get(guest, params.name, params.arguments or {}, self._offer.prompts)
+
+    async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
+        return await complete(await self._admitted(ctx), params, self._offer.prompts)
+
+    async def _admitted(self, ctx: Context) -> Guest:
+        guest = await self._door(ctx)
+        await client_log.log(ctx, "debug", member=guest.memory.member_id, team=guest.memory.team)
+        return guest
 
     def _find(self, name: str, guest: Guest) -> Tool:
         """Models take hyphens for underscores and the other way round."""

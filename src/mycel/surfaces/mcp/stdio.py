@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from mcp.server.stdio import stdio_server
@@ -50,6 +53,11 @@ class StdioGuest:
     async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
         del writes
         return await asyncio.to_thread(self._work, work)
+
+    @contextmanager
+    def stage(self, name: str) -> Generator[Path]:
+        with tempfile.TemporaryDirectory(prefix="mycel-") as folder:
+            yield Path(folder) / name
 
     async def watch(self, told: Callable[[str], None], ended: Callable[[], None]) -> Callable[[], None]:
         """One thread follows for all; it ends with the process."""

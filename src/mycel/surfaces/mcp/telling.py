@@ -1,15 +1,18 @@
-"""What a model is told of a result: few words with the ids to ask for more, and the same as structured content.
+"""What a model is told of a result: few words with the ids to ask for more, and values for programs.
 
-Stored text stands inside the envelope of `domain.envelope`: it is data, whoever wrote it.
+Stored text stands inside the envelope of `domain.envelope`: it is data, whoever wrote it. It is nowhere else: some
+clients show a model nothing but the structured content.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from mycel.domain.artifact import Artifact
+from mcp_types import ContentBlock
+
+from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.briefing import Briefing
 from mycel.domain.context import ContextBundle
 from mycel.domain.envelope import cite, envelope, one_line, whole_text
@@ -22,37 +25,46 @@ from mycel.domain.memory import Memory, Status
 from mycel.domain.query import Page
 from mycel.domain.recall import Hit, Recall
 from mycel.domain.rendering import bullet
+from mycel.domain.report import Action, Report
 from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord
 from mycel.wire.shapes import to_json
 
 # About three lines of a screen: enough to see whether it matters.
 EXCERPT_TOKENS = 80
+# As many as a reader goes through.
+MOST_ACTIONS = 50
 NOTHING = "Nothing found."
 
 
 class Told(NamedTuple):
+    """`values` are what a program reads beside the text: ids, names of members and teams, numbers, words of ours.
+
+    `attached` is what a client may fetch besides.
+    """
+
     text: str
-    structured: dict[str, Any]
+    values: dict[str, Any]
+    attached: tuple[ContentBlock, ...] = ()
 
 
 Tell = Callable[[Any, TeamName], Told]
 
 
 def recall(found: Recall, home: TeamName) -> Told:
-    structured = {
+    values = {
         "recall_id": found.id,
         "results": [_hit(hit) for hit in found.hits],
         **({"degraded": list(found.degraded)} if found.degraded else {}),
     }
     if not found.hits:
-        return Told(f"{NOTHING} (recall {found.id})", structured)
+        return Told(f"{NOTHING} (recall {found.id})", values)
     lines = [
         f"{bullet(hit.memory, home=home, alike=len(hit.copies))}{_excerpt(hit.memory, hit.snippet)} "
         f"(relevance {hit.relevance:.2f})"
         for hit in found.hits
     ]
-    return Told(f"{envelope(lines)}\n(recall {found.id})", structured)
+    return Told(f"{envelope(lines)}\n(recall {found.id})", values)
 
 
 def memory(found: Memory, home: TeamName) -> Told:
@@ -65,85 +77,84 @@ def memory(found: Memory, home: TeamName) -> Told:
         "tags": ", ".join(found.tags),
         "path": found.path,
         "status": found.status,
+        "version": found.version,
         "expires": None if found.expires_at is None else found.expires_at.isoformat(),
         "rationale": found.rationale,
         "alternatives": "; ".join(found.alternatives),
     }
     head = bullet(found, home=home).removeprefix("- ").removesuffix(": ")
     lines = [head, *(f"{name}: {one_line(str(value))}" for name, value in more.items() if value)]
-    return Told(envelope([*lines, "", whole_text(found.content)]), {"memory": _plain(found)})
+    return Told(envelope([*lines, "", whole_text(found.content)]), _values(found))
 
 
 def memories(found: Sequence[Memory] | Page[Memory], home: TeamName) -> Told:
     listed = list(found)
-    structured: dict[str, Any] = {"results": [_short(one) for one in listed]}
-    if isinstance(found, Page) and found.next_cursor is not None:
-        structured["next_cursor"] = found.next_cursor
-    return Told(_lines(bullet(one, home=home) + _excerpt(one) for one in listed), structured)
+    lines = _lines(bullet(one, home=home) + _excerpt(one) for one in listed)
+    return Told(lines, {"results": [_values(one) for one in listed]})
 
 
 def knowledge(found: Page[Memory], home: TeamName) -> Told:
-    told = memories(found, home)
     lines = (f"{bullet(one, home=home)}{one_line(one.key or '')} = {_excerpt(one)}" for one in found)
-    return Told(_lines(lines), told.structured)
+    return Told(_lines(lines), {"results": [_values(one) for one in found]})
 
 
 def context(found: ContextBundle, _home: TeamName) -> Told:
-    return _text(found.to_markdown(), recall_id=found.recall_id, left_out=found.left_out)
+    recall_id = {} if found.recall_id is None else {"recall_id": found.recall_id}
+    return Told(found.to_markdown() or NOTHING, {**recall_id, "left_out": found.left_out})
 
 
 def briefing(found: Briefing, _home: TeamName) -> Told:
-    return _text(found.to_markdown())
+    return Told(found.to_markdown() or NOTHING, {})
 
 
 def explanation(found: Explanation, _home: TeamName) -> Told:
-    return Told(envelope([whole_text(found.text)]), _plain(found))
+    return Told(envelope([whole_text(found.text)]), {})
 
 
 def saved(found: Memory, _home: TeamName) -> Told:
     waits = " It waits in the inbox until somebody approves it." if found.status is Status.INBOX else ""
-    structured = {"id": found.id, "version": found.version, "status": found.status, "title": found.title}
-    return Told(
-        f"{found.type.capitalize()} {cite(found.id)}, version {found.version}, {found.status}.{waits}", structured
-    )
+    text = f"{found.type.capitalize()} {cite(found.id)}, version {found.version}, {found.status}.{waits}"
+    return Told(text, _values(found))
 
 
 def event(found: IngestionEvent, _home: TeamName) -> Told:
-    structured = {"event_id": found.id, "source_id": found.source_id, "state": found.state}
-    return Told(f"Kept (event {found.id}). What can be drawn from it follows by itself.", structured)
+    return Told(f"Kept (event {found.id}). What can be drawn from it follows by itself.", _event(found))
+
+
+def sent(found: IngestionEvent, _home: TeamName) -> Told:
+    return Told(f"On its way to every team below (event {found.id}).", _event(found))
 
 
 def task(found: TaskRecord, _home: TeamName) -> Told:
     episode = found.episode
-    structured = {"episode_id": episode.id, "candidates": [one.id for one in found.lessons]}
+    values = {"episode_id": episode.id, "candidates": [one.id for one in found.lessons]}
     waiting = f" {len(found.lessons)} lessons wait for review." if found.lessons else ""
-    return Told(f"Kept as episode {cite(episode.id)}.{waiting}", structured)
+    return Told(f"Kept as episode {cite(episode.id)}.{waiting}", values)
 
 
 def episode(found: Episode, home: TeamName) -> Told:
-    return Told(envelope([_attempt(found, home)]), _entry(found))
+    return Told(envelope([_attempt(found, home)]), _values(found.memory))
 
 
 def artifact(found: Artifact, home: TeamName) -> Told:
-    return Told(envelope([_product(found, home)]), _entry(found))
+    return Told(envelope([_product(found, home)]), _values(found.memory))
 
 
 def episodes(found: Page[Episode], home: TeamName) -> Told:
-    return Told(_lines(_attempt(one, home) for one in found), {"results": [_entry(one) for one in found]})
+    return Told(_lines(_attempt(one, home) for one in found), {"results": [_values(one.memory) for one in found]})
 
 
 def rates(found: Iterable[SuccessRate], _home: TeamName) -> Told:
-    listed = list(found)
     lines = (
         f"- {one_line(one.name)}: {'no ending yet' if one.rate is None else f'{one.rate:.0%}'} "
         f"({one.completed} completed, {one.failed} failed)"
-        for one in listed
+        for one in found
     )
-    return Told(_lines(lines), {"results": _plain(listed)})
+    return Told(_lines(lines), {})
 
 
 def artifacts(found: Page[Artifact], home: TeamName) -> Told:
-    return Told(_lines(_product(one, home) for one in found), {"results": [_entry(one) for one in found]})
+    return Told(_lines(_product(one, home) for one in found), {"results": [_values(one.memory) for one in found]})
 
 
 def inbox(found: Page[InboxItem], home: TeamName) -> Told:
@@ -151,14 +162,31 @@ def inbox(found: Page[InboxItem], home: TeamName) -> Told:
     for item in found:
         said = "" if item.evidence is None else f" Said: “{one_line(item.evidence.quote)}”"
         lines.append(f"{bullet(item.memory, home=home)}{_excerpt(item.memory)} Waits: {one_line(item.reason)}.{said}")
-    structured = [{**_short(item.memory), "reason": item.reason, "links": _plain(item.links)} for item in found]
-    return Told(_lines(lines), {"results": structured})
+    return Told(_lines(lines), {"results": [_values(item.memory) for item in found]})
+
+
+def report(found: Report, _home: TeamName) -> Told:
+    """The first actions of many; HTTP and the command line have them all."""
+    shown = found.actions[:MOST_ACTIONS]
+    actions = [{"kind": one.kind, "id": one.memory_id, "other_id": one.other_id} for one in shown]
+    values = {"report_id": found.id, "dry_run": found.dry_run, "count": len(found.actions), "actions": actions}
+    if not found.actions:
+        return Told("There is nothing to consolidate.", values)
+    lines = [f"- {_action(one)}: {one_line(one.why)}" for one in shown]
+    if len(found.actions) > len(shown):
+        lines.append(f"({len(found.actions) - len(shown)} more.)")
+    ending = "Nothing was changed: this is what would be." if found.dry_run else f"Done (report {found.id})."
+    return Told(f"{envelope(lines)}\n{ending}", values)
 
 
 def plain(found: object, _home: TeamName) -> Told:
     """All of a small result, as it is over HTTP."""
-    shape = _plain(found)
-    return Told(envelope([whole_text(json.dumps(shape, ensure_ascii=False, sort_keys=True))]), shape)
+    shape = json.loads(to_json(found))
+    return Told(envelope([whole_text(json.dumps(shape, ensure_ascii=False, sort_keys=True))]), {})
+
+
+def verified(found: Verification, home: TeamName) -> Told:
+    return Told(plain(found, home).text, {"state": found.state, "size_bytes": found.size_bytes})
 
 
 def done(text: str) -> Tell:
@@ -170,26 +198,25 @@ def done(text: str) -> Tell:
 
 def _hit(hit: Hit) -> dict[str, Any]:
     return {
-        **_short(hit.memory, _excerpt(hit.memory, hit.snippet)),
+        **_values(hit.memory),
         "score": round(hit.score, 4),
         "relevance": round(hit.relevance, 3),
-        "why": hit.why,
         **({"copies": list(hit.copies)} if hit.copies else {}),
     }
 
 
-def _short(one: Memory, text: str | None = None) -> dict[str, Any]:
-    found = {
-        "id": one.id,
-        "type": one.type,
-        "title": one_line(one.title),
-        "excerpt": _excerpt(one) if text is None else text,
-        "author": one.agent_id,
-        "team": one.team,
-        "created_at": one.created_at.isoformat(),
-    }
-    others = {"key": one.key, "category": one.category, "project": one.project_id, "tags": list(one.tags)}
-    return found | {name: value for name, value in others.items() if value}
+def _values(one: Memory) -> dict[str, Any]:
+    where = {"author": one.agent_id, "team": one.team}
+    return {"id": one.id, "type": one.type, "status": one.status, "version": one.version, **where}
+
+
+def _event(found: IngestionEvent) -> dict[str, Any]:
+    return {"event_id": found.id, "source_id": found.source_id, "state": found.state}
+
+
+def _action(one: Action) -> str:
+    other = "" if one.other_id is None else f", {cite(one.other_id)}"
+    return f"{one.kind} {cite(one.memory_id)}{other}"
 
 
 def _excerpt(one: Memory, snippet: str | None = None) -> str:
@@ -213,23 +240,6 @@ def _product(one: Artifact, home: TeamName) -> str:
     return f"{bullet(one.memory, home=home)}{one_line(one.path)}{size}{about}"
 
 
-def _entry(one: Episode | Artifact) -> dict[str, Any]:
-    """Without its memory, which says the same once more, and without a file's content."""
-    return {
-        name: value for name, value in _plain(one).items() if name not in {"memory", "content"} and value is not None
-    }
-
-
 def _lines(lines: Iterable[str]) -> str:
     listed = list(lines)
     return envelope(listed) if listed else NOTHING
-
-
-def _text(text: str, **more: object) -> Told:
-    structured = {"text": text, **{name: value for name, value in more.items() if value is not None}}
-    return Told(text or NOTHING, structured)
-
-
-def _plain(value: object) -> Any:
-    found: object = json.loads(to_json(value))
-    return cast("dict[str, Any]", found) if isinstance(found, Mapping) else found

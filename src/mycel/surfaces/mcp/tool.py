@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from mycel.domain.team import Caller
+from mycel.surfaces.mcp.guests import Guest
 from mycel.surfaces.mcp.telling import Tell
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.words import Schema, meaning_of
@@ -30,7 +31,7 @@ def anybody(_caller: Caller) -> bool:
 class Tool:
     """`takes` names the fields of the method that are offered, `needs` those without which it is refused.
 
-    A tool without a method of the API (`does`) works on the agent's own working memory. `new_after` are the seconds
+    `does` is the method of the API behind it. `new_after` are the seconds
     after which the same words tell of something new: what is a memory stays one, what is an event happens again.
     """
 
@@ -67,3 +68,14 @@ class Tool:
 
     def is_in(self, chosen: ToolSet) -> bool:
         return chosen is ToolSet.FULL or chosen in self.sets
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalTool(Tool):
+    """Done with what the caller's side has, such as its working memory or a file, by `apply`."""
+
+    apply: Callable[[Guest, Mapping[str, Any]], object]
+
+    @property
+    def repeats_by_key(self) -> bool:
+        return False

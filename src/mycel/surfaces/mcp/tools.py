@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mycel.access.rules import may_curate, may_review
 from mycel.surfaces.mcp import telling
+from mycel.surfaces.mcp.archives import ARCHIVES
 from mycel.surfaces.mcp.tool import Effect, Tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 
@@ -145,6 +146,26 @@ WRITING: tuple[Tool, ...] = (
         tell=telling.plain,
     ),
     Tool(
+        name="upsert_profile_fact",
+        does="upsert_profile_fact",
+        about="Set one fact about a person, such as a preference. An agent names the person it is `about`, and what it "
+        "says waits until that person or an admin approves it.",
+        takes=("key", "value", "about", "confirmed"),
+        needs=("key", "value"),
+        effect=Effect.CHANGES,
+        tell=telling.saved,
+    ),
+    Tool(
+        name="cascade",
+        does="cascade",
+        about="For leads: send a memory to every team below; later versions and its withdrawal follow.",
+        takes=("id",),
+        needs=("id",),
+        shown_to=may_curate,
+        effect=Effect.CHANGES,
+        tell=telling.sent,
+    ),
+    Tool(
         name="inject-learning",
         does="inject_learning",
         about="For leads: push a lesson into the memory of your workers. All of the team see it unless it is private "
@@ -173,6 +194,15 @@ CAPTURING: tuple[Tool, ...] = (
         does="capture_conversation",
         about="Keep a conversation on purpose, or draw memories from one that was stored (`source_id`).",
         takes=("messages", "source_id", "capture_mode", "title", *_WHERE),
+        effect=Effect.ADDS,
+        tell=telling.event,
+    ),
+    Tool(
+        name="summarize_thread",
+        does="summarize_thread",
+        about="Sum up a thread that was merged or archived, or one that was stored (`source_id`): its summary is "
+        "found at once, and what it taught waits for review.",
+        takes=("messages", "source_id", "thread_id", "title", *_WHERE),
         effect=Effect.ADDS,
         tell=telling.event,
     ),
@@ -303,7 +333,7 @@ LAYERS: tuple[Tool, ...] = (
         about="Whether a registered file is still as it was.",
         takes=("id",),
         needs=("id",),
-        tell=telling.plain,
+        tell=telling.verified,
     ),
 )
 
@@ -339,6 +369,17 @@ REVIEWING: tuple[Tool, ...] = (
         effect=Effect.REMOVES,
         tell=telling.saved,
     ),
+    Tool(
+        name="consolidate",
+        does="consolidate",
+        about="Merge duplicates, link contradictions and promote what is well grounded, as the policy of the team "
+        "allows: in these memories, or in the inbox and all that changed since the last run. Try it with `dry_run` "
+        "first, which says what would be done and why.",
+        takes=("ids", "dry_run"),
+        shown_to=may_review,
+        effect=Effect.CHANGES,
+        tell=telling.report,
+    ),
 )
 
-TOOLS: tuple[Tool, ...] = (*FINDING, *WRITING, *CAPTURING, *LAYERS, *REVIEWING)
+TOOLS: tuple[Tool, ...] = (*FINDING, *WRITING, *CAPTURING, *LAYERS, *REVIEWING, *ARCHIVES)

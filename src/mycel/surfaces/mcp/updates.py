@@ -18,7 +18,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from mycel.surfaces.mcp.guests import Context, Door, Guest
+from mycel.surfaces.mcp.guests import Context, Door, Guest, connection_of
 from mycel.surfaces.mcp.resources import changed_by
 
 # For one connection; whoever wants more reads the changes of the API.
@@ -57,7 +57,7 @@ class Subscriptions:
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         guest = await self._door(ctx)
-        connection = _connection(ctx)
+        connection = connection_of(ctx)
         subscribed = self._subscribed.get(connection)
         if subscribed is None:
             subscribed = self._subscribed[connection] = _Subscribed(connection)
@@ -69,7 +69,7 @@ class Subscriptions:
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
         await self._door(ctx)
-        subscribed = self._subscribed.get(_connection(ctx))
+        subscribed = self._subscribed.get(connection_of(ctx))
         if subscribed is not None:
             subscribed.uris.discard(str(params.uri))
         return EmptyResult()
@@ -102,8 +102,3 @@ class _Subscribed:
     async def _send(self) -> None:
         while self._told:
             await self._connection.send_resource_updated(self._told.pop())
-
-
-def _connection(ctx: Context) -> Connection:
-    # The SDK hands it to nobody, though its exit stack is where it says that cleaning up belongs.
-    return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
