@@ -18,7 +18,7 @@ from mycel.contracts.clock import SystemClock
 from mycel.domain.draft import new_memory, read_fields, written_at
 from mycel.domain.ids import MemberId, MemoryId, TeamName, new_id
 from mycel.domain.team import Caller, Role
-from mycel.retrieval.columns import index_texts, indexed_text
+from mycel.retrieval.columns import index_values, indexed_text
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import migrate
@@ -165,7 +165,7 @@ def bare_sql(folder: Path, filled: Path) -> float:
 
 
 def indexed_text_of(title: str, content: str, tags: str | None) -> tuple[str, ...]:
-    return index_texts(title=title, content=content, tags=("bench",) if tags else ())
+    return index_values({"title": title, "content": content, "tags": ("bench",) if tags else ()})
 
 
 def make_schema(path: Path) -> apsw.Connection:

@@ -9,7 +9,7 @@ numbers (and in the row numbers inside a cursor), and ranking scores.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -78,7 +78,7 @@ INSIDERS = ("author", "teammate", "human", "lead", "admin", "child_lead")
 # Sources stay when what was made from them is deleted, and lose only their text when it is purged.
 OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "sources.event", "save", "save_many"})
 OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats", "export", "import_"}
-SAW_IT_DELETED = OF_THE_SOURCE | {"changes", "list of deleted", "restore", "purge"}
+SAW_IT_DELETED = OF_THE_SOURCE | {"changes", "list of deleted", "the past", "restore", "purge"}
 SAW_IT_PURGED = OF_THE_SOURCE | {"changes", "receipt"}
 LOST_SIGHT_OF_IT = frozenset({"changes", "purge", "receipt"})
 PURGES_UNSEEN = {"admin": frozenset({"purge", "receipt"})}
@@ -235,10 +235,16 @@ def pages(api: TeamMemory) -> list[Page[Any]]:
     return found
 
 
+def moments(world: World) -> list[datetime]:
+    return [world.clock.now() - timedelta(seconds=seconds) for seconds in (0, 15, 17, 18, 60)]
+
+
 CASES: dict[str, Case] = {
-    "get": lambda api, w: [
-        lambda: api.get(w.subject),
-        *(lambda s=s: api.get(w.subject, as_of=w.clock.now() - timedelta(seconds=s)) for s in (0, 15, 17, 18, 60)),
+    "get": lambda api, w: [lambda: api.get(w.subject)],
+    "the past": lambda api, w: [
+        *(lambda at=at: api.get(w.subject, as_of=at) for at in moments(w)),
+        *(lambda at=at: api.list(as_of=at, status="any") for at in moments(w)),
+        *(lambda at=at, q=q: api.search(q, as_of=at) for at in moments(w) for q in ("heron", "secretword", "")),
     ],
     "history": lambda api, w: [lambda: api.history(w.subject)],
     "links": lambda api, w: [lambda: api.links(w.subject), *(lambda id=id: api.links(id) for id in w.names)],
@@ -609,7 +615,7 @@ def public_methods() -> set[str]:
 
 
 def test_every_public_method_has_a_case() -> None:
-    assert set(CASES) - {"list of deleted"} == public_methods()
+    assert set(CASES) - {"list of deleted", "the past"} == public_methods()
 
 
 def test_every_part_of_the_memory_is_walked(worlds: Callable[[str], tuple[World, World]]) -> None:
@@ -634,6 +640,7 @@ def test_whoever_may_see_the_memory_does(
 ) -> None:
     """Otherwise the comparison would pass on a memory that nobody sees."""
     read_only = {"get", "history", "links", "usage", "list", "tree", "recent", "stats", "search", "changes"}
+    read_only |= {"the past"}
     read_only |= {f"knowledge.{name}" for name in ("list", "get", "history", "search")}
     read_only |= {"export", "context_for", "explain", "artifacts.get", "artifacts.list", "artifacts.verify"}
     around = {"projects.list", "repos.list", "sources.get", "sources.list", "sources.events", "views.run"}

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from mycel.client.workspace import RemoteWorkspace
 from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import MycelError, NotFound
 from mycel.stores.sqlite.buffers import ReadTraces
+from mycel.testing.clock import ManualClock
 from mycel.wire.operations import PARTS
 from mycel.wire.shapes import to_json
 from tests.serving import ADDRESS, in_process
@@ -74,6 +76,10 @@ COMMON = (
 )
 
 
+# Members keep their notes by the minute, and so much later all is hidden.
+AFTER_HIDING = ManualClock().now() + timedelta(minutes=7.5)
+
+
 def _answers(api: Any, question: str, *, all: bool) -> Iterator[Callable[[], object]]:
     """Everything that can be asked in words, or the plainest of it."""
     yield lambda: api.search(question, min_relevance=0, limit=30)
@@ -83,6 +89,7 @@ def _answers(api: Any, question: str, *, all: bool) -> Iterator[Callable[[], obj
     yield lambda: api.search(question, ranking="swarm", limit=2)
     yield lambda: api.search(question, project="web", repo="site")
     yield lambda: api.search(question, status="any", limit=3)
+    yield lambda: api.search(question, as_of=AFTER_HIDING, min_relevance=0)
     yield lambda: _explained(api, question)
     yield lambda: api.knowledge.search(question)
     yield lambda: api.context_for(task=question, project="web")

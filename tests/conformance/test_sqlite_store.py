@@ -17,7 +17,7 @@ from mycel.domain.query import Filters
 from mycel.domain.team import Role
 from mycel.domain.transcript import Turn
 from mycel.domain.words import Plan
-from mycel.retrieval.columns import index_texts
+from mycel.retrieval.columns import index_values
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import Disk, migrate
@@ -161,15 +161,49 @@ def test_a_store_of_before_gets_its_restricted_words_out_of_the_shared_ones(tmp_
         rows = connection.execute("SELECT number, title, summary, content, tags FROM memories").fetchall()
         connection.execute("DELETE FROM memory_words")
         for number, title, summary, content, tags in rows:
-            words = index_texts(title=title, summary=summary, content=content, tags=tuple(json.loads(tags or "[]")))
+            texts = {"title": title, "summary": summary, "content": content, "tags": json.loads(tags or "[]")}
             connection.execute(
                 "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)",
-                (number, *words),
+                (number, *index_values(texts)),
             )
         connection.execute("DROP TABLE restricted_vocabulary; DROP TABLE restricted_words")
         connection.execute("PRAGMA user_version = 9")
         migrate(connection, steps[:10])
         connection.execute(f"PRAGMA user_version = {len(steps)}")
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        assert everything_counted(store) == standing
+        assert store.check() == []
+
+
+def test_a_store_of_before_is_searched_by_keys_and_categories(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite"
+    steps = migrations("mycel.stores.sqlite", "team")
+    for_leads = {"visibility": Visibility.ROLE, "allowed_roles": (Role.LEAD,)}
+    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        put(store, "the heron stands", tags=("wet", "grey"), key="own.pond", category="lead")
+        put(store, "my heron stands", summary="a bird", visibility=Visibility.PRIVATE, key="parseConfig")
+        put(store, "their heron stands, 計画", category="own", **for_leads)
+        put(store, "a heron without either")
+        delete(store, put(store, "a heron gone", key="gone").id)
+        standing = everything_counted(store)
+    with closing(open_writer(path)) as connection:
+        # As the migration before this one left it.
+        rows = connection.execute("SELECT number, title, summary, content, tags FROM memories").fetchall()
+        for number, title, summary, content, tags in rows:
+            texts = {"title": title, "summary": summary, "content": content, "tags": json.loads(tags or "[]")}
+            for table, more in (("memory_words", ""), ("restricted_words", ", audience")):
+                there = connection.execute(f"SELECT 1 FROM {table} WHERE rowid = ?", (number,)).fetchone()
+                if there:
+                    connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (number,))
+                    connection.execute(
+                        f"INSERT INTO {table} (rowid, title, summary, content, tags{more}) VALUES (?, ?, ?, ?, ?"
+                        f"{', ?' if more else ''})",
+                        (number, *index_values(texts), *([f"any a{AUTHOR.encode().hex()}"] if more else [])),
+                    )
+        connection.execute("INSERT INTO embedding_progress VALUES ('words', 5, 5, 5)")
+        connection.execute(f"PRAGMA user_version = {len(steps) - 1}")
+        migrate(connection, steps)
+        assert connection.execute("SELECT * FROM embedding_progress").fetchone() == ("words", 0, 5, 5)
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
         assert everything_counted(store) == standing
         assert store.check() == []

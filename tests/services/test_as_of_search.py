@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mycel.embedded.team_memory import TeamMemory
+from mycel.errors import NotFound
 from mycel.testing.embedder import WordEmbedder
 from tests.squad import Squad, ids, open_squad, texts, wide_embedder
 
@@ -80,13 +81,55 @@ def test_what_was_saved_later_is_not_found(squad: Squad) -> None:
     assert len(found(squad.teammate, "heron", None)) == 2
 
 
-def test_what_is_deleted_today_is_not_found_in_the_past(squad: Squad) -> None:
+def test_what_was_deleted_since_is_found_as_it_was_believed_then(squad: Squad) -> None:
     memory = squad.author.save("The heron stands.", path="/a")
     then = a_moment(squad)
     squad.author.update(memory.id, content="The heron sits.")
+    later = a_moment(squad)
     squad.author.delete(memory.id)
-    assert found(squad.author, "heron", then) == []
-    assert found(squad.author, "", then) == []
+    gone = a_moment(squad)
+    for member in (squad.author, squad.teammate):
+        for question in ("heron", "", '"the heron"'):
+            assert found(member, question, then) == ["The heron stands."]
+            assert found(member, question, later) == ["The heron sits."]
+            assert found(member, question, gone) == found(member, question, None) == []
+        assert member.get(memory.id, as_of=then).content == "The heron stands."
+        assert [one.content for one in member.list(as_of=later)] == ["The heron sits."]
+        for at in (gone, None):
+            with pytest.raises(NotFound):
+                member.get(memory.id, as_of=at)
+        assert not member.list(as_of=gone)
+
+
+def test_who_may_not_see_it_today_finds_nothing_of_what_was_deleted_since(squad: Squad) -> None:
+    hidden = squad.author.save("The heron stands.", path="/a")
+    own = squad.author.save("The heron sits.", path="/b", visibility="private")
+    for_leads = squad.lead.save("The heron flies.", path="/c", visibility="role", allowed_roles=["lead"])
+    then = a_moment(squad)
+    squad.author.update(hidden.id, visibility="private")
+    for author, memory in ((squad.author, hidden), (squad.author, own), (squad.lead, for_leads)):
+        author.delete(memory.id)
+    a_moment(squad)
+    for question in ("heron", ""):
+        assert found(squad.teammate, question, then, min_relevance=0) == []
+    assert not squad.teammate.list(as_of=then)
+    for memory in (hidden, own, for_leads):
+        with pytest.raises(NotFound):
+            squad.teammate.get(memory.id, as_of=then)
+    assert sorted(found(squad.author, "heron", then)) == ["The heron sits.", "The heron stands."]
+    assert found(squad.lead, "heron", then) == ["The heron flies."]
+
+
+def test_what_was_purged_is_gone_from_the_past_as_well(squad: Squad) -> None:
+    memory = squad.author.save("The heron stands.", path="/a")
+    then = a_moment(squad)
+    squad.author.delete(memory.id)
+    a_moment(squad)
+    squad.author.purge(memory.id)
+    assert found(squad.author, "heron", then, min_relevance=0) == []
+    assert not squad.author.list(as_of=then)
+    with pytest.raises(NotFound):
+        squad.author.get(memory.id, as_of=then)
 
 
 def test_what_was_deleted_then_and_restored_since_is_not_found_at_that_moment(squad: Squad) -> None:

@@ -54,6 +54,14 @@ def similarity(squad: Squad, id: str, question: str) -> float:
     return hit.breakdown["similarity"]
 
 
+def test_a_value_is_found_by_the_meaning_of_its_key(squad: Squad) -> None:
+    company(squad)
+    stored = squad.author.knowledge.upsert(key="outage-window", value="Sunday, four to six.")
+    near = similarity(squad, stored.id, "downtime")
+    squad.author.update(stored.id, key="maintenance-window")
+    assert near > 0.3 > similarity(squad, stored.id, "downtime")
+
+
 def test_no_write_calls_the_embedder(squad: Squad, embedder: WordEmbedder) -> None:
     memory = squad.author.save("downtime of the billing host")
     squad.author.update(memory.id, content="downtime of the mail host")

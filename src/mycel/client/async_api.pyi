@@ -55,6 +55,8 @@ class _AsyncArtifacts:
         agent_id: str | None = None,
         content: str | bytes | None = None,
         keep_content: bool = False,
+        size_bytes: int | None = None,
+        checksum: str | None = None,
         project: str | None = None,
         repo: str | None = None,
         session_id: str | None = None,
@@ -65,9 +67,10 @@ class _AsyncArtifacts:
     ) -> Artifact:
         """Stores what an agent produced, found at once by its path and description.
 
-        Size and checksum are of `content` or, without it, of the file in the first workspace folder that has it; None
-        when none has. `keep_content` keeps the text too. What the same author has registered alike is returned as it
-        is; a changed file is a new artifact. Only an orchestrator, a lead or an admin names another as `agent_id`.
+        Size and checksum, a SHA-256, are of `content` or, without it, of the file in the first workspace folder that
+        has it, and those given must agree; when none has it, the given ones are taken. `keep_content` keeps the text
+        too. What the same author has registered alike is returned as it is; a changed file is a new artifact. Only an
+        orchestrator, a lead or an admin names another as `agent_id`.
         """
         ...
 
@@ -305,7 +308,8 @@ class AsyncRemoteMemory:
         """Stores a memory, active at once unless it must be reviewed.
 
         With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
-        standing value of its project and category as contradicting.
+        standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
+        one is given.
         """
         ...
 
@@ -337,7 +341,7 @@ class AsyncRemoteMemory:
     async def unlink(self, from_id: str, to_id: str, relation: str) -> None: ...
     async def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None: ...
     async def get(self, id: str, *, as_of: datetime | str | None = None) -> Memory:
-        """Also an expired one. With `as_of`, what was believed at that moment."""
+        """Also an expired one. With `as_of`, what was believed at that moment, also if it was deleted since."""
         ...
 
     async def history(self, id: str) -> builtins.list[Version]:
@@ -359,7 +363,8 @@ class AsyncRemoteMemory:
     ) -> Page[Memory]:
         """One page, newest first unless ordered otherwise; pass its `next_cursor` for the next.
 
-        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment.
+        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment, also
+        if it was deleted since.
         """
         ...
 
@@ -381,7 +386,7 @@ class AsyncRemoteMemory:
         With a `project` or `repo`: what is global, what belongs or is linked there, the caller's own, and of other
         projects only what is more likely useful than not. `min_relevance=0` also lists whatever else the filters
         leave, the newest first, and so does an empty question. `ranking` is `balanced` or `swarm`; `as_of` searches
-        what was believed at that moment.
+        what was believed at that moment, also if it was deleted since.
         """
         ...
 

@@ -21,6 +21,8 @@ class ArtifactsApi(Protocol):
         agent_id: str | None = None,
         content: str | bytes | None = None,
         keep_content: bool = False,
+        size_bytes: int | None = None,
+        checksum: str | None = None,
         project: str | None = None,
         repo: str | None = None,
         session_id: str | None = None,
@@ -31,9 +33,10 @@ class ArtifactsApi(Protocol):
     ) -> Artifact:
         """Stores what an agent produced, found at once by its path and description.
 
-        Size and checksum are of `content` or, without it, of the file in the first workspace folder that has it; None
-        when none has. `keep_content` keeps the text too. What the same author has registered alike is returned as it
-        is; a changed file is a new artifact. Only an orchestrator, a lead or an admin names another as `agent_id`.
+        Size and checksum, a SHA-256, are of `content` or, without it, of the file in the first workspace folder that
+        has it, and those given must agree; when none has it, the given ones are taken. `keep_content` keeps the text
+        too. What the same author has registered alike is returned as it is; a changed file is a new artifact. Only an
+        orchestrator, a lead or an admin names another as `agent_id`.
         """
         ...
 

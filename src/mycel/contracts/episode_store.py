@@ -69,6 +69,13 @@ class EpisodeReads(Protocol):
         """By agent, or by approach in the latest wording that the reader sees."""
         ...
 
+    def outcomes_after(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, Tally]:
+        """How often the approach of each of these episodes was completed after it, and failed at any time.
+
+        Whatever words it goes by, as far as the scope sees; nothing of an episode without an approach.
+        """
+        ...
+
     def rates_over_time(
         self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
     ) -> Sequence[Tally]: ...

@@ -112,7 +112,8 @@ class MemoryApi(Protocol):
         """Stores a memory, active at once unless it must be reviewed.
 
         With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
-        standing value of its project and category as contradicting.
+        standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
+        one is given.
         """
         ...
 
@@ -144,7 +145,7 @@ class MemoryApi(Protocol):
     def unlink(self, from_id: str, to_id: str, relation: str) -> None: ...
     def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None: ...
     def get(self, id: str, *, as_of: datetime | str | None = None) -> Memory:
-        """Also an expired one. With `as_of`, what was believed at that moment."""
+        """Also an expired one. With `as_of`, what was believed at that moment, also if it was deleted since."""
         ...
 
     def history(self, id: str) -> list[Version]:
@@ -166,7 +167,8 @@ class MemoryApi(Protocol):
     ) -> Page[Memory]:
         """One page, newest first unless ordered otherwise; pass its `next_cursor` for the next.
 
-        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment.
+        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment, also
+        if it was deleted since.
         """
         ...
 
@@ -188,7 +190,7 @@ class MemoryApi(Protocol):
         With a `project` or `repo`: what is global, what belongs or is linked there, the caller's own, and of other
         projects only what is more likely useful than not. `min_relevance=0` also lists whatever else the filters
         leave, the newest first, and so does an empty question. `ranking` is `balanced` or `swarm`; `as_of` searches
-        what was believed at that moment.
+        what was believed at that moment, also if it was deleted since.
         """
         ...
 

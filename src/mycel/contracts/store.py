@@ -178,7 +178,10 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
 
     def find(self, scope: ReadScope, id: MemoryId) -> Memory | None: ...
     def find_as_of(self, scope: ReadScope, id: MemoryId, at: datetime) -> Memory | None:
-        """What was believed at that moment; None also when the reader could not see it then, or cannot today."""
+        """What was believed at that moment, deleted since or not.
+
+        None also when the reader could not see it then, or may not today: of a deleted memory its last readers count.
+        """
         ...
 
     def list_versions(self, scope: ReadScope, id: MemoryId) -> list[Version]:
@@ -234,7 +237,10 @@ class Store(EngineReads, EpisodeReads, ArtifactReads, MovingReads, Protocol):
         ...
 
     def past_versions(self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int) -> list[PastVersion]:
-        """What stood differently at that moment than today, seen by the reader then and now; newest numbers first."""
+        """What stood differently at that moment than today, or is deleted since, seen by the reader then and now.
+
+        The newest numbers come first.
+        """
         ...
 
     def read_backlog(self, model: str, *, limit: int) -> Backlog:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mycel.domain.artifact import Artifact
-from mycel.domain.envelope import cite, envelope, one_line
+from mycel.domain.envelope import alike_words, cite, envelope, one_line
 from mycel.domain.episode import Episode, Record, SimilarEpisode
 from mycel.domain.excerpt import line_tokens, shorten
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
-from mycel.domain.rendering import bullet, left_out_line
+from mycel.domain.rendering import bullet, left_out_line, note_text
 
 LEAST_TOKENS_OF_A_LINE = 40
 MOST_TOKENS_OF_A_LINE = 120
@@ -55,11 +56,11 @@ class Briefing:
         return envelope([*shown, *([left_out_line(left_out)] if left_out else [])])
 
     def _sections(self) -> Iterator[tuple[str, list[str]]]:
-        known = {episode.id for episode in self.avoid}
-        yield AVOID, [_episode_line(episode) for episode in self.avoid]
-        yield TRIED, [_episode_line(episode) for episode in self.tried if episode.id not in known]
-        yield WORKED, [_episode_line(one.episode) for one in self.worked]
-        yield KNOWN, [bullet(memory, home=self.team) + one_line(memory.content) for memory in self.knowledge]
+        told: set[tuple[object, ...]] = set()
+        yield AVOID, _episode_lines(self.avoid, told)
+        yield TRIED, _episode_lines(self.tried, told)
+        yield WORKED, _episode_lines([one.episode for one in self.worked], told)
+        yield KNOWN, [bullet(memory, home=self.team) + note_text(memory) for memory in self.knowledge]
         yield OUTPUTS, [_artifact_line(artifact) for artifact in self.artifacts]
         yield AGENTS, [_record_line(record) for record in self.agents]
 
@@ -77,11 +78,23 @@ def _fitted(heading: str, lines: Sequence[str], room: int) -> tuple[list[str], i
     return ([heading, *found], left) if found else ([], room)
 
 
-def _episode_line(episode: Episode) -> str:
+def _episode_lines(episodes: Sequence[Episode], told: set[tuple[object, ...]]) -> list[str]:
+    """Of those that say the same of a task only the first; what is told here is not told again."""
+    alike = Counter(map(_said, episodes))
+    first = {_said(episode): episode for episode in reversed(episodes) if _said(episode) not in told}
+    told.update(first)
+    shown = [episode for episode in episodes if first.get(_said(episode)) is episode]
+    return [_episode_line(episode, copies=alike[_said(episode)] - 1) for episode in shown]
+
+
+def _said(episode: Episode) -> tuple[object, ...]:
+    return (episode.task_id, episode.action, *episode.account)
+
+
+def _episode_line(episode: Episode, *, copies: int) -> str:
     task = f" for task {one_line(episode.task_id)}" if episode.task_id else ""
-    outcome = f" -> {one_line(episode.outcome)}" if episode.outcome else ""
-    who = f"{episode.action} by {episode.agent_id}{task}, {episode.created_at:%Y-%m-%d}"
-    return f"- {cite(episode.id)} {who}: {one_line(episode.approach)}{outcome}"
+    who = f"{episode.action} by {episode.agent_id}{task}, {episode.created_at:%Y-%m-%d}{alike_words(copies)}"
+    return f"- {cite(episode.id)} {who}: {' -> '.join(map(one_line, episode.account))}"
 
 
 def _artifact_line(artifact: Artifact) -> str:

@@ -33,6 +33,7 @@ MAX_CONTENT_BYTES = 64 * 1024
 DEFAULT_POLICY = Policy()
 MAX_TITLE = 80
 MAX_NOTE_BYTES = 8 * 1024
+PROJECTS = "projects"
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]|\n")
 _FOLDERS = {
     MemoryType.CONTEXT: "/context",
@@ -111,6 +112,8 @@ def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY)
     values.setdefault("source_kind", SourceKind.MANUAL)
     values.setdefault("made_by", MadeBy.MANUAL)
     values.setdefault("title", first_sentence(values["content"]))
+    if (project := project_of(values.get("path", "/"))) is not None:
+        values.setdefault("project_id", project)
     values.setdefault("scope", default_scope(values.get("project_id"), values.get("repo_id")))
     values.setdefault("path", default_path(values["type"], values.get("project_id"), caller.member_id))
     values["team"] = caller.team
@@ -163,6 +166,8 @@ def changed_memory(
         values["metadata"] = with_marks(values.get("metadata", current.metadata), review=reason)
     elif values.get("status", Status.INBOX) is not Status.INBOX:
         values["metadata"] = with_marks(values.get("metadata", current.metadata), review=None)
+    if "path" in values and current.project_id == project_of(current.path):
+        values.setdefault("project_id", project_of(values["path"]) or current.project_id)
     project = values.get("project_id", current.project_id)
     repo = values.get("repo_id", current.repo_id)
     if "content" in values and current.title == first_sentence(current.content):
@@ -197,10 +202,17 @@ def default_scope(project_id: str | None, repo_id: str | None) -> Scope:
     return Scope.PROJECT if project_id else Scope.GLOBAL
 
 
+def project_of(path: str) -> str | None:
+    """The project that a path below `/projects` says."""
+    _, *parts = path.split("/")
+    name = parts[1] if len(parts) > 1 and parts[0] == PROJECTS else ""
+    return name if 0 < len(name) <= fields.MAX_LABEL else None
+
+
 def default_path(type: MemoryType, project_id: str | None, agent_id: str) -> str:
     if project_id:
         plural = f"{type[:-1]}ies" if type.endswith("y") else f"{type}s"
-        return f"/projects/{project_id}/{plural}"
+        return f"/{PROJECTS}/{project_id}/{plural}"
     if type in _OF_AN_AGENT:
         return f"/agents/{agent_id}"
     return _FOLDERS.get(type, "/notes")

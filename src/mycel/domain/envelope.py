@@ -54,6 +54,20 @@ def each_text(value: object, safe: Callable[[str], str]) -> Any:
     return value
 
 
+def under_key(key: str | None, text: str) -> str:
+    """A value with the key it stands under, as in `port: 9090`, unless the text begins with it already."""
+    if not key:
+        return text
+    head = text.lstrip()[: len(key) + 1]
+    begins = head[: len(key)].casefold() == key.casefold() and not head[len(key) :].isalnum()
+    return text if begins else f"{key}: {text}"
+
+
+def kind_of(type: str, category: str | None) -> str:
+    """What sort of note it is; a category that only repeats the type says nothing."""
+    return f"{type} ({one_line(category)})" if category and category != type else type
+
+
 def cite(id: str) -> str:
     """The id that `get` takes, in a form that is easy to find again in a text."""
     return f"[m:{id}]"

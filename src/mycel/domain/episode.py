@@ -10,6 +10,9 @@ from mycel.domain.detailed import Detailed
 from mycel.domain.draft import first_sentence
 from mycel.domain.ids import MemberId
 
+# Of an episode without an approach.
+NO_WORDING = 0
+
 
 class Action(StrEnum):
     """Only what was completed or failed tells how well something works; the others say that it was tried."""
@@ -24,14 +27,14 @@ class Action(StrEnum):
 class EpisodeDetail:
     """What the ledger has beside the memory, whose content holds the texts: one copy, one truth.
 
-    `wording` is the same for approaches of the same words.
+    `wording` is the same for approaches of the same words, and none where nobody said how it was done.
     """
 
     agent_id: MemberId
     action: Action
     approach_end: int
     outcome_start: int | None = None
-    wording: int = 0
+    wording: int = NO_WORDING
     duration_ms: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -60,6 +63,15 @@ class Episode(Detailed):
     def outcome(self) -> str | None:
         start = self.detail.outcome_start
         return None if start is None else self.memory.content[start:]
+
+    @property
+    def account(self) -> tuple[str, ...]:
+        """How it was tried and what came of it, each once: a title that was made from the outcome says nothing new."""
+        told = self.outcome
+        if self.detail.approach_end or told is None:
+            return (self.approach,) if told is None else (self.approach, told)
+        named = self.memory.title.removeprefix(f"{self.action.value.capitalize()}: ").rstrip("…").strip()
+        return (told,) if named in " ".join(told.split()) else (named, told)
 
     @property
     def duration_ms(self) -> int | None:

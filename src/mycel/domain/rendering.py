@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mycel.domain.envelope import NOTICE, PAST_KNOWLEDGE, SUMMARY_MARK, alike_words, bullet_of, envelope, one_line
+from mycel.domain.envelope import (
+    NOTICE,
+    PAST_KNOWLEDGE,
+    SUMMARY_MARK,
+    alike_words,
+    bullet_of,
+    envelope,
+    kind_of,
+    one_line,
+    under_key,
+)
 from mycel.domain.excerpt import estimate_tokens, line_tokens, shorten
 from mycel.domain.ids import TeamName
 from mycel.domain.marks import CONTESTED
@@ -20,7 +30,7 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
     contested = ", contested by another memory" if CONTESTED in memory.metadata else ""
     return bullet_of(
         memory.id,
-        type=memory.type,
+        type=kind_of(memory.type, memory.category),
         author=memory.agent_id,
         day=f"{memory.created_at:%Y-%m-%d}",
         team=None if memory.team == home else memory.team,
@@ -32,12 +42,17 @@ def line_start(memory: Memory) -> str:
     return f"[{memory.type}][{memory.agent_id}] "
 
 
-def excerpt(content: str, *, summary: str | None, tokens: int) -> str | None:
-    """The content if it fits, else its summary, else its beginning; what is not the content says so."""
-    found = shorten(content, tokens)
-    if found == content or not summary:
+def note_text(memory: Memory) -> str:
+    """What a memory says, on one line: a value with its key."""
+    return one_line(under_key(memory.key, memory.content))
+
+
+def excerpt(text: str, memory: Memory, *, tokens: int) -> str | None:
+    """The text of a memory if it fits, else its summary, else its beginning; what is not the text says so."""
+    found = shorten(text, tokens)
+    if found == text or not memory.summary:
         return found
-    short = SUMMARY_MARK + one_line(summary)
+    short = one_line(under_key(memory.key, SUMMARY_MARK + memory.summary))
     return short if estimate_tokens(short) <= tokens else found
 
 
@@ -69,7 +84,7 @@ def _list(heading: str, notes: Sequence[tuple[str, Memory]], *, notice: str, tok
 
 def _fitted(notes: Sequence[tuple[str, Memory]], *, room: int) -> list[str]:
     """As many as find room, from the first on; long ones give way so that none of those is crowded out."""
-    texts = [one_line(memory.content) for _, memory in notes]
+    texts = [note_text(memory) for _, memory in notes]
     costs = [line_tokens(start + text) for (start, _), text in zip(notes, texts, strict=True)]
     for count in range(len(notes), 0, -1):
         most = _most_each(costs[:count], room=room)
@@ -93,5 +108,5 @@ def _most_each(costs: Sequence[int], *, room: int) -> int:
 def _shown(start: str, text: str, memory: Memory, *, tokens: int) -> str | None:
     if line_tokens(start + text) <= tokens:
         return start + text
-    found = excerpt(text, summary=memory.summary, tokens=tokens - line_tokens(start))
+    found = excerpt(text, memory, tokens=tokens - line_tokens(start))
     return None if found is None else start + found

@@ -7,12 +7,15 @@ from typing import NamedTuple
 
 
 class IndexedText(NamedTuple):
-    """The texts of a memory, analysed: one column of the word index each."""
+    """The texts of a memory, analysed: one column of the word index each.
+
+    `labels` are its tags, its category and its key.
+    """
 
     title: str
     summary: str
     content: str
-    tags: str
+    labels: str
 
 
 @dataclass(frozen=True, slots=True)

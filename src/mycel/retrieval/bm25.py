@@ -7,7 +7,7 @@ from math import log
 # A term counts at most this much more than once, and long texts count for less.
 SATURATION = 1.2
 LENGTH_WEIGHT = 0.75
-# Of title, summary, content and tags. A heavier title lost recall: 82.0 % at 1.5, 80.7 at 3 on SciFact.
+# Of title, summary, content and labels. A heavier title lost recall: 82.0 % at 1.5, 80.7 at 3 on SciFact.
 COLUMN_WEIGHTS = (1.5, 1.0, 1.0, 1.5)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mycel.domain.envelope import under_key
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
 from mycel.retrieval.analysis import matching_terms
@@ -41,7 +42,7 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
         relevance=candidate.relevance,
         breakdown=dict(candidate.parts),
         matched_scope=memory.scope,
-        snippet=make_snippet(memory.content, matched),
+        snippet=_snippet(memory, matched),
         evidence=memory.evidence_ref,
         why=why(candidate, question, matched),
         team=memory.team,
@@ -56,11 +57,19 @@ def listed(memory: Memory) -> Hit:
         relevance=0.0,
         breakdown={},
         matched_scope=memory.scope,
-        snippet=make_snippet(memory.content, ()),
+        snippet=_snippet(memory),
         evidence=memory.evidence_ref,
         why="Listed because no relevance was asked for.",
         team=memory.team,
     )
+
+
+def _snippet(memory: Memory, matched: frozenset[str] = frozenset()) -> str:
+    """Of a value with its key, which may be what was looked for."""
+    text = make_snippet(memory.content, matched)
+    if not memory.key or under_key(memory.key, memory.content) == memory.content:
+        return text
+    return f"{make_snippet(memory.key, matched)}: {text}"
 
 
 def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> str:

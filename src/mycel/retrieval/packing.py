@@ -47,7 +47,7 @@ class Candidate:
 
     @cached_property
     def content(self) -> str:
-        return envelope.one_line(self.memory.content)
+        return rendering.note_text(self.memory)
 
     @cached_property
     def likeness(self) -> Likeness:
@@ -214,4 +214,4 @@ class _Packing:
 
 
 def _excerpt(candidate: Candidate, tokens: int) -> str | None:
-    return rendering.excerpt(candidate.content, summary=candidate.memory.summary, tokens=tokens)
+    return rendering.excerpt(candidate.content, candidate.memory, tokens=tokens)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 
+from mycel.domain.envelope import under_key
+
 # Models read longer texts, but one vector then stands for too many things at once.
 PASSAGE_TOKENS = 256
 # Special tokens at both ends, and the prefix some models want.
@@ -16,10 +18,11 @@ RESERVED_TOKENS = 16
 _BREAKS = (re.compile(r"\n\s*\n"), re.compile(r"(?<=[.!?。！？])\s+|\n"), re.compile(r"\s+"))  # noqa: RUF001
 
 
-def embedded_text(*, title: str, content: str) -> str:
+def embedded_text(*, title: str, content: str, key: str | None = None) -> str:
     """A derived title is the beginning of the content and adds nothing."""
     beginning = title.rstrip("…").strip()
-    return content if content.lstrip().startswith(beginning) else f"{title}\n{content}"
+    text = content if content.lstrip().startswith(beginning) else f"{title}\n{content}"
+    return under_key(key, text)
 
 
 def text_hash(text: str) -> bytes:

@@ -28,6 +28,7 @@ from mycel.retrieval.arms import (
     search_by_words,
 )
 from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
+from mycel.retrieval.columns import labels_of
 from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights, scale_of, support, weights_of, words_score
 from mycel.retrieval.lexical import holds_phrases
 from mycel.retrieval.passages import embedded_text
@@ -398,4 +399,4 @@ class _Search:
 def searched_text(memory: Memory) -> str:
     """Everything of a memory that words are looked for in."""
     text = embedded_text(title=memory.title, content=memory.content)
-    return "\n".join(filter(None, [text, memory.summary, " ".join(memory.tags)]))
+    return "\n".join(filter(None, [text, memory.summary, labels_of(vars(memory))]))

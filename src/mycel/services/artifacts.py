@@ -35,7 +35,7 @@ from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.reach import named_scope
-from mycel.services.registration import Registration, prepare, read_content, read_description
+from mycel.services.registration import Registration, prepare, read_checksum, read_content, read_description, read_size
 from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching
 from mycel.services.unwritten import Unwritten
@@ -43,8 +43,9 @@ from mycel.services.write import Writing
 
 # Fields of the memory that a registration can set.
 _OF_THE_MEMORY = ("task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles")
-_OF_THE_ARTIFACT = ("path", "type", "agent_id", "description", "keep_content", "content", "idempotency_key")
-_KNOWN = frozenset((*_OF_THE_MEMORY, *_OF_THE_ARTIFACT))
+_OF_THE_ARTIFACT = ("path", "type", "agent_id", "description", "keep_content", "content")
+_MEASURES = ("size_bytes", "checksum")
+_KNOWN = frozenset((*_OF_THE_MEMORY, *_OF_THE_ARTIFACT, *_MEASURES, "idempotency_key"))
 
 
 class ArtifactRegistry:
@@ -167,6 +168,8 @@ class ArtifactRegistry:
             description=read_description(given.get("description"), max_bytes=self._max_content),
             keeps_content=fields.flag(given.get("keep_content", False), field="keep_content"),
             content=read_content(given.get("content")),
+            size_bytes=read_size(given.get("size_bytes")),
+            checksum=read_checksum(given.get("checksum")),
             of_the_memory=read_fields(of_the_memory).values,
         )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from mycel.domain import fields
 from mycel.domain.artifact import Artifact
 from mycel.domain.briefing import Briefing
-from mycel.domain.episode import Action, Episode, Record, SimilarEpisode
+from mycel.domain.episode import NO_WORDING, Action, Episode, Record, SimilarEpisode, Tally
 from mycel.domain.ids import MemoryId
 from mycel.domain.limits import MAX_BRIEFED
 from mycel.domain.memory import Memory, MemoryType
@@ -61,12 +61,22 @@ class Briefings:
             project=place,
             token_budget=read_token_budget(token_budget),
             tried=tuple(tried[:most]),
-            avoid=_failures([*tried, *(one.episode for one in failed)], most=most),
+            avoid=self._failures(caller, tried, [one.episode for one in failed])[:most],
             worked=tuple(one for one in worked if one.episode.id not in own),
             knowledge=self._knowledge(caller, about, project=place, repo=repo, limit=most),
             artifacts=self._outputs(caller, name, about, project=place, limit=most),
             agents=tuple(self._agents(caller, about, tried, project=place)[:most]),
         )
+
+    def _failures(self, caller: Caller, tried: Sequence[Episode], similar: Sequence[Episode]) -> tuple[Episode, ...]:
+        """Each approach once, for this task first, unless it has proved itself since."""
+        failed = [episode for episode in (*tried, *similar) if episode.action is Action.FAILED]
+        later = self._episodes.outcomes_after(caller, failed)
+        found: dict[object, Episode] = {}
+        for episode in failed:
+            if not _worked_since(episode, tried) and not _proved(later.get(episode.id, Tally())):
+                found.setdefault(episode.detail.wording or episode.id, episode)
+        return tuple(found.values())
 
     def _agents(self, caller: Caller, task: str, tried: Sequence[Episode], *, project: str | None) -> list[Record]:
         """What was done for this very task counts in full, whatever its words."""
@@ -105,20 +115,15 @@ def _task_id(task: str, given: object) -> str | None:
         return None
 
 
-def _failures(episodes: Iterable[Episode], *, most: int) -> tuple[Episode, ...]:
-    """Each approach once, unless it has worked since on the same task."""
-    listed = list(episodes)
-    found: dict[int, Episode] = {}
-    for episode in listed:
-        if episode.action is Action.FAILED and not _worked_since(episode, listed):
-            found.setdefault(episode.detail.wording, episode)
-    return tuple(found.values())[:most]
+def _proved(later: Tally) -> bool:
+    return later.completed > later.failed
 
 
 def _worked_since(failed: Episode, others: Sequence[Episode]) -> bool:
+    """On the same task, in the same way; where nobody said how, in whatever way."""
     return any(
         other.action is Action.COMPLETED
-        and other.detail.wording == failed.detail.wording
+        and failed.detail.wording in {NO_WORDING, other.detail.wording}
         and other.task_id == failed.task_id
         and other.created_at > failed.created_at
         for other in others

@@ -15,6 +15,7 @@ from mycel.domain import fields
 from mycel.domain.asking import read_limit
 from mycel.domain.draft import MAX_CONTENT_BYTES, MAX_NOTE_BYTES, new_memory, read_fields
 from mycel.domain.episode import (
+    NO_WORDING,
     Action,
     Episode,
     EpisodeDetail,
@@ -23,6 +24,7 @@ from mycel.domain.episode import (
     Record,
     SimilarEpisode,
     SuccessRate,
+    Tally,
     episode_text,
 )
 from mycel.domain.ids import MemberId, MemoryId, parse_id
@@ -244,6 +246,16 @@ class Episodes:
             if tally.episodes
         ]
 
+    def outcomes_after(self, caller: Caller, episodes: Sequence[Episode]) -> dict[MemoryId, Tally]:
+        """How often the approach of each was completed since, and how often it failed at any time."""
+        found: dict[MemoryId, Tally] = {}
+        for scope in readable_scopes(caller):
+            ids = [episode.id for episode in episodes if episode.memory.team == scope.team]
+            if ids:
+                with self._stores.lease(scope.team) as store:
+                    found.update(store.outcomes_after(scope, ids))
+        return found
+
     def _details(self, caller: Caller, memories: Sequence[Memory]) -> dict[MemoryId, EpisodeDetail]:
         found: dict[MemoryId, EpisodeDetail] = {}
         for scope in readable_scopes(caller):
@@ -261,7 +273,7 @@ def read_detail(
     outcome_start: int | None,
     said: Mapping[str, object],
     *,
-    approach: str,
+    approach: str | None,
 ) -> EpisodeDetail:
     """What the ledger keeps beside the text."""
 
@@ -278,7 +290,7 @@ def read_detail(
         action=action,
         approach_end=approach_end,
         outcome_start=outcome_start,
-        wording=wording_of(approach),
+        wording=NO_WORDING if approach is None else wording_of(approach),
         duration_ms=count("duration_ms"),
         tokens_in=count("tokens_in"),
         tokens_out=count("tokens_out"),

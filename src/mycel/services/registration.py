@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from mycel.domain import fields
 from mycel.domain.artifact import ArtifactDetail, ArtifactType, Composed, compose
 from mycel.domain.draft import Draft, new_memory, read_fields
 from mycel.domain.ids import MemberId
+from mycel.domain.limits import MAX_COUNT
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, MemoryType
 from mycel.domain.policy import Policy
@@ -22,6 +24,9 @@ from mycel.services.unwritten import Unwritten, unwritten
 
 MAX_GIVEN_BYTES = 64 * 1024 * 1024
 MAX_SHOWN_PATH = 200
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+ValueT = TypeVar("ValueT", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +39,17 @@ class Registration:
     description: str | None
     keeps_content: bool
     content: bytes | None
+    # As its producer knows them.
+    size_bytes: int | None
+    checksum: str | None
     of_the_memory: Mapping[str, Any]
 
     def request(self) -> tuple[object, ...]:
         """What makes two requests the same; a file may have changed between them."""
         content = None if self.content is None else hashlib.sha256(self.content).hexdigest()
         plain = (self.placed.path, self.type, self.producer, self.description, self.keeps_content, content)
-        return (*plain, dict(self.of_the_memory))
+        told = () if self.size_bytes is None and self.checksum is None else (self.size_bytes, self.checksum)
+        return (*plain, *told, dict(self.of_the_memory))
 
 
 def read_description(value: object, *, max_bytes: int) -> str | None:
@@ -62,6 +71,18 @@ def read_content(value: object) -> bytes | None:
     return value
 
 
+def read_size(value: object) -> int | None:
+    return None if value is None else fields.whole(value, field="size_bytes", least=0, most=MAX_COUNT)
+
+
+def read_checksum(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or _SHA256.fullmatch(value) is None:
+        raise InvalidInput("must be a SHA-256 in 64 hexadecimal digits", field="checksum")
+    return value.lower()
+
+
 def prepare(
     caller: Caller, asked: Registration, measured: Measured | None, *, policy: Policy, max_content: int
 ) -> tuple[Unwritten, ArtifactDetail]:
@@ -74,12 +95,18 @@ def prepare(
         agent_id=asked.producer,
         type=asked.type,
         path=asked.placed.path,
-        size_bytes=None if measured is None else measured.size_bytes,
-        checksum=None if measured is None else measured.checksum,
+        size_bytes=_agreed(asked.size_bytes, measured and measured.size_bytes, field="size_bytes"),
+        checksum=_agreed(asked.checksum, measured and measured.checksum, field="checksum"),
         description_end=composed.description_end,
         text_start=composed.text_start,
     )
     return unwritten(values, ttl=policy.life_of(values["made_by"])), detail
+
+
+def _agreed(told: ValueT | None, found: ValueT | None, *, field: str) -> ValueT | None:
+    if told is not None and found is not None and told != found:
+        raise Unfitting("is not that of the content that is there", field=field)
+    return told if found is None else found
 
 
 def _compose(

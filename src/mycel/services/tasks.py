@@ -133,11 +133,9 @@ class Tasks:
             # The ledger says already that it failed.
             told = outcome.removeprefix(WENT_WRONG) if action is Action.FAILED else outcome
             text = episode_text(approach, action, told)
-            name, title, content = approach, text.title, self._shortened(text.content)
+            title, content = text.title, self._shortened(text.content)
             approach_end, outcome_start = text.approach_end, text.outcome_start
-        detail = read_detail(
-            caller, action, approach_end, outcome_start, result.counts, approach=approach or first_sentence(name)
-        )
+        detail = read_detail(caller, action, approach_end, outcome_start, result.counts, approach=approach)
         values = {
             "type": MemoryType.EPISODE,
             "title": title,

@@ -12,7 +12,7 @@ from mycel.domain.draft import written_at
 from mycel.domain.ids import MemoryId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.words import IndexedText
-from mycel.retrieval.columns import index_texts
+from mycel.retrieval.columns import index_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,4 @@ class Unwritten:
 
 
 def unwritten(values: Mapping[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> Unwritten:
-    words = index_texts(
-        title=values["title"],
-        content=values["content"],
-        summary=values.get("summary"),
-        tags=values.get("tags", ()),
-    )
-    return Unwritten(id or MemoryId(new_id()), values, ttl, words)
+    return Unwritten(id or MemoryId(new_id()), values, ttl, index_values(values))

@@ -36,6 +36,10 @@ WRONG: list[tuple[str, Callable[[Any], object]]] = [
     ("keep_content", lambda api: api.register(path="a", content=b"a\0b", keep_content=True)),
     ("keep_content", lambda api: api.register(path="a", content="x" * 65_600, keep_content=True)),
     ("keep_content", lambda api: api.register(path="a", keep_content="yes")),
+    ("size_bytes", lambda api: api.register(path="a", size_bytes=-1)),
+    ("size_bytes", lambda api: api.register(path="a", content="abc", size_bytes=4)),
+    ("checksum", lambda api: api.register(path="a", checksum="abc")),
+    ("checksum", lambda api: api.register(path="a", content="abc", checksum="0" * 64)),
     ("allowed_roles", lambda api: api.register(path="a", visibility="role")),
     ("project", lambda api: api.register(path="a", project="a/b")),
     ("agent_id", lambda api: api.register(path="a", agent_id="a b\n")),
@@ -69,6 +73,17 @@ class ApiArtifacts:
         plain = (made.task_id, made.description, made.size_bytes, made.checksum, made.content, made.type.value)
         assert plain == (None, None, None, None, None, "file")
         assert cast.author.artifacts.verify(made.id).state is FileState.UNKNOWN
+
+    def test_a_file_that_only_its_producer_can_read_has_the_size_and_checksum_it_was_given(self, cast: Cast) -> None:
+        checksum = hashlib.sha256(b"abc").hexdigest()
+        made = cast.author.artifacts.register(path="far/away.txt", size_bytes=3, checksum=checksum.upper())
+        assert (made.size_bytes, made.checksum) == (3, checksum)
+        assert cast.teammate.artifacts.get(made.id) == made
+        assert cast.author.artifacts.register(path="far/away.txt", size_bytes=3, checksum=checksum) == made
+        other = cast.author.artifacts.register(path="far/away.txt", size_bytes=3, checksum="0" * 64)
+        assert other.id != made.id
+        agreed = cast.author.artifacts.register(path="near.txt", content="abc", size_bytes=3, checksum=checksum)
+        assert (agreed.size_bytes, agreed.checksum) == (3, checksum)
 
     @pytest.mark.parametrize("content", ["def price(): ...\n", "", "zwei\r\nZeilen\tä 🜨", "\n\n"])
     @pytest.mark.parametrize("description", ["What it is", None])

@@ -56,6 +56,41 @@ class ApiKnowledge:
         decided = cast.author.knowledge.upsert(key="orm", value="No ORM.", category="decision", rationale="speed")
         assert (decided.type, decided.rationale, decided.project_id) == ("decision", "speed", None)
 
+    @pytest.mark.parametrize("key", ["auth-flow", "auth_flow", "authFlow", "auth.flow"])
+    @pytest.mark.parametrize("restricted", [{}, {"visibility": "private"}, FOR_LEADS])
+    def test_knowledge_is_found_by_the_words_of_its_key(self, cast: Cast, key: str, restricted: dict[str, Any]) -> None:
+        stored = cast.lead.knowledge.upsert(key=key, value="One key buys a token.", **restricted)
+        cast.lead.save("Something else entirely.")
+        for query in ("auth flow", "Auth", "flow", key, "atuh flow"):
+            assert [hit.memory.id for hit in cast.lead.search(query).hits] == [stored.id], query
+        if restricted:
+            assert not cast.teammate.search("auth flow").hits
+
+    def test_a_memory_is_found_by_its_category(self, cast: Cast) -> None:
+        stored = cast.author.save("Builtins carry a prefix.", category="house-rule")
+        assert [hit.memory.id for hit in cast.teammate.search("house rules").hits] == [stored.id]
+
+    def test_a_value_is_found_by_its_new_key_and_no_longer_by_the_old_one(self, cast: Cast) -> None:
+        stored = cast.author.knowledge.upsert(key="greeting", value="Hello.")
+        cast.author.update(stored.id, key="salutation", category="wording")
+        for query in ("salutation", "wording"):
+            assert [hit.memory.id for hit in cast.teammate.search(query).hits] == [stored.id]
+        assert not cast.teammate.search("greeting").hits
+
+    def test_a_value_is_shown_with_its_key(self, cast: Cast) -> None:
+        cast.author.knowledge.upsert(**PORT, value="9090", category="architecture")
+        said = cast.author.knowledge.upsert(project="web", key="host", value="Host is the first one.")
+        [hit] = cast.teammate.search("port").hits
+        assert hit.snippet == "**port**: 9090"
+        bundle = cast.teammate.context_for(project="web", task="which port and host")
+        for text in (bundle.to_markdown(), bundle.to_team_memory(), bundle.to_past_knowledge()):
+            assert "port: 9090" in text
+            assert "host: Host" not in text
+        assert "fact (architecture) by swe-1" in bundle.to_markdown()
+        briefing = cast.teammate.before_task("choose a port", project="web").to_markdown()
+        assert "port: 9090" in briefing
+        assert said.title == "Host is the first one."
+
     @pytest.mark.parametrize(("field", "call"), WRONG)
     def test_what_is_wrong_is_named(self, cast: Cast, field: str, call: Callable[[Any], object]) -> None:
         with pytest.raises(InvalidInput) as refused:

@@ -89,6 +89,34 @@ class ApiWriting:
         assert (memory.title, memory.path, memory.scope) == (title, path, scope)
         assert len(memory.title) <= 80
 
+    @pytest.mark.parametrize("path", ["/projects/pricing", "/projects/pricing/decisions", "/projects/pricing/a/b"])
+    def test_a_path_below_projects_says_the_project(self, cast: Cast, path: str) -> None:
+        memory = cast.author.save("A flat fee per seat.", type="decision", path=path)
+        assert (memory.project_id, memory.scope, memory.path) == ("pricing", "project", path)
+        assert memory.id not in [one.id for one in cast.teammate.list(project="billing")]
+        for project, shown in (("pricing", True), ("billing", False)):
+            text = cast.teammate.context_for(project=project).to_markdown()
+            assert ("A flat fee per seat." in text) is shown
+            hits = cast.teammate.search("fee seat", project=project).hits
+            assert bool(hits) is shown
+
+    def test_a_given_project_stands_whatever_the_path_says(self, cast: Cast) -> None:
+        memory = cast.author.save("A flat fee.", path="/projects/pricing/decisions", project="billing")
+        assert (memory.project_id, memory.path) == ("billing", "/projects/pricing/decisions")
+        moved = cast.author.update(memory.id, path="/projects/web")
+        assert (moved.project_id, moved.path) == ("billing", "/projects/web")
+        for path in ("/projects", "/notes/projects/pricing", "/project/pricing", f"/projects/{'x' * 201}"):
+            assert cast.author.save("A fee.", path=path).project_id is None
+
+    def test_a_memory_that_is_moved_into_a_project_belongs_to_it(self, cast: Cast) -> None:
+        memory = cast.author.save("A flat fee.")
+        into = cast.author.update(memory.id, path="/projects/pricing/notes")
+        assert (into.project_id, into.scope) == ("pricing", "project")
+        over = cast.author.update(memory.id, path="/projects/billing/notes")
+        assert (over.project_id, over.scope) == ("billing", "project")
+        out = cast.author.update(memory.id, path="/notes")
+        assert (out.project_id, out.scope) == ("billing", "project")
+
     def test_what_was_derived_is_derived_again_on_update(self, cast: Cast) -> None:
         memory = cast.author.save("One.")
         moved = cast.author.update(memory.id, content="Two.", project="p")

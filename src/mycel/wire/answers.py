@@ -23,7 +23,7 @@ from mycel.domain.policy import ALL, NONE, Policy, Secrets
 from mycel.domain.query import Folder, Page, Tree
 from mycel.domain.team import IssuedToken, Token, Trust
 from mycel.wire.operations import Operation
-from mycel.wire.shapes import ARTIFACT, EPISODE, RENAMED, SUCCESS_RATE, left_out
+from mycel.wire.shapes import ARTIFACT, EPISODE, KNOWLEDGE, RENAMED, SUCCESS_RATE, Knowledge, left_out
 from mycel.wire.words import NULL, Schema, ref
 
 _ID: Schema = {"type": "string", "format": "uuid"}
@@ -40,6 +40,8 @@ _PLAIN: Mapping[Any, Schema] = {
 }
 # Two of a kind in the domain, where their modules tell them apart.
 _NAMES: Mapping[Any, str] = {explanation.Step: "ExplanationStep", report.Action: "ReportAction"}
+# Of operations of knowledge.
+_KNOWLEDGE: Mapping[Any, Any] = {Memory: Knowledge, Page[Memory]: Page[Knowledge]}
 MARKDOWN: Schema = {"type": "string"}
 
 
@@ -57,7 +59,10 @@ class Answers:
             return _object(dict.fromkeys(names, self.schema(list[Memory])))
         if operation.shows is not None:
             return MARKDOWN
-        return None if operation.answers is type(None) else self.schema(operation.answers)
+        if operation.answers is type(None):
+            return None
+        kind = operation.answers
+        return self.schema(_KNOWLEDGE.get(kind, kind) if operation.of_knowledge else kind)
 
     def schema(self, kind: Any) -> Schema:
         if kind in _PLAIN:
@@ -113,6 +118,11 @@ class Answers:
         found = self._dataclass(ContextBundle)
         return _object({**found["properties"], "text": MARKDOWN}, left_out(ContextBundle))
 
+    def knowledge(self) -> Schema:
+        of_memory = get_type_hints(Memory)
+        more = {name: self.schema(of_memory[field]) for name, field in KNOWLEDGE.items()}
+        return _object({**self._dataclass(Memory)["properties"], **more}, left_out(Memory))
+
     def tree(self) -> Schema:
         return _object(
             {
@@ -155,6 +165,7 @@ def _hint(kind: Any, name: str) -> Any:
 
 _OWN: Mapping[Any, Callable[[Answers], Schema]] = {
     ContextBundle: Answers.bundle,
+    Knowledge: Answers.knowledge,
     Tree: Answers.tree,
     IssuedToken: Answers.issued,
     Policy: Answers.policy,

@@ -65,6 +65,8 @@ def definitions() -> Mapping[str, Schema]:
                 "description": nullable(meaning_of("description")),
                 "content": nullable(FILE_CONTENT),
                 "keep_content": FLAG,
+                "size_bytes": nullable(meaning_of("size_bytes")),
+                "checksum": nullable(meaning_of("checksum")),
                 "tags": nullable(TAGS),
             },
             required=["path"],

@@ -62,6 +62,10 @@ class Operation:
         return tuple(_IN_PATH.findall(self.path))
 
     @property
+    def of_knowledge(self) -> bool:
+        return self.name.startswith("knowledge.")
+
+    @property
     def writes(self) -> bool:
         return self.method != "GET" and self.name not in _READING
 

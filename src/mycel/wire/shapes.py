@@ -1,14 +1,14 @@
 """Domain values as JSON: their own names, times as ISO 8601, enums as their text.
 
-Three differ on purpose: a recall has `results` with `item` and `highlight`, a tree lists its folders as paths, an
-episode and an artifact stand flat beside their memory.
+Four differ on purpose: a recall has `results` with `item` and `highlight`, a tree lists its folders as paths, an
+episode and an artifact stand flat beside their memory, and knowledge has `value`, `project` and `source` beside it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
@@ -35,6 +35,8 @@ ARTIFACT = (
     *("id", "task_id", "agent_id", "type", "path", "description", "size_bytes", "checksum", "content"),
     *("project_id", "created_at", MEMORY),
 )
+# What knowledge is called by those who keep it by keys → the field of its memory.
+KNOWLEDGE: Mapping[str, str] = {"value": "content", "project": "project_id", "source": "agent_id"}
 SUCCESS_RATE = ("name", "rate", "completed", "failed", "episodes", "tally")
 _IDS = (EventId, MemoryId, RecallId, ReportId, SourceId)
 # The domain's word → the word on the wire.
@@ -42,6 +44,22 @@ RENAMED: Mapping[type, Mapping[str, str]] = {
     Recall: {"hits": "results"},
     Hit: {"memory": "item", "snippet": "highlight"},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """A memory as the operations of knowledge show it."""
+
+    memory: Memory
+
+
+def as_knowledge(value: object) -> object:
+    """What an operation of knowledge answers, with every memory by itself or in a page as `Knowledge`."""
+    if isinstance(value, Memory):
+        return Knowledge(value)
+    if isinstance(value, Page):
+        return [as_knowledge(one) for one in cast("Page[object]", value)]
+    return value
 
 
 def to_json(value: object) -> bytes:
@@ -87,6 +105,11 @@ def _named(names: list[str] | tuple[str, ...], renamed: Mapping[str, str]) -> Du
     return lambda value: dict(zip(keys, values(value), strict=True))
 
 
+def _knowledge(value: Knowledge) -> dict[str, object]:
+    memory = vars(value.memory)
+    return {**memory, **{name: memory[field] for name, field in KNOWLEDGE.items()}}
+
+
 def _tree(value: Tree) -> dict[str, object]:
     return {
         "path": value.path,
@@ -110,6 +133,7 @@ _OWN: Mapping[type, Callable[[Any], Any]] = {
     datetime: datetime.isoformat,
     timedelta: timedelta.total_seconds,
     Page: lambda value: cast("Page[object]", value).items,
+    Knowledge: _knowledge,
     Tree: _tree,
     ContextBundle: _bundle,
     Episode: _named(EPISODE, {}),

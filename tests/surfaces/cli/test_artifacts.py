@@ -37,6 +37,16 @@ def test_a_file_that_is_not_there_is_a_name_alone(mycel) -> None:
     assert "not known" in result.stderr
 
 
+def test_a_file_that_is_somewhere_else_has_the_size_and_checksum_it_is_given(mycel) -> None:
+    checksum = hashlib.sha256(b"abc").hexdigest()
+    given = ("artifacts", "register", "far.py", "--size-bytes", "3", "--checksum", checksum)
+    found = mycel.json(*given)
+    assert (found["size_bytes"], found["checksum"]) == (3, checksum)
+    wrong = mycel.run("artifacts", "register", "a.py", "--size-bytes", "3")
+    assert wrong.exit_code == 2
+    assert "size_bytes" in wrong.stderr
+
+
 def test_the_content_comes_from_the_line_or_standard_input(mycel) -> None:
     for args, text in ((["--content", "zwei"], None), (["--content", "-"], "zwei")):
         made = mycel.json("artifacts", "register", "c.txt", "--keep", "--type", "document", *args, input=text)

@@ -34,6 +34,25 @@ def test_get_shows_what_was_believed_then(mycel) -> None:
     assert mycel.run("get", id, "--as-of", "2001-01-01T00:00:00Z").exit_code == 3
 
 
+def test_what_was_deleted_since_is_shown_as_it_was_believed_then(mycel) -> None:
+    id = mycel.save("The heron stands.")
+    then = mycel.json("get", id)["created_at"]
+    mycel.ok("delete", id)
+    assert mycel.run("get", id).exit_code == 3
+    assert "The heron stands." in mycel.ok("get", id, "--as-of", then)
+    assert "The heron stands." in mycel.ok("search", "heron", "--as-of", then)
+    assert [one["id"] for one in mycel.json("list", "--as-of", then)["items"]] == [id]
+    assert mycel.json("search", "heron")["hits"] == []
+
+
+def test_a_path_below_projects_says_the_project(mycel) -> None:
+    id = mycel.save("A flat fee per seat.", "--path", "/projects/pricing/decisions")
+    found = mycel.json("get", id)
+    assert (found["project_id"], found["scope"]) == ("pricing", "project")
+    assert "A flat fee per seat." in mycel.ok("context", "--project", "pricing")
+    assert "A flat fee per seat." not in mycel.ok("context", "--project", "billing")
+
+
 def test_get_shows_every_filled_field_to_a_person(mycel) -> None:
     id = mycel.save("The body.\nOf two lines.", "--title", "Head", "--tag", "ci", "--rationale", "because")
     text = mycel.ok("get", id)

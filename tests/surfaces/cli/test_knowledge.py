@@ -36,6 +36,18 @@ def test_a_value_is_set_listed_and_shown(mycel, ids: tuple[str, str]) -> None:
     assert mycel.run("knowledge", "list", "--category", "decision").stderr == "No knowledge.\n"
 
 
+def test_a_value_is_found_by_its_key_and_printed_with_it(mycel) -> None:
+    id = mycel.ok("knowledge", "set", "metrics-port", "9090", "--category", "architecture").strip()
+    found = mycel.ok("search", "metrics port")
+    assert "  metrics-port: 9090\n" in found
+    assert f"{id}  fact (architecture) · " in found
+    assert mycel.ok("get", id).startswith("metrics-port: 9090\n")
+    assert "metrics-port: 9090" in mycel.ok("list")
+    assert "metrics-port: 9090" in mycel.ok("tree", "/notes")
+    assert "fact (architecture) by operator" in mycel.ok("context")
+    assert "metrics-port: 9090" in mycel.ok("context")
+
+
 def test_a_stale_version_is_a_conflict(mycel, ids: tuple[str, str]) -> None:
     args = ("knowledge", "set", "port", "Port 82.", "--project", "web", "--as", "swe-1")
     assert mycel.run(*args, "--expected-version", "0").exit_code == 5

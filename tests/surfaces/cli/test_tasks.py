@@ -55,3 +55,19 @@ def test_a_wrong_value_is_answered_with_its_option(mycel, args: list[str], field
     result = mycel.run("task", *args, "--json")
     assert (result.exit_code, result.stdout) == (2, "")
     assert json.loads(result.stderr)["error"]["field"] == field
+
+
+def test_a_briefing_does_not_warn_of_what_has_proved_itself_since(mycel) -> None:
+    mycel.ok("task", "fail", "t-1", "--approach", "raise the pool size", "--wrong", "It was refused.")
+    assert "do not repeat" in mycel.ok("task", "brief", "pool size")
+    for number in range(2, 6):
+        mycel.ok("task", "complete", f"t-{number}", "--approach", "raise the pool size", "--output", f"Held {number}.")
+    text = mycel.ok("task", "brief", "pool size")
+    assert "do not repeat" not in text
+    assert "raise the pool size -> Held" in text
+
+
+def test_a_task_without_an_approach_is_told_once_and_in_no_rate(mycel) -> None:
+    mycel.ok("task", "fail", "t-1", "--wrong", "The disk was full.")
+    assert mycel.ok("task", "brief", "disk").count("The disk was full.") == 1
+    assert "Failed" not in mycel.ok("episodes", "rates")

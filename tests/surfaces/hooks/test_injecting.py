@@ -111,6 +111,19 @@ def begin(running: Service, checkout: Path, session: str, *, who: str = "codex")
     assert "stored-notes" in run_hook("codex", "SessionStart", start, "--as", who, data=running.data).output
 
 
+def test_a_prompt_gets_a_value_by_its_key_and_with_it(
+    running: Service, workspace: RemoteWorkspace, checkout: Path
+) -> None:
+    begin(running, checkout, "keyed")
+    knowledge = workspace.as_member("codex").knowledge
+    knowledge.upsert(key="scrape-port", value="9191", category="architecture", project="pricing")
+    payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="keyed", prompt="Which scrape port is it?")
+    ran = run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data)
+    context = context_in("codex", ran.answer, "UserPromptSubmit")
+    assert "fact (architecture) by codex" in context
+    assert ": scrape-port: 9191" in context
+
+
 def test_a_session_that_was_told_nothing_at_its_start_is_told_with_its_prompt(running: Service, checkout: Path) -> None:
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="late", prompt="go on")
     first = run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data)

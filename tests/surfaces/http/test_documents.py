@@ -56,6 +56,22 @@ class TestTeamMemory:
         assert item["source_ref"]["message_id"] == "message-7"
         assert (item["visibility"], item["allowed_roles"], item["expires_at"]) == ("team", [], None)
 
+    def test_a_path_says_the_project(self, client: TestClient) -> None:
+        item = written(client)
+        assert (item["project_id"], item["scope"]) == ("pricing", "project")
+        for project, shown in (("pricing", 1), ("billing", 0)):
+            found = client.get("/api/memory/search", params={"q": "flat fee", "project": project}).json()["results"]
+            assert len(found) == shown
+
+    def test_what_was_deleted_since_is_read_as_it_was(self, client: TestClient) -> None:
+        item = written(client)
+        client.delete(f"/api/memory/{item['id']}")
+        then = {"as_of": item["created_at"]}
+        assert client.get(f"/api/memory/{item['id']}", params=then).json() == item
+        assert client.get("/api/memory", params=then).json() == [item]
+        [result] = client.get("/api/memory/search", params={"q": "flat fee", **then}).json()["results"]
+        assert result["item"] == item
+
     def test_an_author_in_a_request_never_stands_for_the_caller(self, client: TestClient) -> None:
         item = written(client, source={"type": "human", "authorId": "orchestrator"})
         assert item["agent_id"] == "agent-1"
@@ -163,13 +179,31 @@ class TestAgentMemory:
         assert (first.status_code, second.json()["id"]) == (200, first.json()["id"])
         client.post("/api/memory/knowledge", json={**given, "project": "other"})
         [entry] = client.get(f"/api/memory/knowledge?project=swarm&category={category}").json()
-        assert (entry["project_id"], entry["category"], entry["key"], entry["content"]) == (
-            "swarm",
-            category,
-            key,
-            value,
+        assert given.items() <= entry.items()
+        assert (entry["project_id"], entry["content"]) == ("swarm", value)
+        assert (entry["confidence"], entry["source"], entry["agent_id"]) == (1.0, "agent-1", "agent-1")
+        assert {"id", "created_at", "updated_at"} <= entry.keys()
+        for answer in (first, client.get(f"/api/memory/knowledge/value?project=swarm&category={category}&key={key}")):
+            assert given.items() <= answer.json().items()
+
+    def test_a_value_that_waits_is_called_the_same(self, client: TestClient, workspace: Workspace) -> None:
+        client.post("/api/memory/knowledge", json={"key": "orm", "value": "none"})
+        other = bearer(workspace.issue_token("orchestrator"))
+        workspace.add_member("agent-2", team="squad")
+        doubt = {"key": "orm", "value": "some", "confidence": 0.4}
+        client.post("/api/memory/knowledge", json=doubt, headers=bearer(workspace.issue_token("agent-2")))
+        [waiting] = client.get("/api/memory/knowledge/candidates").json()
+        assert (waiting["value"], waiting["project"], waiting["source"]) == ("some", None, "agent-2")
+        held = client.post(f"/api/memory/knowledge/{waiting['id']}/arbitrate", json={}, headers=other).json()
+        assert (held["value"], held["status"]) == ("some", "active")
+
+    @pytest.mark.parametrize(("category", "key", "value"), KNOWLEDGE)
+    def test_knowledge_is_found_by_its_key(self, client: TestClient, category: str, key: str, value: str) -> None:
+        client.post(
+            "/api/memory/knowledge", json={"project": "swarm", "category": category, "key": key, "value": value}
         )
-        assert (entry["confidence"], entry["agent_id"]) == (1.0, "agent-1")
+        [result] = client.get("/api/memory/search", params={"q": key.replace("-", " ")}).json()["results"]
+        assert (result["item"]["key"], result["highlight"]) == (key, f"**{key}**: {value}")
 
     def test_knowledge_is_removed(self, client: TestClient) -> None:
         entry = client.post("/api/memory/knowledge", json={"project": "swarm", "key": "orm", "value": "none"}).json()
@@ -208,11 +242,12 @@ class TestAgentMemory:
 
     @pytest.mark.parametrize("kind", ["file", "patch", "test", "document", "config"])
     def test_every_type_of_artifact(self, client: TestClient, kind: str) -> None:
-        answer = client.post(
-            "/api/memory/artifacts", json={"taskId": "t", "type": kind, "path": "a", "sizeBytes": None}
-        )
-        assert answer.status_code == 422
-        assert client.post("/api/memory/artifacts", json={"taskId": "t", "type": kind, "path": "a"}).is_success
+        given = {"task_id": "t", "type": kind, "path": "a", "size_bytes": 3, "checksum": "ab" * 32}
+        answer = client.post("/api/memory/artifacts", json=given)
+        assert answer.status_code == 201
+        assert given.items() <= answer.json().items()
+        wrong = client.post("/api/memory/artifacts", json={**given, "checksum": "abc"})
+        assert (wrong.status_code, wrong.json()["field"]) == (422, "checksum")
 
     def test_an_artifact_is_deregistered(self, client: TestClient) -> None:
         artifact = client.post("/api/memory/artifacts", json={"path": "a.ts", "content": "x"}).json()

@@ -212,8 +212,46 @@ def test_a_value_can_be_set_back_to_what_it_was(served: Served) -> None:
                 await client.call_tool("update_memory", {"id": id, "content": text})
                 await client.call_tool("set_knowledge", {"key": key, "value": text})
             assert "Second." in text_of(await client.call_tool("memory-get", {"id": id}))
-            told = text_of(await client.call_tool("get_knowledge", {"key": key}))
-            assert f"{key} = Second." in told
+            assert f"{key}: Second." in text_of(await client.call_tool("get_knowledge", {"key": key}))
+
+    run(work)
+
+
+def test_a_model_finds_a_value_by_its_key_and_reads_it_with_it(served: Served) -> None:
+    async def work() -> None:
+        async with served.http("swe-1") as client:
+            name = uuid4().hex[:8]
+            await client.call_tool(
+                "set_knowledge", {"key": f"{name}-gauge", "value": "9090", "category": "architecture", "project": name}
+            )
+            asked = {
+                "search_memory": {"query": f"gauge of {name}"},
+                "get_knowledge": {"project": name},
+                "get_context": {"project": name},
+            }
+            for tool, given in asked.items():
+                text = text_of(await client.call_tool(tool, given))
+                assert "fact (architecture) by swe-1" in text, tool
+                assert f"{name}-gauge: 9090" in text, tool
+
+    run(work)
+
+
+def test_a_briefing_tells_what_went_wrong_once_and_until_it_works(served: Served) -> None:
+    async def work() -> None:
+        async with served.http("swe-1") as client:
+            name = uuid4().hex
+            failed = {"task_id": name, "approach": f"turn {name}", "what_went_wrong": f"{name} is stuck."}
+            await client.call_tool("fail_task", failed)
+            await client.call_tool("fail_task", {"task_id": f"{name}-2", "what_went_wrong": "It jammed."})
+            brief = {"task": f"turn {name}", "task_id": name}
+            assert "do not repeat" in text_of(await client.call_tool("brief_task", brief))
+            other = text_of(await client.call_tool("brief_task", {"task": f"{name}-2"}))
+            assert other.count("It jammed.") == 1
+            for number in range(4):
+                done = {"task_id": f"{name}-{number + 3}", "approach": f"turn {name}", "output": f"It turned {number}."}
+                await client.call_tool("complete_task", done)
+            assert "do not repeat" not in text_of(await client.call_tool("brief_task", brief))
 
     run(work)
 

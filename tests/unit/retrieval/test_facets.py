@@ -21,6 +21,7 @@ from mycel.retrieval.coded_column import CodedColumn
 from mycel.retrieval.facets import TEXT_COLUMNS, Facets
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite import clauses
+from mycel.stores.sqlite.database import migrate
 
 START = datetime(2025, 3, 1, tzinfo=UTC)
 TEAM = TeamName("team")
@@ -150,8 +151,7 @@ def in_reach(memory: IndexRow, scope: ReadScope, asked: Filters, *, linked: set[
 @pytest.fixture(scope="module")
 def database() -> Iterator[apsw.Connection]:
     connection = apsw.Connection(":memory:")
-    for step in migrations("mycel.stores.sqlite", "team"):
-        connection.execute(step.sql)
+    migrate(connection, migrations("mycel.stores.sqlite", "team"))
     # The rows below are not all possible beside each other.
     connection.execute("DROP INDEX memories_by_key")
     yield connection

@@ -119,7 +119,7 @@ def _read_voices(connection: apsw.Connection, scope: ReadScope, numbers: str) ->
 def past_versions(
     connection: apsw.Connection, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
 ) -> list[PastVersion]:
-    """What stood differently at that moment than it does today, as the reader could see it then and can today."""
+    """What stood differently at that moment, or is deleted since, as the reader could see it then and may today."""
     seen_then, values = visible(scope, "v")
     seen_now, _ = visible(scope)
     wanted, filter_values = matching(filters, "v", past=True)
@@ -127,8 +127,7 @@ def past_versions(
         SELECT {columns_of("v")}, v.number, e.text_hash
         FROM memory_versions v JOIN memories m ON m.id = v.id
         LEFT JOIN embeddings e ON e.number = v.number AND e.passage = 0
-        WHERE v.valid_from <= :at AND v.valid_to > :at AND m.deleted_at IS NULL
-          AND {seen_then} AND {seen_now} AND {wanted}
+        WHERE v.valid_from <= :at AND v.valid_to > :at AND {seen_then} AND {seen_now} AND {wanted}
         ORDER BY v.number DESC LIMIT :limit"""
     bound = {**values, **filter_values, "at": micros(at), "limit": limit}
     return [_past(row, scope) for row in connection.execute(sql, bound)]
@@ -136,5 +135,5 @@ def past_versions(
 
 def _past(row: tuple[Any, ...], scope: ReadScope) -> PastVersion:
     memory = memory_from(row, scope.team)
-    text = embedded_text(title=memory.title, content=memory.content)
+    text = embedded_text(title=memory.title, content=memory.content, key=memory.key)
     return PastVersion(row[-2], memory, row[-1] == text_hash(text))

@@ -16,6 +16,7 @@ import apsw
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import MycelError, Unavailable
+from mycel.retrieval.analysis import index_text
 from mycel.stores.migrate import Migration, migrations, pending
 from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.abandoned import Abandoned
@@ -403,6 +404,8 @@ def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
     """All steps or none, whatever kills it: nobody ever meets a store that is half made."""
     if not pending(steps, _schema_version(connection)):
         return
+    # For steps that index texts anew.
+    connection.create_scalar_function("index_text", index_text, 1, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been faster while this one waited for the lock.

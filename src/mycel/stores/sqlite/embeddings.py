@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
 
 _TEXT = """
-    m.number, m.id, m.version, m.title, m.content,
+    m.number, m.id, m.version, m.title, m.content, m.key,
     (SELECT text_hash FROM embeddings e WHERE e.number = m.number AND e.passage = 0 AND e.model = :model)"""
 _IN_TURN = f"""
     SELECT {_TEXT} FROM memories m WHERE m.number > :number AND m.number <= :last_number
@@ -78,8 +78,8 @@ def store_embeddings(
 ) -> bool:
     """Text that has changed meanwhile is left to the change that says so."""
     for one in embedded:
-        row = connection.execute("SELECT title, content FROM memories WHERE number = ?", (one.number,)).fetchone()
-        if row is None or text_hash(embedded_text(title=row[0], content=row[1])) != one.text_hash:
+        row = connection.execute("SELECT title, content, key FROM memories WHERE number = ?", (one.number,)).fetchone()
+        if row is None or text_hash(embedded_text(title=row[0], content=row[1], key=row[2])) != one.text_hash:
             continue
         connection.execute("DELETE FROM embeddings WHERE number = ?", (one.number,))
         connection.executemany(
@@ -141,11 +141,11 @@ def _state(connection: apsw.Connection, model: str) -> tuple[Reached | None, Rea
 
 def _missing(rows: Sequence[tuple[Any, ...]]) -> Iterator[Unembedded]:
     seen: set[int] = set()
-    for number, id, version, title, content, known_hash, *_ in rows:
+    for number, id, version, title, content, key, known_hash, *_ in rows:
         if number is None or number in seen:
             continue
         seen.add(number)
-        text = embedded_text(title=title, content=content)
+        text = embedded_text(title=title, content=content, key=key)
         wanted = text_hash(text)
         if wanted != known_hash:
             yield Unembedded(number, id, version, text, wanted)

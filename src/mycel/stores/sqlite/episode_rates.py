@@ -5,8 +5,9 @@ What everybody may count is counted from an index alone; the rest is looked up a
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ import apsw
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.episode_store import MonthOfEpisodes, Stretch
-from mycel.domain.episode import Action, EpisodeFilters, RateBy, Tally
+from mycel.domain.episode import NO_WORDING, Action, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import MemoryId
 from mycel.stores.sqlite.clauses import Clause, visible
 from mycel.stores.sqlite.episodes import OUT, SOME, TEAM, matching_episodes
@@ -45,6 +46,8 @@ def rates(connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters
     column = _COLUMNS[by]
     groups = _live_groups(connection, scope, filters, column=column)
     rows = (*groups, *_pruned_groups(connection, filters, column=column))
+    if by is RateBy.APPROACH:
+        rows = [row for row in rows if row[0] != NO_WORDING]
     # By plain numbers first: of a ledger in which nobody says the same twice, most groups are not told.
     sizes: Counter[Any] = Counter()
     for group, _, _, episodes, *_ in rows:
@@ -54,6 +57,24 @@ def rates(connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters
         if group in frequent:
             frequent[group] += _tally(action, sums)
     return frequent if by is RateBy.AGENT else _named(frequent, _names(connection, scope, frequent, _latest(groups)))
+
+
+def outcomes_after(connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]) -> dict[MemoryId, Tally]:
+    seen, values = visible(scope)
+
+    def count(action: Action, more: str = "") -> str:
+        of_it = f"e.approach_group = f.approach_group AND e.action = '{action.value}'{more}"
+        return f"""
+            (SELECT count(*) FROM episodes e WHERE e.ledger = '{TEAM}' AND {of_it})
+            + (SELECT count(*) FROM episodes e CROSS JOIN memories m ON m.number = e.number
+              WHERE e.ledger = '{SOME}' AND {of_it} AND {seen})"""
+
+    sql = f"""
+        SELECT o.id, {count(Action.COMPLETED, " AND e.logged_at > f.logged_at")}, {count(Action.FAILED)}
+        FROM json_each(:ids) i CROSS JOIN memories o ON o.id = i.value CROSS JOIN episodes f ON f.number = o.number
+        WHERE f.approach_group <> {NO_WORDING} AND {visible(scope, "o")[0]}"""
+    rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
+    return {id: Tally(completed=completed, failed=failed) for id, completed, failed in rows}
 
 
 def rates_over_time(
@@ -206,7 +227,9 @@ def _named(tallies: Mapping[int, Tally], names: Mapping[int, str]) -> dict[str, 
 
 def _month(connection: apsw.Connection, scope: ReadScope, month: str, project: str) -> MonthOfEpisodes:
     by_agent = _month_by(connection, month, project, column="agent_id")
-    by_group = _most_frequent(_month_by(connection, month, project, column="approach_group"), MOST_TOLD)
+    by_group = _month_by(connection, month, project, column="approach_group")
+    by_group.pop(NO_WORDING, None)
+    by_group = _most_frequent(by_group, MOST_TOLD)
     named = _named(by_group, _names(connection, scope, by_group, {}))
     return MonthOfEpisodes(month, project or None, _most_frequent(by_agent, MOST_TOLD), named)
 

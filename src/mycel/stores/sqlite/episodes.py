@@ -9,33 +9,43 @@ from typing import Any
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.episode import Action, Episode, EpisodeDetail, EpisodeFilters, month_path
+from mycel.domain.episode import NO_WORDING, Action, Episode, EpisodeDetail, EpisodeFilters, month_path
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory, MemoryType, Status, Visibility
 from mycel.domain.query import Page
 from mycel.errors import InvalidInput
 from mycel.stores.sqlite.clauses import Clause, visible
-from mycel.stores.sqlite.deferred import Statement
+from mycel.stores.sqlite.deferred import DeferredWrites, Statement
 from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, micros
 
 # Who counts an entry: everybody, who sees the memory, nobody.
 TEAM, SOME, OUT = "team", "some", "out"
 
 # An approach whose words are known has the group that was found for them.
-INSERT_EPISODE = Statement(
+_INSERT_EPISODE = Statement(
     1,
     """
     INSERT INTO episodes (number, task_id, agent_id, action, logged_at, ledger, project_id, wording, approach_group,
       duration_ms, tokens_in, tokens_out, approach_end, outcome_start) VALUES """,
     "(?, ?, ?, ?, ?, ?, ?, ?, ifnull((SELECT approach_group FROM approaches WHERE wording = ?), ?), ?, ?, ?, ?, ?)",
 )
-INSERT_WORDING = Statement(2, "INSERT OR IGNORE INTO approaches (wording, approach_group, model) VALUES ", "(?, ?, '')")
+_INSERT_WORDING = Statement(
+    2, "INSERT OR IGNORE INTO approaches (wording, approach_group, model) VALUES ", "(?, ?, '')"
+)
 
 _DETAIL = "e.agent_id, e.action, e.approach_end, e.outcome_start, e.wording, e.duration_ms, e.tokens_in, e.tokens_out"
 _EPISODE = f"SELECT {columns_of('m')}, {_DETAIL}, e.number FROM episodes e CROSS JOIN memories m ON m.number = e.number"
 
 
-def episode_row(number: int, memory: Memory, detail: EpisodeDetail) -> tuple[object, ...]:
+def add_episode(later: DeferredWrites, number: int, memory: Memory, detail: EpisodeDetail) -> None:
+    # An archive may come from a time when such an episode had the words of its title.
+    wording = detail.wording if detail.approach_end else NO_WORDING
+    later.add(_INSERT_EPISODE, _episode_row(number, memory, detail, wording))
+    if wording != NO_WORDING:
+        later.add(_INSERT_WORDING, (wording, wording))
+
+
+def _episode_row(number: int, memory: Memory, detail: EpisodeDetail, wording: int) -> tuple[object, ...]:
     return (
         number,
         memory.task_id,
@@ -44,9 +54,9 @@ def episode_row(number: int, memory: Memory, detail: EpisodeDetail) -> tuple[obj
         micros(memory.created_at),
         ledger_of(memory),
         memory.project_id,
-        detail.wording,
-        detail.wording,
-        detail.wording,
+        wording,
+        wording,
+        wording,
         detail.duration_ms,
         detail.tokens_in,
         detail.tokens_out,

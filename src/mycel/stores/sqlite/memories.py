@@ -48,15 +48,19 @@ def _find_sql(scope: ReadScope, deleted: bool) -> Clause:  # noqa: FBT001 - a ca
     return f"SELECT {_MEMORY} FROM memories m WHERE m.id = :id AND {seen}{alive}", values
 
 
-def list_versions(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> list[Version]:
-    """Oldest first: the versions this scope sees, of a memory it sees today."""
+def list_versions(
+    connection: apsw.Connection, scope: ReadScope, id: MemoryId, *, deleted: bool = False
+) -> list[Version]:
+    """Oldest first: the versions this scope sees, of a memory it sees today; of a deleted one only when asked for."""
     seen_then, values = visible(scope, "v")
     seen_now, _ = visible(scope)
+    if not deleted:
+        seen_now += " AND m.deleted_at IS NULL"
     sql = f"""
         SELECT {_VERSION}, v.valid_to FROM memory_versions v JOIN memories m ON m.id = v.id
-        WHERE v.id = :id AND {seen_then} AND {seen_now} AND m.deleted_at IS NULL
+        WHERE v.id = :id AND {seen_then} AND {seen_now}
         UNION ALL
-        SELECT {_CURRENT_AS_VERSION}, NULL FROM memories m WHERE m.id = :id AND {seen_now} AND m.deleted_at IS NULL
+        SELECT {_CURRENT_AS_VERSION}, NULL FROM memories m WHERE m.id = :id AND {seen_now}
         ORDER BY version"""
     return [version_from(row, scope.team) for row in connection.execute(sql, {**values, "id": id})]
 
@@ -67,10 +71,10 @@ def find_version(connection: apsw.Connection, scope: ReadScope, id: MemoryId, ve
 
 
 def find_as_of(connection: apsw.Connection, scope: ReadScope, id: MemoryId, at: datetime) -> Memory | None:
-    """What was believed at that moment, if the reader was allowed to see it then and is today."""
+    """What was believed at that moment, deleted since or not, if the reader was allowed to see it then and is today."""
     found = [
         entry.memory
-        for entry in list_versions(connection, scope, id)
+        for entry in list_versions(connection, scope, id, deleted=True)
         if entry.valid_from <= at and (entry.valid_to is None or at < entry.valid_to)
     ]
     return found[-1] if found and found[-1].deleted_at is None else None
@@ -136,7 +140,7 @@ def _present(scope: ReadScope, filters: Filters) -> Clause:
 
 
 def _past(scope: ReadScope, filters: Filters) -> Clause:
-    """What stood at that moment, seen by the reader then and now."""
+    """What stood at that moment, deleted since or not, as the reader might see it then and may today."""
     seen_then, values = visible(scope, "s")
     seen_now, _ = visible(scope)
     wanted, filter_values = matching(filters, "s", past=True)
@@ -144,8 +148,7 @@ def _past(scope: ReadScope, filters: Filters) -> Clause:
     source = f"""
         FROM (SELECT {names}, NULL AS valid_to FROM memories UNION ALL SELECT {names}, valid_to FROM memory_versions) s
         JOIN memories m ON m.id = s.id
-        WHERE (s.valid_to IS NULL OR s.valid_to > :believed_at) AND m.deleted_at IS NULL
-          AND {seen_then} AND {seen_now} AND {wanted}"""
+        WHERE (s.valid_to IS NULL OR s.valid_to > :believed_at) AND {seen_then} AND {seen_now} AND {wanted}"""
     return source, values | filter_values
 
 

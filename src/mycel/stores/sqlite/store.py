@@ -264,6 +264,9 @@ class SqliteStore:
     def rates(self, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> Mapping[str, Tally]:
         return self._database.read(episode_rates.rates, scope, filters, by=by)
 
+    def outcomes_after(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, Tally]:
+        return self._database.read(episode_rates.outcomes_after, scope, ids)
+
     def rates_over_time(
         self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
     ) -> Sequence[Tally]:

@@ -73,8 +73,7 @@ def insert_memory(connection: apsw.Connection, record: MemoryRecord, words: Inde
     _index(connection, memory, words, number=number)
     details = DeferredWrites()
     if record.episode is not None:
-        details.add(episodes.INSERT_EPISODE, episodes.episode_row(number, memory, record.episode))
-        details.add(episodes.INSERT_WORDING, (record.episode.wording, record.episode.wording))
+        episodes.add_episode(details, number, memory, record.episode)
     if record.artifact is not None:
         details.add(artifacts.INSERT, artifacts.detail_row(number, record.artifact))
     details.run_before(len(details), connection)

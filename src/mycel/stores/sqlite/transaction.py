@@ -82,7 +82,7 @@ _LOG = Statement(
 
 def _searched(memory: Memory) -> tuple[object, ...]:
     """The texts behind the words; telling that they are the same costs nothing beside analysing them."""
-    return memory.title, memory.summary, memory.content, memory.tags
+    return memory.title, memory.summary, memory.content, memory.tags, memory.category, memory.key
 
 
 class SqliteTransaction:
@@ -178,8 +178,7 @@ class SqliteTransaction:
 
     def insert_episode(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None:
         self.insert([(memory, words)], by=by)
-        self._later.add(episodes.INSERT_EPISODE, episodes.episode_row(self._last_number, memory, detail))
-        self._later.add(episodes.INSERT_WORDING, (detail.wording, detail.wording))
+        episodes.add_episode(self._later, self._last_number, memory, detail)
 
     def insert_artifact(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
         self.insert([(memory, words)], by=by)

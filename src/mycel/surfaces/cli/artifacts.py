@@ -89,6 +89,12 @@ def register(
         str | None,
         typer.Option(metavar="TEXT", help="Its content, instead of the file's; `-` reads it from standard input."),
     ] = None,
+    size_bytes: Annotated[
+        int | None, typer.Option(metavar="N", help="Its size, where the file itself cannot be read.")
+    ] = None,
+    checksum: Annotated[
+        str | None, typer.Option(metavar="SHA256", help="Its SHA-256, where the file itself cannot be read.")
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the text, so that a search finds it.")] = False,
     tag: options.Tag = None,
     project: options.Project = None,
@@ -106,6 +112,8 @@ def register(
             "task_id": task,
             "agent_id": agent,
             "keep_content": keep,
+            "size_bytes": size_bytes,
+            "checksum": checksum,
             "tags": tag,
             "project": project,
             "repo": repo,

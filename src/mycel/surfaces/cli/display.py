@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from mycel.domain.envelope import kind_of, under_key
 from mycel.domain.memory import Status
 from mycel.surfaces.cli import charts
 from mycel.surfaces.cli.output import (
@@ -81,7 +82,7 @@ def show_recall(recall: Recall, *, with_parts: bool = False, with_team: bool = F
 def show_memory(
     memory: Memory, *, versions: Sequence[Version] | None = None, links: Sequence[Link] | None = None
 ) -> None:
-    print_lines([line((one_line(memory.title), "bold"))])
+    print_lines([line((title_of(memory), "bold"))])
     print_lines(labelled(name, value) for name, value in _fields(memory) if value)
     print_lines([line(""), line(memory.content)])
     if memory.rationale:
@@ -100,7 +101,7 @@ def show_memory(
 def show_tree(tree: Tree) -> None:
     folders = [line((one_line(folder.path), "bold blue"), (f"  {folder.count}", "dim")) for folder in tree.subdirs]
     memories = [
-        line(one_line(memory.title), (f"  {memory.type}", "cyan"), (f"  {memory.id}", "dim")) for memory in tree.items
+        line(title_of(memory), (f"  {memory.type}", "cyan"), (f"  {memory.id}", "dim")) for memory in tree.items
     ]
     print_tree(tree.path, [*folders, *memories])
     if tree.items.next_cursor is not None:
@@ -122,6 +123,11 @@ def show_written(memory: Memory, *, done: str) -> None:
     """The id alone is the answer, so that a script can keep it; the rest is for whoever watches."""
     waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
     show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{waits}")
+
+
+def title_of(memory: Memory) -> str:
+    """Of a value its key as well: `port: 9090`."""
+    return one_line(under_key(memory.key, memory.title))
 
 
 def labelled(name: str, value: str) -> Line:
@@ -161,19 +167,19 @@ def when(time: datetime) -> str:
 
 
 def _row(memory: Memory) -> tuple[str, ...]:
-    return memory.title, memory.type, memory.agent_id, when(memory.created_at), memory.id, memory.path
+    return title_of(memory), memory.type, memory.agent_id, when(memory.created_at), memory.id, memory.path
 
 
 def _hit_lines(rank: int, hit: Hit, *, with_team: bool) -> Iterator[Line]:
     memory = hit.memory
-    title = one_line(memory.title)
+    title = title_of(memory)
     yield line((f"{rank:>2}. ", "dim"), (f"{hit.relevance:.2f}", "green"), (f"  {title}", "bold"), cut=True)
     snippet = one_line(hit.snippet)
     if snippet and snippet != title:
         yield line(*_marked(snippet), indent=4)
     yield line((one_line(hit.why), "italic dim"), indent=4)
-    team = f" · team {hit.team}" if with_team else ""
-    yield line((memory.id, "dim"), (f"  {memory.type} · {memory.path}{team}", "dim"), indent=4)
+    kind, team = kind_of(memory.type, memory.category), f" · team {hit.team}" if with_team else ""
+    yield line((memory.id, "dim"), (f"  {kind} · {memory.path}{team}", "dim"), indent=4)
 
 
 def _marked(snippet: str) -> Iterator[str | tuple[str, str]]:
@@ -235,7 +241,7 @@ def _version_line(version: Version) -> Line:
     reason = f": {one_line(version.reason)}" if version.reason else ""
     return line(
         f"{version.memory.version:>3}  {moment(version.valid_from)} to {until}  by {version.changed_by}{reason}  ",
-        (one_line(version.memory.title), "dim"),
+        (title_of(version.memory), "dim"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mycel.surfaces.cli.display import labelled, show_more, team_column, when
+from mycel.surfaces.cli.display import labelled, show_more, team_column, title_of, when
 from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def show_items(page: Page[InboxItem], *, with_team: bool = False) -> None:
 
 def show_item(item: InboxItem, *, titles: Mapping[str, str]) -> None:
     memory = item.memory
-    print_lines([line((one_line(memory.title), "bold"))])
+    print_lines([line((title_of(memory), "bold"))])
     print_lines(labelled(name, value) for name, value in _fields(item) if value)
     print_lines([line(""), line(memory.content)])
     if memory.rationale:
@@ -48,7 +48,7 @@ def show_item(item: InboxItem, *, titles: Mapping[str, str]) -> None:
 
 def show_decided(memories: Sequence[Memory], *, done: str) -> None:
     print_lines([line(memory.id) for memory in memories])
-    note(f"{done}: {memories[0].title}" if len(memories) == 1 else f"{len(memories)} {done}")
+    note(f"{done}: {title_of(memories[0])}" if len(memories) == 1 else f"{len(memories)} {done}")
 
 
 def other_end(link: Link, id: str) -> str:
@@ -57,7 +57,7 @@ def other_end(link: Link, id: str) -> str:
 
 def _row(item: InboxItem) -> tuple[str, ...]:
     memory = item.memory
-    return memory.title, memory.type, f"{memory.confidence:.2f}", memory.agent_id, memory.id, item.reason
+    return title_of(memory), memory.type, f"{memory.confidence:.2f}", memory.agent_id, memory.id, item.reason
 
 
 def _fields(item: InboxItem) -> list[tuple[str, str]]:

@@ -106,7 +106,7 @@ PathOption = Annotated[
     typer.Option(
         "--path",
         metavar="/PATH",
-        help="Its folder; by default one that follows from its type and project.",
+        help="Its folder, where /projects/NAME says the project; by default one that follows from type and project.",
         rich_help_panel=_PLACE,
     ),
 ]

@@ -15,7 +15,9 @@ from mycel.domain.envelope import (
     alike_words,
     bullet_of,
     envelope,
+    kind_of,
     one_line,
+    under_key,
 )
 from mycel.engine.transcripts.privacy import Shutter
 from mycel.surfaces.hooks.clock import Deadline
@@ -136,14 +138,15 @@ def _id(result: dict[str, Any]) -> str:
 def _line(memory: dict[str, Any], *, copies: int) -> str:
     start = bullet_of(
         str(memory.get("id")),
-        type=one_line(str(memory.get("type"))),
+        type=kind_of(one_line(str(memory.get("type"))), memory.get("category")),
         author=one_line(str(memory.get("agent_id"))),
         day=str(memory.get("created_at"))[:10],
         beside=alike_words(copies),
     )
-    content, summary = one_line(str(memory.get("content"))), memory.get("summary")
+    key, summary = memory.get("key"), memory.get("summary")
+    content = one_line(under_key(key, str(memory.get("content"))))
     if len(content) > MOST_OF_MEMORY and isinstance(summary, str) and summary.strip():
-        content = SUMMARY_MARK + one_line(summary)
+        content = one_line(under_key(key, SUMMARY_MARK + summary))
     if len(content) > MOST_OF_MEMORY:
         content = content[:MOST_OF_MEMORY].rpartition(" ")[0] + " …"
     return start + content

@@ -22,7 +22,7 @@ from mycel.surfaces.http.bodies import read_object
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation, accepts_none
 from mycel.wire.queries import read_argument
-from mycel.wire.shapes import to_json
+from mycel.wire.shapes import as_knowledge, to_json
 from mycel.wire.spelling import respelled, snake_case
 
 _ETAG = re.compile(r'"(\d{1,18})"')
@@ -88,7 +88,7 @@ class Call(NamedTuple):
                 return Answer(operation.status, result.encode(), (("content-type", MARKDOWN),))
         if result is None:
             return Answer(204, b"")
-        body = to_json(cast(object, result))
+        body = to_json(as_knowledge(result) if operation.of_knowledge else cast(object, result))
         tag = _tag(operation, cast(object, result), body)
         headers = [] if tag is None else [("etag", tag)]
         if operation.method == "GET" and _matches(self.headers.get("if-none-match"), tag):

@@ -15,7 +15,7 @@ from mcp_types import ContentBlock
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.briefing import Briefing
 from mycel.domain.context import ContextBundle
-from mycel.domain.envelope import cite, envelope, one_line, whole_text
+from mycel.domain.envelope import cite, envelope, one_line, under_key, whole_text
 from mycel.domain.episode import Episode, SuccessRate
 from mycel.domain.excerpt import estimate_tokens, shorten
 from mycel.domain.explanation import Explanation
@@ -24,7 +24,7 @@ from mycel.domain.inbox import InboxItem
 from mycel.domain.memory import Memory, Status
 from mycel.domain.query import Page
 from mycel.domain.recall import Hit, Recall
-from mycel.domain.rendering import bullet
+from mycel.domain.rendering import bullet, note_text
 from mycel.domain.report import Action, Report
 from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord
@@ -91,11 +91,6 @@ def memories(found: Sequence[Memory] | Page[Memory], home: TeamName) -> Told:
     listed = list(found)
     lines = _lines(bullet(one, home=home) + _excerpt(one) for one in listed)
     return Told(lines, {"results": [_values(one) for one in listed]})
-
-
-def knowledge(found: Page[Memory], home: TeamName) -> Told:
-    lines = (f"{bullet(one, home=home)}{one_line(one.key or '')} = {_excerpt(one)}" for one in found)
-    return Told(_lines(lines), {"results": [_values(one) for one in found]})
 
 
 def context(found: ContextBundle, _home: TeamName) -> Told:
@@ -221,16 +216,15 @@ def _action(one: Action) -> str:
 
 def _excerpt(one: Memory, snippet: str | None = None) -> str:
     """The whole text if it is short; otherwise the part that matched, or its beginning."""
-    whole = one_line(one.content)
+    whole = note_text(one)
     if estimate_tokens(whole) <= EXCERPT_TOKENS:
         return whole
-    part = one_line(snippet) if snippet else one_line(one.summary or "") or whole
+    part = one_line(snippet or (under_key(one.key, one.summary) if one.summary else whole))
     return shorten(part, EXCERPT_TOKENS) or part
 
 
 def _attempt(one: Episode, home: TeamName) -> str:
-    outcome = f" → {one_line(one.outcome)}" if one.outcome else ""
-    text = f"{one.action}: {one_line(one.approach)}{outcome}"
+    text = f"{one.action}: {' → '.join(map(one_line, one.account))}"
     return bullet(one.memory, home=home) + (shorten(text, EXCERPT_TOKENS) or text)
 
 

@@ -265,7 +265,7 @@ LAYERS: tuple[Tool, ...] = (
         about="What the team holds true, one value for each key: conventions, architecture, facts of a project.",
         takes=("project", "category", "key", "limit"),
         sets=frozenset({_TEAM}),
-        tell=telling.knowledge,
+        tell=telling.memories,
     ),
     Tool(
         name="set_knowledge",
@@ -315,7 +315,10 @@ LAYERS: tuple[Tool, ...] = (
         name="register_artifact",
         does="artifacts.register",
         about="Register a file that a task made, with its size and checksum, so that others can build on it.",
-        takes=("path", "type", "task_id", "description", "content", "project", "idempotency_key"),
+        takes=(
+            *("path", "type", "task_id", "description", "content", "size_bytes", "checksum", "project"),
+            "idempotency_key",
+        ),
         needs=("path",),
         effect=Effect.ADDS,
         tell=telling.artifact,
