@@ -125,7 +125,7 @@ def open_workspace(
     searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
     second_person = SecondPerson(directory)
     writing = Writing(stores, policies, second_person, max_content=chosen.max_content_bytes)
-    reading = Reading(stores, time)
+    reading = Reading(stores, time, searching.freshness)
     artifacts = ArtifactRegistry(
         stores,
         time,
@@ -137,6 +137,7 @@ def open_workspace(
         max_content=chosen.max_content_bytes,
     )
     episodes = Episodes(stores, time, policies, searching, grouping, max_content=chosen.max_content_bytes)
+    reviewing = Reviewing(stores, time, policies, second_person, searching.freshness)
     member = MemberServices(
         writing=writing,
         relating=Relating(stores),
@@ -153,8 +154,8 @@ def open_workspace(
         tasks=Tasks(stores, time, policies, artifacts, wake=engine.wake, max_content=chosen.max_content_bytes),
         files=Files(stores, time, directory, policies, wake=engine.wake, folders=_memory_folders(chosen)),
         episodes=episodes,
-        briefings=Briefings(searching, episodes, artifacts),
-        reviewing=Reviewing(stores, time, policies, second_person),
+        briefings=Briefings(searching, episodes, artifacts, reviewing),
+        reviewing=reviewing,
         consolidating=Consolidating(stores, time, policies, embedding, workshop=workshop),
         teaching=Teaching(stores, directory, policies, max_content=chosen.max_content_bytes),
         cascading=Cascading(stores, directory, wake=engine.wake),

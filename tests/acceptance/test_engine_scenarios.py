@@ -48,6 +48,8 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_per
     assert squad.person.consolidate().actions == ()
     assert squad.author.get(candidate.id).status is Status.INBOX
     squad.lead.set_policy(review="none")
+    assert squad.person.consolidate().actions == ()
+    squad.lead.set_policy(promote="grounded")
     squad.person.consolidate()
     promoted = squad.author.get(candidate.id)
     assert promoted.status is Status.ACTIVE

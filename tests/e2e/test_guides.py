@@ -22,10 +22,20 @@ PAGES = (
     "artifacts",
     "orchestrating",
     "frameworks",
+    "moving",
 )
 # What these print depends on the embedding model, which other tests do without.
 BY_MEANING = frozenset({"episodes", "orchestrating"})
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+
+
+# A test of its own follows it, since it needs a service; and a list of calls that prints nothing.
+ELSEWHERE = frozenset({"following", "finding"})
+
+
+def test_every_guide_with_an_example_is_run() -> None:
+    shown = {page.stem for page in GUIDES.glob("*.md") if BLOCK.search(page.read_text("utf-8"))}
+    assert shown == {*PAGES, *ELSEWHERE}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -22,6 +22,8 @@ DECISION = "We decided to use PostgreSQL for the billing service because of its 
 def squad(tmp_path: Path) -> Iterator[Squad]:
     squad = open_squad(tmp_path)
     with squad.workspace:
+        # So that what a rule has found takes part in all of it.
+        squad.lead.set_policy(promote="grounded")
         yield squad
 
 

@@ -59,6 +59,34 @@ def test_an_episode_has_room_for_its_action_among_its_tags(squad: Squad) -> None
         squad.author.episodes.log(action="failed", approach="wait", tags=[*tags, "one-more"])
 
 
+def test_an_episode_leaves_search_on_its_day_and_the_ledger_with_the_night(squad: Squad) -> None:
+    id = log(squad, "raise the pool size", "completed", task_id="T-1", outcome="the database answers")
+    told = squad.author.save("We raised the pool size by hand.", type="episode")
+    squad.pass_time(days=29, hours=23)
+    assert {hit.memory.id for hit in squad.teammate.search("raise the pool size").hits} == {id, told.id}
+    squad.pass_time(hours=1)
+    assert squad.teammate.search("raise the pool size").hits == ()
+    assert {one.id for one in squad.teammate.list(status="expired")} == {id, told.id}
+    assert [one.id for one in squad.teammate.episodes.list(task_id="T-1")] == [id]
+    squad.workspace.maintain()
+    assert {one.id for one in squad.teammate.list(status="archived")} == {id, told.id}
+    (month,) = squad.teammate.list(type="note")
+    assert "1 completed, 0 failed" in month.content
+
+
+def test_an_episode_stays_in_the_ledger_as_long_as_the_team_keeps_it(squad: Squad) -> None:
+    id = log(squad, "raise the pool size", "completed")
+    squad.lead.set_policy(episodes_kept="60d")
+    squad.pass_time(days=31)
+    squad.workspace.maintain()
+    assert squad.teammate.search("raise the pool size").hits == ()
+    assert [one.id for one in squad.teammate.episodes.list()] == [id]
+    squad.pass_time(days=30)
+    squad.workspace.maintain()
+    assert list(squad.teammate.episodes.list()) == []
+    assert "1 completed" in squad.teammate.list(type="note")[0].content
+
+
 def test_what_worked_for_similar_tasks(squad: Squad) -> None:
     log(squad, "close idle connections", "completed", outcome="the database answers again", task_id="T-1")
     log(squad, "raise the connection limit of the database", outcome="out of memory", task_id="T-1")

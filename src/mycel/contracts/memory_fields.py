@@ -91,6 +91,7 @@ class PolicyFields(TypedDict, total=False):
 
     least_trust: str
     review: str | Sequence[str] | None
+    promote: str
     promote_from: float
     consolidate_every: timedelta | float | str | None
     lives: Mapping[str, timedelta | float | str | None]

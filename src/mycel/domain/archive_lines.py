@@ -65,7 +65,8 @@ def footer_line(counts: Mapping[str, int], sha256: str) -> Line:
 
 def _version_line(kind: Kind, version: Version) -> Line:
     known = _plain_fields(version.memory)
-    del known["team"]
+    # One is said by where it is read, the other worked out then.
+    del known["team"], known["freshness"]
     ended = {"valid_to": _plain(version.valid_to)} if kind is Kind.VERSION else {}
     history = {"valid_from": _plain(version.valid_from), "changed_by": version.changed_by, "reason": version.reason}
     return {"kind": kind.value, **known, **history, **ended}

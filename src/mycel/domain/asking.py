@@ -12,25 +12,38 @@ from mycel.domain.memory import MemoryType, Scope, Status
 from mycel.domain.query import Filters, Order, OrderField
 from mycel.errors import InvalidInput
 
+# What may be asked for in place of a status.
 ANY_STATUS = "any"
+EXPIRED = "expired"
+# What no longer stands is asked for as it is, whether its time is up or not.
+_PAST = frozenset({Status.SUPERSEDED, Status.CONTRADICTED, Status.ARCHIVED})
 DEFAULT_PAGE = 50
 MAX_SEQUENCE = 2**63 - 1
 
 
 def read_filters(given: Mapping[str, object], *, now: datetime) -> Filters:
-    """By default what is active and has not expired; `status="any"` asks for everything."""
+    """By default what is active and has not expired. `status="any"` asks for everything, `"expired"` for what has."""
     values: dict[str, Any] = {"alive_at": now}
     for name, value in given.items():
-        if name not in _READERS:
+        if name != "status" and name not in _READERS:
             raise InvalidInput("is not a filter", field=name)
         if value is None:
             continue
-        if name == "status" and value == ANY_STATUS:
-            values |= {"statuses": (), "alive_at": None}
-            continue
-        target, reader = _READERS[name]
-        values[target] = reader(value, name)
+        if name == "status":
+            values |= _read_status(value, now=now)
+        else:
+            target, reader = _READERS[name]
+            values[target] = reader(value, name)
     return Filters(**values)
+
+
+def _read_status(value: object, *, now: datetime) -> dict[str, Any]:
+    if value == ANY_STATUS:
+        return {"statuses": (), "alive_at": None}
+    if value == EXPIRED:
+        return {"statuses": (), "alive_at": None, "expired_at": now}
+    statuses = fields.choices(value, Status, field="status")
+    return {"statuses": statuses, "alive_at": now if _PAST.isdisjoint(statuses) else None}
 
 
 def read_order(value: object) -> Order:
@@ -72,7 +85,6 @@ def _moment(value: object, name: str) -> datetime:
 _READERS: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
     "path": ("path", lambda value, name: fields.path(value, field=name)),
     "type": ("types", lambda value, name: fields.choices(value, MemoryType, field=name)),
-    "status": ("statuses", lambda value, name: fields.choices(value, Status, field=name)),
     "scopes": ("scopes", lambda value, name: fields.choices(value, Scope, field=name)),
     "tags": ("tags", lambda value, name: fields.tags(value, field=name)),
     "category": ("category", _label),

@@ -26,7 +26,10 @@ AGENTS = "## Who has done well on similar tasks"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Briefing:
-    """`avoid` holds approaches that failed, for this task first; `tried` everything of this task, newest first."""
+    """`avoid` holds approaches that failed, for this task first; `tried` everything of this task, newest first.
+
+    `waiting` counts what the inbox has for the reader, of the project where one is named.
+    """
 
     team: TeamName
     task: str
@@ -39,6 +42,7 @@ class Briefing:
     knowledge: tuple[Memory, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     agents: tuple[Record, ...] = ()
+    waiting: int = 0
 
     def to_markdown(self, *, token_budget: int | None = None) -> str:
         """For a prompt; empty when nothing is known. What finds no room is counted, the warnings come first."""
@@ -46,14 +50,15 @@ class Briefing:
         if not sections:
             return ""
         whole = self.token_budget if token_budget is None else token_budget
-        room = whole - sum(map(line_tokens, envelope([left_out_line(99)]).splitlines()))
+        waiting = [_waiting_line(self.waiting)] if self.waiting else []
+        room = whole - sum(map(line_tokens, envelope([left_out_line(99), *waiting]).splitlines()))
         shown: list[str] = []
         left_out = 0
         for heading, lines in sections:
             fitted, room = _fitted(heading, lines, room)
             left_out += len(lines) - max(0, len(fitted) - 1)
             shown += fitted
-        return envelope([*shown, *([left_out_line(left_out)] if left_out else [])])
+        return envelope([*shown, *([left_out_line(left_out)] if left_out else []), *waiting])
 
     def _sections(self) -> Iterator[tuple[str, list[str]]]:
         told: set[tuple[object, ...]] = set()
@@ -76,6 +81,10 @@ def _fitted(heading: str, lines: Sequence[str], room: int) -> tuple[list[str], i
         found.append(text)
         left -= line_tokens(text)
     return ([heading, *found], left) if found else ([], room)
+
+
+def _waiting_line(count: int) -> str:
+    return f"({count} more {'waits' if count == 1 else 'wait'} for review in the inbox.)"
 
 
 def _episode_lines(episodes: Sequence[Episode], told: set[tuple[object, ...]]) -> list[str]:

@@ -9,7 +9,10 @@ from mycel.domain.memory import MemoryType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A statement worth keeping, and the characters `start` to `end` of its source that support it."""
+    """A statement worth keeping, and the characters `start` to `end` of its source that support it.
+
+    `grounds` names what found it besides a rule: a language model.
+    """
 
     type: MemoryType
     title: str
@@ -21,3 +24,4 @@ class Candidate:
     tags: tuple[str, ...] = ()
     rationale: str | None = None
     alternatives: tuple[str, ...] = ()
+    grounds: str | None = None

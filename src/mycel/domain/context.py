@@ -21,6 +21,7 @@ class Section(StrEnum):
     OWN = "own"
     RELEVANT = "relevant"
     FAILURES = "failures"
+    LESSONS = "lessons"
     EPISODES = "episodes"
 
 
@@ -31,6 +32,7 @@ HEADINGS: Mapping[Section, str] = {
     Section.OWN: "## Your own notes",
     Section.RELEVANT: "## Relevant to the task",
     Section.FAILURES: "## Earlier failures",
+    Section.LESSONS: "## Lessons",
     Section.EPISODES: "## Recent episodes",
 }
 

@@ -45,7 +45,8 @@ _FOLDERS = {
 }
 _OF_AN_AGENT = frozenset({MemoryType.EPISODE, MemoryType.ARTIFACT, MemoryType.TASK_HINT})
 _UNSET: Mapping[str, Any] = {field.name: () if field.default == () else None for field in dataclass_fields(Memory)} | {
-    "metadata": NO_METADATA
+    "metadata": NO_METADATA,
+    "freshness": 1.0,
 }
 _REQUIRED = frozenset(
     {
@@ -111,6 +112,7 @@ def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY)
     values.setdefault("confidence", 1.0)
     values.setdefault("source_kind", SourceKind.MANUAL)
     values.setdefault("made_by", MadeBy.MANUAL)
+    _tell_summary(values, values["type"])
     values.setdefault("title", first_sentence(values["content"]))
     if (project := project_of(values.get("path", "/"))) is not None:
         values.setdefault("project_id", project)
@@ -160,6 +162,7 @@ def changed_memory(
         values["expires_at"] = now + draft.ttl
     if "metadata" in values:
         values["metadata"] = MappingProxyType({**values["metadata"], **marks_of(current.metadata)})
+    _tell_summary(values, values.get("type", current.type))
     reason = review_reason(draft, values.get("type", current.type), caller, policy)
     if reason is not None:
         values["status"] = Status.INBOX
@@ -183,6 +186,12 @@ def changed_memory(
     # What it had may be the other half.
     check_audience(memory.visibility, memory.allowed_roles, wrong=Unfitting)
     return memory
+
+
+def _tell_summary(values: dict[str, Any], type: MemoryType) -> None:
+    """A summary of a thread that no person or agent wrote is nothing drawn from it."""
+    if values.get("made_by") is MadeBy.EXTRACTION and type is MemoryType.THREAD_SUMMARY:
+        values["made_by"] = MadeBy.THREAD_SUMMARY
 
 
 def first_sentence(content: str) -> str:

@@ -15,6 +15,9 @@ REVIEW = "mycel_review"
 CONTESTED = "mycel_contested"
 # The team, id and version it is a copy of.
 ORIGIN = "mycel_origin"
+# What speaks for a candidate besides a rule: the language model that found it, or that somebody said so outright.
+GROUNDS = "mycel_grounds"
+TOLD = "told"
 # Somebody has looked at it and said no.
 REJECTED = "mycel_rejected"
 # The person a profile memory is about.

@@ -29,6 +29,16 @@ DEFAULT_LIVES: Mapping[MadeBy, timedelta] = MappingProxyType(
 )
 
 
+class Promote(StrEnum):
+    """What becomes active without a person.
+
+    `reviewed`: nothing that a rule alone has found. `grounded`: also that, where it is sure enough.
+    """
+
+    REVIEWED = "reviewed"
+    GROUNDED = "grounded"
+
+
 class Secrets(StrEnum):
     """What happens to text that holds what looks like a secret."""
 
@@ -38,10 +48,11 @@ class Secrets(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The defaults are for people who never review: grounded candidates become active by themselves.
+    """What nobody decides otherwise: whatever a rule has found waits for a person.
 
     `least_trust`: whoever is below it writes into the inbox. `review`: candidates of these types wait for a person,
-    whatever their evidence. `promote_from`: the least confidence of what becomes active without one.
+    whatever their evidence. `promote`: which of the others may become active without one; `promote_from`: the least
+    confidence of those.
     `consolidate_every`: None runs it only when asked. `lives`: by what made a memory; what is not in it never expires.
     `inbox_kept`: for candidates nobody looked at. `episodes_kept`: for the ledger of what was tried. `purge_after`:
     how long deleted and archived memories stay; None keeps them.
@@ -49,6 +60,7 @@ class Policy:
 
     least_trust: Trust = Trust.NORMAL
     review: tuple[MemoryType, ...] = ()
+    promote: Promote = Promote.REVIEWED
     promote_from: float = 0.8
     consolidate_every: timedelta | None = timedelta(hours=1)
     lives: Mapping[MadeBy, timedelta] = field(default_factory=lambda: DEFAULT_LIVES)
@@ -57,8 +69,10 @@ class Policy:
     purge_after: timedelta | None = None
     secrets: Secrets = Secrets.MASK
 
-    def life_of(self, made_by: MadeBy) -> timedelta | None:
-        return self.lives.get(made_by)
+    def life_of(self, made_by: MadeBy, type: MemoryType | None = None) -> timedelta | None:
+        """An episode is found no longer than the ledger keeps it."""
+        spans = [self.lives.get(made_by), self.episodes_kept if type is MemoryType.EPISODE else None]
+        return min((span for span in spans if span is not None), default=None)
 
     def trusts(self, trust: Trust) -> bool:
         order = list(Trust)
@@ -82,6 +96,7 @@ def policy_values(policy: Policy) -> dict[str, Any]:
     return {
         "least_trust": policy.least_trust.value,
         "review": _shown_types(policy.review),
+        "promote": policy.promote.value,
         "promote_from": policy.promote_from,
         "consolidate_every": _shown(policy.consolidate_every),
         "lives": {made_by.value: _shown(policy.lives.get(made_by)) for made_by in MadeBy},
@@ -143,6 +158,7 @@ def _shown_types(types: tuple[MemoryType, ...]) -> str | list[str]:
 _READERS: Mapping[str, Callable[[object, str], Any]] = {
     "least_trust": lambda value, name: fields.choice(value, Trust, field=name),
     "review": _read_types,
+    "promote": lambda value, name: fields.choice(value, Promote, field=name),
     "promote_from": lambda value, name: fields.fraction(value, field=name),
     "consolidate_every": _read_span,
     "lives": _read_lives,

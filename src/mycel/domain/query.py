@@ -49,9 +49,15 @@ class Filters:
     until: datetime | None = None
     # Leaves out what had expired by then; None keeps the expired.
     alive_at: datetime | None = None
+    # Only what had expired by then.
+    expired_at: datetime | None = None
     # Only what has stood as it is since that moment or before.
     believed_at: datetime | None = None
     deleted: bool = False
+    # Only what waits for a person: the inbox, and what says that it replaces something that stands. Lists know it.
+    waiting: bool = False
+    # Only what a lead has taught. Lists know it.
+    taught: bool = False
     # Only what has a key and is about no person.
     knowledge: bool = False
     # The project of the question: global and own memories are in reach beside it.

@@ -52,13 +52,14 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedHit:
-    """A hit as it was answered: its numbers, not its text."""
+    """A hit as it was answered: its numbers, not its text. The title is that of today, where it is told again."""
 
     memory_id: MemoryId
     score: float
     relevance: float
     breakdown: Mapping[str, float]
     why: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,15 @@ from mycel.domain.ids import MemberId, MemoryId, ReportId
 class ActionKind(StrEnum):
     """`merge`: another memory says the same and gives way. `supersede`: a later one says that it replaces it.
 
-    `link`: it says so too, but replaces it only once it is approved.
+    `link`: it says so too, but replaces it only once it is approved. `suggest`: it says so of what somebody else wrote,
+    and replaces it only once a person agrees.
     """
 
     MERGE = "merge"
     CONTRADICT = "contradict"
     SUPERSEDE = "supersede"
     LINK = "link"
+    SUGGEST = "suggest"
     PROMOTE = "promote"
     CLEAR = "clear"
 

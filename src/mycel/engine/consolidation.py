@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from mycel.domain.fields import MAX_TAGS
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Relation
-from mycel.domain.marks import CONTESTED, REJECTED, REVIEW, with_marks
+from mycel.domain.marks import CONTESTED, GROUNDS, REJECTED, REVIEW, with_marks
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Status
-from mycel.domain.policy import Policy
+from mycel.domain.policy import Policy, Promote
 from mycel.domain.report import Action, ActionKind
 from mycel.domain.team import Trust
 from mycel.engine.comparable import may_contradict, may_merge
@@ -121,19 +121,21 @@ class _Planner:
             self._change(candidate, replace(candidate, status=Status.ACTIVE, expires_at=None))
 
     def supersede(self, pair: Judged) -> None:
-        """What waits in the inbox replaces nothing yet; the link says that it will."""
+        """What waits in the inbox, or goes against another author, replaces nothing yet; the link says that it may."""
         first, second = self._now(pair.earlier), self._now(pair.later)
         if not self._opposed(pair, first, second) or not self._replaces(pair, first, second):
             return
-        both_active = second.status is Status.ACTIVE and first.status is Status.ACTIVE
+        kind = _replacement(first, second)
         is_new = not self._linked(first, second, Relation.SUPERSEDES)
-        kind = ActionKind.SUPERSEDE if both_active else ActionKind.LINK
-        if self._was_undone(kind, second, first) or not (both_active or is_new):
+        if self._was_undone(kind, second, first) or not (kind is ActionKind.SUPERSEDE or is_new):
+            return
+        # That is what a rejected suggestion leaves.
+        if kind is ActionKind.SUGGEST and self._linked(first, second, Relation.RELATED_TO):
             return
         if is_new:
             self._link(second, first, Relation.SUPERSEDES)
         self._act(kind, second, first, why=pair.judgement.reason or "it says that it replaces it")
-        if both_active:
+        if kind is ActionKind.SUPERSEDE:
             self._change(first, replace(first, status=Status.SUPERSEDED))
 
     def clear(self, memory: Memory) -> None:
@@ -149,6 +151,7 @@ class _Planner:
             memory.status is Status.INBOX
             and memory.made_by is MadeBy.EXTRACTION
             and memory.evidence_ref is not None
+            and (self._policy.promote is Promote.GROUNDED or GROUNDS in memory.metadata)
             # Which value of a key holds, an arbiter says.
             and memory.key is None
             and memory.confidence >= self._policy.promote_from
@@ -198,6 +201,12 @@ class _Planner:
         )
 
 
+def _replacement(first: Memory, second: Memory) -> ActionKind:
+    if second.status is not Status.ACTIVE or first.status is not Status.ACTIVE:
+        return ActionKind.LINK
+    return ActionKind.SUPERSEDE if second.agent_id == first.agent_id else ActionKind.SUGGEST
+
+
 def _trust(memory: Memory) -> int:
     return _TRUST_ORDER.index(memory.trust)
 
@@ -222,8 +231,10 @@ def _merged(keeper: Memory, other: Memory) -> Memory:
         together = 1 - (1 - keeper.confidence) * (1 - other.confidence)
         confidence = max(confidence, min(together, MOST_CORROBORATED))
     lives = (keeper.expires_at, other.expires_at)
+    grounds = keeper.metadata.get(GROUNDS, other.metadata.get(GROUNDS))
     return replace(
         keeper,
+        metadata=with_marks(keeper.metadata, grounds=grounds) if keeper.status is Status.INBOX else keeper.metadata,
         tags=tuple(dict.fromkeys((*keeper.tags, *other.tags)))[:MAX_TAGS],
         confidence=confidence,
         expires_at=None if None in lives and keeper.status is Status.ACTIVE else _later(*lives),

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from mycel.domain.category import Category
 from mycel.engine.chunks import PATH_SIGN, Heading, find_headings, front_matter_end
 from mycel.engine.sentences import Span, fenced_blocks, is_inside
 
@@ -17,20 +18,9 @@ _MOST_NAME_CHARS = 60
 
 # Headings that name a category, in the singular and the plural.
 _CATEGORIES = {
-    "convention": "convention",
-    "conventions": "convention",
-    "architecture": "architecture",
-    "decision": "decision",
-    "decisions": "decision",
-    "fact": "fact",
-    "facts": "fact",
-    "preference": "preference",
-    "preferences": "preference",
-    "best practice": "best-practice",
-    "best practices": "best-practice",
-    "mistake pattern": "mistake-pattern",
-    "mistake patterns": "mistake-pattern",
-    "codebase knowledge": "codebase-knowledge",
+    heading: category.value
+    for category in Category
+    for heading in (category.replace("-", " "), category.replace("-", " ") + "s")
 }
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _BULLET = re.compile(r"([-*+])[ \t]+")

@@ -7,16 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mycel.domain.author_share import most_of_one, share_out
+from mycel.domain.category import Category
 from mycel.domain.context import Section
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.recall import Hit
 from mycel.retrieval.copies import Likeness, stand_ins
 from mycel.retrieval.packing import Candidate
 
-CONVENTION = "convention"
-MISTAKE_PATTERN = "mistake-pattern"
 # What an agent must not break comes before what it may want to know; all other categories follow.
-_CATEGORY_ORDER = (CONVENTION, "architecture", "best-practice", "preference", "codebase-knowledge")
+_CATEGORY_ORDER = (
+    Category.CONVENTION,
+    Category.ARCHITECTURE,
+    Category.BEST_PRACTICE,
+    Category.PREFERENCE,
+    Category.CODEBASE_KNOWLEDGE,
+)
 _FAILED = frozenset({"failure", "failed"})
 
 
@@ -29,13 +34,15 @@ class Listed:
     facts: Sequence[Memory]
     decisions: Sequence[Memory]
     own: Sequence[Memory]
+    taught: Sequence[Memory]
+    lessons: Sequence[Memory]
     episodes: Sequence[Memory]
     of_task: Sequence[Memory] = ()
 
 
 def is_failure(memory: Memory) -> bool:
     """What went wrong once: a pattern of mistakes, or an episode that says it failed."""
-    if memory.category == MISTAKE_PATTERN:
+    if memory.category == Category.MISTAKE_PATTERN:
         return True
     outcome = memory.metadata.get("outcome")
     failed = isinstance(outcome, str) and outcome.casefold() in _FAILED
@@ -61,6 +68,10 @@ def choose_candidates(
         Section.OWN: because(listed.own, "Your own note."),
         Section.RELEVANT: [*map(_found, (hit for hit in hits if not is_failure(hit.memory))), *done],
         Section.FAILURES: [*tried, *map(_found, failed)],
+        Section.LESSONS: [
+            *because(listed.taught, "Taught by a lead."),
+            *because(listed.lessons, "Among the newest lessons."),
+        ],
         Section.EPISODES: because(listed.episodes, "Among the newest episodes."),
     }
 
@@ -84,8 +95,7 @@ def _most_binding(listed: Listed) -> list[Memory]:
 
 
 def _bindingness(memory: Memory) -> tuple[int, bool]:
-    known = memory.category in _CATEGORY_ORDER
-    rank = _CATEGORY_ORDER.index(memory.category) if known and memory.category else len(_CATEGORY_ORDER)
+    rank = next((rank for rank, one in enumerate(_CATEGORY_ORDER) if one == memory.category), len(_CATEGORY_ORDER))
     return rank, memory.type is not MemoryType.PROJECT
 
 

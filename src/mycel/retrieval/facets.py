@@ -153,6 +153,8 @@ class Facets:
             yield self._times["created_at"].before(_micros(filters.until))
         if filters.alive_at is not None:
             yield self._times["expires_at"].after(_micros(filters.alive_at))
+        if filters.expired_at is not None:
+            yield self._times["expires_at"].before(_micros(filters.expired_at) + 1)
         if filters.believed_at is not None:
             yield self._times["valid_from"].before(_micros(filters.believed_at) + 1)
 

@@ -101,7 +101,7 @@ class ArtifactRegistry:
         artifact, scope = self._find(caller, id)
         with self._stores.lease(scope.team) as store:
             store.count_access((artifact.id,), by=caller.member_id, at=self._clock.now())
-        return artifact
+        return self._searching.freshness.of_entry(artifact)
 
     def verify(self, caller: Caller, id: object) -> Verification:
         """Against the workspace folders of this process."""
@@ -123,9 +123,11 @@ class ArtifactRegistry:
         if text is not None:
             if mark is not None:
                 raise Unfitting("is for lists: what is found by text comes best first, in one page", field="cursor")
-            return Page(self._search(scope, text, filters, wanted, limit=limit))
-        with self._stores.lease(scope.team) as store:
-            return store.list_artifacts(scope, filters, wanted, limit=limit, cursor=mark)
+            found = Page(self._search(scope, text, filters, wanted, limit=limit))
+        else:
+            with self._stores.lease(scope.team) as store:
+                found = store.list_artifacts(scope, filters, wanted, limit=limit, cursor=mark)
+        return self._searching.freshness.of_entries(found)
 
     def _find(self, caller: Caller, id: object) -> tuple[Artifact, ReadScope]:
         memory_id = parse_id(id)

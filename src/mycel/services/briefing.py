@@ -16,6 +16,7 @@ from mycel.errors import InvalidInput
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.context import read_task, read_token_budget
 from mycel.services.episodes import LOOKED_AT_FOR_AGENTS, Episodes, records_of
+from mycel.services.reviewing import Reviewing
 from mycel.services.search import Searching
 
 DEFAULT_LIMIT = 5
@@ -25,7 +26,10 @@ _KNOWLEDGE = tuple(type.value for type in MemoryType if type not in {MemoryType.
 
 
 class Briefings:
-    def __init__(self, searching: Searching, episodes: Episodes, artifacts: ArtifactRegistry) -> None:
+    def __init__(
+        self, searching: Searching, episodes: Episodes, artifacts: ArtifactRegistry, reviewing: Reviewing
+    ) -> None:
+        self._reviewing = reviewing
         self._searching = searching
         self._episodes = episodes
         self._artifacts = artifacts
@@ -66,6 +70,7 @@ class Briefings:
             knowledge=self._knowledge(caller, about, project=place, repo=repo, limit=most),
             artifacts=self._outputs(caller, name, about, project=place, limit=most),
             agents=tuple(self._agents(caller, about, tried, project=place)[:most]),
+            waiting=self._reviewing.count_waiting(caller, {"project": place}),
         )
 
     def _failures(self, caller: Caller, tried: Sequence[Episode], similar: Sequence[Episode]) -> tuple[Episode, ...]:

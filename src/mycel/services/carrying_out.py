@@ -86,8 +86,8 @@ def _reasons(plan: Plan) -> dict[MemoryId, str]:
     """What stands in the history of each memory: the last thing that was done with it."""
     reasons: dict[MemoryId, str] = {}
     for action in plan.actions:
-        if action.kind is ActionKind.LINK:
-            # It changes neither of the two.
+        if action.kind in {ActionKind.LINK, ActionKind.SUGGEST}:
+            # They change neither of the two.
             continue
         for id in (action.memory_id, action.other_id):
             if id is not None:

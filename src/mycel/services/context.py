@@ -12,13 +12,14 @@ from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
 from mycel.domain.ask import MAX_QUERY_BYTES
 from mycel.domain.author_share import AUTHOR_SHARE
+from mycel.domain.category import Category
 from mycel.domain.context import ContextBundle, Section
 from mycel.domain.limits import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
 from mycel.domain.memory import Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.recall import Hit, Recall
 from mycel.domain.team import Caller
-from mycel.retrieval.context import CONVENTION, Listed, choose_candidates, crowding, diverse
+from mycel.retrieval.context import Listed, choose_candidates, crowding, diverse
 from mycel.retrieval.packing import SHARES, pack
 from mycel.services.search import Searching
 
@@ -153,7 +154,8 @@ class Context:
                 for name, (asked, limit) in lists.items():
                     for filters in asked:
                         found[name] += self._newest(store, scope, filters, limit)
-        return {name: self._first(found[name], limit) for name, (_, limit) in lists.items()}
+        fresh = self._searching.freshness
+        return {name: fresh.of_all(self._first(found[name], limit)) for name, (_, limit) in lists.items()}
 
     def _first(self, memories: list[Memory], limit: int) -> tuple[Memory, ...]:
         newest = sorted(memories, key=_moment, reverse=True)
@@ -201,12 +203,14 @@ def _sections(request: _Request, *, now: datetime) -> _Lists:
     somewhere = request.project is not None or request.repo is not None
     here = replace(near, scopes=(Scope.PROJECT, Scope.REPO)) if somewhere else near
     facts = request.limit(Section.PROJECT)
-    episodes = request.limit(Section.EPISODES)
+    lessons, episodes = request.limit(Section.LESSONS), request.limit(Section.EPISODES)
     lists = {
         "profile": (_of_types(near, MemoryType.PROFILE), request.limit(Section.PROFILE)),
-        "conventions": ([replace(near, category=CONVENTION)], facts),
+        "conventions": ([replace(near, category=Category.CONVENTION)], facts),
         "facts": (_of_types(here, MemoryType.PROJECT, MemoryType.FACT, MemoryType.CONTEXT), facts),
         "decisions": (_of_types(near, MemoryType.DECISION), request.limit(Section.DECISIONS)),
+        "taught": ([replace(near, taught=True)], lessons),
+        "lessons": (_of_types(near, MemoryType.LESSON), lessons),
         "episodes": (_of_types(near, MemoryType.EPISODE), episodes),
     }
     return lists if request.task is None else {**lists, "of_task": ([replace(near, task_id=request.task)], episodes)}

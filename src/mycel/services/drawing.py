@@ -49,6 +49,7 @@ class Drawing:
             "made_by": MadeBy.EXTRACTION,
             "status": Status.INBOX,
             "observed_at": self._said_at(found.start),
+            "metadata": with_marks(NO_METADATA, grounds=found.grounds),
         }
         return self.memory(values, ttl=self._policy.inbox_kept)
 
@@ -59,16 +60,17 @@ class Drawing:
     def summary(self, text: str) -> Unwritten:
         is_session = self._source.kind is SourceKind.RUN
         made_by = MadeBy.SESSION_SUMMARY if is_session else MadeBy.THREAD_SUMMARY
+        type = MemoryType.EPISODE if is_session else MemoryType.THREAD_SUMMARY
         what = "Session" if is_session else "Thread"
         name = self._source.title or self._source.session_id or self._source.thread_id
         values = {
-            "type": MemoryType.EPISODE if is_session else MemoryType.THREAD_SUMMARY,
+            "type": type,
             "title": f"{what}: {name}" if name else f"{what} of {self._source.agent_id}",
             "content": text,
             "confidence": SUMMARY_CONFIDENCE,
             "made_by": made_by,
         }
-        return self.memory(values, ttl=self._policy.life_of(made_by))
+        return self.memory(values, ttl=self._policy.life_of(made_by, type))
 
     def memory(self, values: dict[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> Unwritten:
         """Active unless the values say otherwise, or the text or its author calls for a look at it first."""

@@ -154,7 +154,7 @@ class Episodes:
         if kinds:
             values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(kinds))
         detail = read_detail(caller, action, text.approach_end, text.outcome_start, said, approach=tried)
-        return unwritten(values, ttl=policy.life_of(values["made_by"])), detail
+        return unwritten(values, ttl=policy.life_of(values["made_by"], MemoryType.EPISODE)), detail
 
     def get(self, caller: Caller, id: object) -> Episode:
         episode_id = parse_id(id)
@@ -162,7 +162,7 @@ class Episodes:
             with self._stores.lease(scope.team) as store:
                 found = store.find_episode(scope, episode_id)
                 if found is not None:
-                    return found
+                    return self._searching.freshness.of_entry(found)
         raise NotFound(f"no episode {episode_id}")
 
     def list(
@@ -179,7 +179,8 @@ class Episodes:
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
-            return store.list_episodes(scope, filters, limit=page, cursor=mark)
+            found = store.list_episodes(scope, filters, limit=page, cursor=mark)
+        return self._searching.freshness.of_entries(found)
 
     def similar(
         self,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from mycel.domain.ask import Ask, read_ask
+from mycel.domain.envelope import one_line
 from mycel.domain.explanation import Explanation, Step
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.ids import MemoryId, RecallId, parse_id
@@ -26,7 +27,12 @@ from mycel.services.search import Searching, answered
 RECALLS_SHOWN = 5
 # Asks for nothing: each filter is tried on top of it, alone.
 _ANYTHING = Filters(statuses=())
-_STEPS = {"statuses": Step.STATUS, "alive_at": Step.EXPIRY, "believed_at": Step.LATER}
+_STEPS = {
+    "statuses": Step.STATUS,
+    "alive_at": Step.EXPIRY,
+    "expired_at": Step.EXPIRY,
+    "believed_at": Step.LATER,
+}
 # These bring in more than they leave out; they are judged with the ranking.
 _REACHES = frozenset({"reach_project", "reach_repo"})
 _CHANGED = "It was not found then, but would be now: something has changed since."
@@ -70,7 +76,8 @@ class Explaining:
             signals = place.store.signals(place.scope, [number]).get(number, Signals())
             recalls = places[0].store.list_recalls(caller.member_id, id, limit=RECALLS_SHOWN)
             seen = tuple(_in_sight(recall, places) for recall in recalls)
-        return Explanation(text=_origin(memory, signals, seen), memory=memory, recalls=seen)
+        shown = self._searching.freshness.of(memory)
+        return Explanation(text=_origin(memory, signals, seen), memory=shown, recalls=seen)
 
     def _explain_missing(self, caller: Caller, recall: LoggedRecall, id: MemoryId) -> Explanation:
         with ExitStack() as leases:
@@ -85,13 +92,13 @@ class Explaining:
                 wide = ask if ask.ranking is Ranking.SWARM else replace(ask, limit=MAX_PAGE)
                 ranked, _ = self._searching.rank(wide, places)
                 told = _listed(ask, answered(wide, ranked, places), id) if ask.everything else _ranked(ask, ranked, id)
-        return replace(told, recall=recall, memory=memory)
+        return replace(told, recall=recall, memory=self._searching.freshness.of(memory))
 
 
 def _in_sight(recall: LoggedRecall, places: Sequence[Place]) -> LoggedRecall:
-    """Without hits that have since been hidden or deleted."""
-    seen = [hit for hit in recall.hits if any(place.store.find(place.scope, hit.memory_id) for place in places)]
-    return replace(recall, hits=tuple(seen))
+    """With the titles of today, and without hits that have since been hidden or deleted."""
+    found = ((hit, place.store.find(place.scope, hit.memory_id)) for hit in recall.hits for place in places)
+    return replace(recall, hits=tuple(replace(hit, title=memory.title) for hit, memory in found if memory is not None))
 
 
 def _found(places: Sequence[Place], id: MemoryId) -> tuple[Place, int, Memory]:
@@ -146,7 +153,7 @@ def _filtered(ask: Ask, place: Place, number: int) -> Explanation | None:
 def _dropped_by(name: str, wanted: object) -> Explanation:
     step = _STEPS.get(name, Step.FILTER)
     if step is Step.EXPIRY:
-        return Explanation(text="It had expired.", step=step)
+        return Explanation(text="It had expired." if name == "alive_at" else "It had not expired.", step=step)
     if step is Step.LATER:
         return Explanation(text="It did not stand as it is at the moment asked about.", step=step)
     asked = ", ".join(map(str, wanted)) if isinstance(wanted, tuple) else str(wanted)  # pyright: ignore[reportUnknownArgumentType]
@@ -212,7 +219,8 @@ def _placed(ask: Ask, ranked: Ranked, one: Candidate, *, before: int) -> Explana
 def _told(recall: LoggedRecall) -> str:
     head = f"{recall.query!r} at {recall.recalled_at:%Y-%m-%d %H:%M:%S}Z found {len(recall.hits)}."
     lines = [
-        f"{rank}. {hit.memory_id} (score {hit.score:.2f}, relevance {hit.relevance:.2f}): {hit.why}"
+        f"{rank}. {one_line(hit.title)} [{hit.memory_id}] (score {hit.score:.2f}, relevance {hit.relevance:.2f}): "
+        f"{hit.why}"
         for rank, hit in enumerate(recall.hits, start=1)
     ]
     missing = [f"Without {', '.join(recall.degraded)}."] if recall.degraded else []

@@ -9,6 +9,7 @@ from mycel.access.scope import engine_scope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
+from mycel.domain.category import Category
 from mycel.domain.ids import MemoryId
 from mycel.domain.importing import ImportedEntry, ImportReport, LeftOut, Outcome
 from mycel.domain.knowledge import is_over, is_rival
@@ -28,7 +29,7 @@ from mycel.services.unwritten import Unwritten
 from mycel.services.write import Writing
 
 MAX_ENTRIES = 1000
-FALLBACK = "fact"
+FALLBACK = Category.FACT.value
 # Keeps the file apart from the same file where it is indexed as a document.
 URI = "shared-context:"
 

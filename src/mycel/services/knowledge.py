@@ -9,6 +9,7 @@ from mycel.access.review import require_arbiter, require_reviewer
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
+from mycel.domain.category import Category
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.knowledge import is_knowledge, is_rival
 from mycel.domain.memory import Memory, MemoryType, Status, Version, Visibility
@@ -23,7 +24,6 @@ from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
 from mycel.services.write import Writing
 
-DECISION = "decision"
 _HOLDS = "another value holds"
 # The widest audience first: it is what most readers mean by the value of a key.
 _BY_AUDIENCE = list(Visibility)
@@ -119,7 +119,7 @@ class Knowledge:
 
 
 def type_of(category: object) -> str:
-    return (MemoryType.DECISION if category == DECISION else MemoryType.FACT).value
+    return (MemoryType.DECISION if category == Category.DECISION else MemoryType.FACT).value
 
 
 def _require_knowledge(memory: Memory) -> None:

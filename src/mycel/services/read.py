@@ -18,6 +18,7 @@ from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller, Role
 from mycel.errors import NotFound, Unfitting
+from mycel.services.freshness import Freshness
 from mycel.services.reach import named_scope
 
 TREE_ITEMS = 100
@@ -26,9 +27,10 @@ TREE_ITEMS = 100
 class Reading:
     """What the caller may not see looks exactly like what is not there."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
+    def __init__(self, stores: Stores, clock: Clock, freshness: Freshness) -> None:
         self._stores = stores
         self._clock = clock
+        self._freshness = freshness
 
     def get(self, caller: Caller, id: object, *, as_of: object = None) -> Memory:
         memory_id = parse_id(id)
@@ -39,7 +41,7 @@ class Reading:
                 if found is not None:
                     if at is None:
                         store.count_access((memory_id,), by=caller.member_id, at=self._clock.now())
-                    return found
+                    return self._freshness.of(found)
         raise NotFound(f"no memory {memory_id}")
 
     def history(self, caller: Caller, id: object) -> list[Version]:
@@ -75,7 +77,7 @@ class Reading:
         if fields.flag(deleted, field="deleted"):
             if at is not None:
                 raise Unfitting("cannot be asked of what is deleted", field="as_of")
-            filters = replace(filters, deleted=True, statuses=(), alive_at=None)
+            filters = replace(filters, deleted=True, statuses=(), alive_at=None, expired_at=None)
             if not may_curate(caller):
                 if filters.agent_id not in {None, caller.member_id}:
                     return Page(())
@@ -84,7 +86,7 @@ class Reading:
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
-            return store.list_memories(scope, filters, order=order, limit=page, cursor=mark)
+            return self._freshness.of_page(store.list_memories(scope, filters, order=order, limit=page, cursor=mark))
 
     def tree(self, caller: Caller, path: object = "/", *, team: object = None) -> Tree:
         """The memories right at a path, newest first, and the folders below it."""
@@ -94,13 +96,13 @@ class Reading:
         with self._stores.lease(scope.team) as store:
             here = replace(filters, at_path=folder)
             items = store.list_memories(scope, here, order=Order(), limit=TREE_ITEMS)
-            return Tree(folder, items, tuple(store.list_folders(scope, folder, filters)))
+            return Tree(folder, self._freshness.of_page(items), tuple(store.list_folders(scope, folder, filters)))
 
     def recent(self, caller: Caller, *, limit: object = 10) -> Page[Memory]:
         filters = read_filters({}, now=self._clock.now())
         scope, page = read_scope(caller), read_limit(limit, default=10)
         with self._stores.lease(scope.team) as store:
-            return Page(store.list_memories(scope, filters, order=Order(), limit=page))
+            return Page(self._freshness.of_all(store.list_memories(scope, filters, order=Order(), limit=page)))
 
     def statistics(self, caller: Caller) -> Statistics:
         filters = read_filters({"status": "any"}, now=self._clock.now())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import cast
 
@@ -18,14 +19,15 @@ from mycel.domain.draft import Draft, changed_memory, read_fields
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.inbox import InboxItem
 from mycel.domain.limits import MAX_ITEMS
-from mycel.domain.link import Relation
+from mycel.domain.link import Link, Relation
 from mycel.domain.marks import CONTESTED, REVIEW, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
-from mycel.domain.query import Order, Page
+from mycel.domain.query import Filters, Order, Page
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, Dangling, InvalidInput, Unfitting
 from mycel.services.details import require_free_of_details
+from mycel.services.freshness import Freshness
 from mycel.services.policies import Policies
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
@@ -35,6 +37,7 @@ AROUND = 240
 _DRAWN = "drawn from a source; nobody has looked at it yet"
 _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"
+_SUGGESTED = "says that it replaces another memory that stands; somebody should decide"
 # A reviewer has seen the text: neither its wording nor anybody's trust holds it back any more.
 _ANYONE = Policy(least_trust=Trust.LOW)
 _STANDING = (Status.ACTIVE, Status.INBOX)
@@ -42,9 +45,12 @@ _LOSSES = (Status.CONTRADICTED, Status.SUPERSEDED)
 
 
 class Reviewing:
-    def __init__(self, stores: Stores, clock: Clock, policies: Policies, second_person: SecondPerson) -> None:
+    def __init__(
+        self, stores: Stores, clock: Clock, policies: Policies, second_person: SecondPerson, freshness: Freshness
+    ) -> None:
         self._stores = stores
         self._clock = clock
+        self._freshness = freshness
         self._policies = policies
         self._second_person = second_person
 
@@ -53,14 +59,21 @@ class Reviewing:
     ) -> Page[InboxItem]:
         """The newest first, each with its evidence where it was said."""
         if given.get("status") is not None:
-            raise InvalidInput("of what waits is always inbox", field="status")
-        filters = read_filters({**given, "status": Status.INBOX.value}, now=self._clock.now())
+            raise InvalidInput("of what waits is known", field="status")
+        filters = waiting(given, now=self._clock.now())
         page = read_limit(limit)
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
         scope = read_scope(caller)
         with self._stores.lease(caller.team) as store:
             found = store.list_memories(scope, filters, order=Order(), limit=page, cursor=mark)
-            return Page([_item(store, scope, memory) for memory in found], found.next_cursor)
+            fresh = self._freshness.of_all(found)
+            return Page([_item(store, scope, memory) for memory in fresh], found.next_cursor)
+
+    def count_waiting(self, caller: Caller, given: Mapping[str, object]) -> int:
+        """How many items the inbox has for this caller."""
+        filters = waiting(given, now=self._clock.now())
+        with self._stores.lease(caller.team) as store:
+            return store.count_memories(read_scope(caller), filters)
 
     def approve(self, caller: Caller, ids: Sequence[object], *, edits: object = None) -> list[Memory]:
         """All of them become active, or none; with `edits`, changed first."""
@@ -113,6 +126,11 @@ class Reviewing:
             return store.transact(work)
 
 
+def waiting(given: Mapping[str, object], *, now: datetime) -> Filters:
+    """What somebody should decide about."""
+    return replace(read_filters(given, now=now), statuses=(), waiting=True)
+
+
 def _read_ids(ids: Sequence[object]) -> list[MemoryId]:
     listed = fields.several(ids, field="ids", most=MAX_ITEMS)
     return list(dict.fromkeys(parse_id(id) for id in listed))
@@ -125,6 +143,8 @@ def _item(store: Store, scope: ReadScope, memory: Memory) -> InboxItem:
 
 
 def _reason(memory: Memory) -> str:
+    if memory.status is Status.ACTIVE:
+        return _SUGGESTED
     marked = memory.metadata.get(REVIEW)
     if isinstance(marked, str):
         return marked
@@ -146,6 +166,7 @@ def approve_one(
     before = transaction.get(scope, id)
     require_reviewer(caller, before)
     if before.status is Status.ACTIVE and draft is None:
+        _replace_superseded(transaction, caller, scope, before)
         return before
     if before.status is not Status.INBOX:
         raise Conflict(f"this memory is {before.status} and no longer in the inbox")
@@ -181,20 +202,27 @@ def _make_room(transaction: Transaction, caller: Caller, scope: ReadScope, appro
 
 
 def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
-    for link in transaction.list_links(scope, approved.id):
-        if link.relation is Relation.SUPERSEDES and link.from_id == approved.id:
-            other = transaction.find(scope, MemoryId(link.to_id))
-            if other is None or other.status is not Status.ACTIVE or is_copy(other):
-                continue
-            if other.key is not None:
-                require_arbiter(caller)
-            lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
+    for other in _replaceable(transaction, scope, approved):
+        if is_copy(other):
+            continue
+        if other.key is not None:
+            require_arbiter(caller)
+        lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
+
+
+def _replaceable(transaction: Transaction, scope: ReadScope, memory: Memory) -> list[Memory]:
+    """What stands, and this memory says that it replaces."""
+    said = [link for link in transaction.list_links(scope, memory.id) if link.relation is Relation.SUPERSEDES]
+    others = [transaction.find(scope, MemoryId(link.to_id)) for link in said if link.from_id == memory.id]
+    return [other for other in others if other is not None and other.status is Status.ACTIVE]
 
 
 def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str) -> Memory:
     scope = read_scope(caller)
     before = transaction.get(scope, id)
     require_reviewer(caller, before)
+    if before.status is Status.ACTIVE and (others := _replaceable(transaction, scope, before)):
+        return _keep_both(transaction, caller, before, others, why=why)
     if before.status is not Status.INBOX:
         raise Conflict(f"this memory is {before.status} and no longer in the inbox")
     rejected = replace(
@@ -207,6 +235,19 @@ def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: s
     transaction.replace(before, rejected, by=caller.member_id, reason=f"rejected: {why}")
     clear_opponents(transaction, caller, scope, rejected)
     return rejected
+
+
+def _keep_both(
+    transaction: Transaction, caller: Caller, memory: Memory, others: Sequence[Memory], *, why: str
+) -> Memory:
+    """It replaces none of them: they are related, and no run of consolidation says otherwise again."""
+    by, at = caller.member_id, transaction.committed_at
+    kept = replace(memory, version=memory.version + 1, updated_at=at)
+    transaction.replace(memory, kept, by=by, reason=f"replaces nothing: {why}")
+    for other in others:
+        transaction.unlink(Link(memory.id, other.id, Relation.SUPERSEDES, by, at), origin=kept)
+        transaction.link(Link(memory.id, other.id, Relation.RELATED_TO, by, at), origin=kept)
+    return kept
 
 
 def _settle(

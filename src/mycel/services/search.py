@@ -23,6 +23,7 @@ from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
 from mycel.retrieval.pipeline import find
 from mycel.services.embed import Embedding
+from mycel.services.freshness import Freshness
 
 # What a recall says when meaning took no part, or only for the memories embedded so far.
 WITHOUT_MEANING = "meaning"
@@ -39,6 +40,7 @@ class Searching:
         self._clock = clock
         self._embedding = embedding
         self._options = options or RankingOptions()
+        self.freshness = Freshness(clock, half_life_days=self._options.half_life_days)
 
     def search(
         self,
@@ -75,7 +77,7 @@ class Searching:
             ranked, degraded = self.rank(ask, places)
             if len(places) < len(readable_scopes(caller)) or any(place.store.is_damaged for place in places):
                 degraded = (*degraded, DAMAGED)
-            hits = answered(ask, ranked, places)
+            hits = [replace(hit, memory=self.freshness.of(hit.memory)) for hit in answered(ask, ranked, places)]
             recall = Recall(id=RecallId(new_id()), query=ask.text, hits=tuple(hits), degraded=degraded)
             logged, request = _without_secrets(recall, ask.request)
             # A lead's own team may have no store yet: then the parent's keeps the log.

@@ -13,7 +13,8 @@ from mycel.domain.artifact import Artifact, ArtifactDetail
 from mycel.domain.draft import MAX_CONTENT_BYTES, first_sentence
 from mycel.domain.episode import Action, Episode, EpisodeDetail, episode_text
 from mycel.domain.ids import SourceId, TeamName
-from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Status
+from mycel.domain.marks import TOLD, with_marks
+from mycel.domain.memory import NO_METADATA, EvidenceRef, MadeBy, MemoryType, SourceKind, Status
 from mycel.domain.policy import Policy
 from mycel.domain.source import Source, Step, Trigger
 from mycel.domain.task import LESSON_CONFIDENCE, WENT_WRONG, TaskRecord, TaskResult, read_task_result, report_text
@@ -145,7 +146,7 @@ class Tasks:
             "confidence": 1.0,
             "made_by": MadeBy.TASK_COMPLETION,
         }
-        return drawing.memory(values, ttl=policy.life_of(MadeBy.TASK_COMPLETION)), detail
+        return drawing.memory(values, ttl=policy.life_of(MadeBy.TASK_COMPLETION, MemoryType.EPISODE)), detail
 
     def _shortened(self, text: str) -> str:
         """What a memory can hold, and a word about where the rest is."""
@@ -164,6 +165,8 @@ def _lesson(drawing: Drawing, policy: Policy, source: Source, lesson: str, start
         "evidence_ref": EvidenceRef(source.id, start, start + len(lesson)),
         "made_by": MadeBy.EXTRACTION,
         "status": Status.INBOX,
+        # No rule found it: the report says that it is a lesson.
+        "metadata": with_marks(NO_METADATA, grounds=TOLD),
     }
     return drawing.memory(values, ttl=policy.inbox_kept)
 

@@ -9,6 +9,7 @@ from mycel.access.scope import read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
+from mycel.domain.category import Category
 from mycel.domain.draft import MAX_CONTENT_BYTES, new_memory, read_fields
 from mycel.domain.ids import MemberId
 from mycel.domain.limits import MAX_PROFILE_KEY
@@ -21,8 +22,6 @@ from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.screening import screen
 from mycel.services.unwritten import Unwritten, unwritten
-
-PREFERENCE = "preference"
 
 
 class Teaching:
@@ -80,7 +79,7 @@ class Teaching:
         given = {
             "content": value,
             "type": MemoryType.PROFILE.value,
-            "category": PREFERENCE,
+            "category": Category.PREFERENCE,
             "key": f"{person}/{name}",
             "title": f"{person}: {name}",
         }

@@ -147,7 +147,7 @@ class Writing:
         values = new_memory(draft, caller=caller, policy=policy)
         lasts = draft.ttl is not None or "expires_at" in values
         given_names = frozenset(draft.values) | ({"expires_at"} if draft.ttl is not None else set[str]())
-        life = draft.ttl if lasts else policy.life_of(values["made_by"])
+        life = draft.ttl if lasts else policy.life_of(values["made_by"], values["type"])
         return replace(unwritten(values, ttl=life), given=given_names)
 
     def read_reason(self, caller: Caller, value: object) -> str | None:

@@ -80,6 +80,28 @@ class ApiContext:
         assert contents(bundle, Section.EPISODES) == ["Lost the ledger tables.", "Renamed the ledger tables."]
         assert not bundle.sections[Section.RELEVANT]
 
+    def test_without_a_task_the_lessons_of_the_project_and_the_team_are_told(self, cast: Cast) -> None:
+        cast.author.save("Never deploy billing on Fridays.", type="lesson", project="billing")
+        cast.author.save("Read the runbook first.", type="lesson")
+        cast.author.save("Search takes a minute to warm up.", type="lesson", project="search")
+        taught = cast.lead.inject_learning("swe-1", "Ask before you migrate.", "best-practice")
+        cast.lead.inject_learning("swe-2", "Your branches live too long.", "mistake-pattern", private=True)
+        cast.author.save_many([{"content": f"Lesson number {n} of many.", "type": "lesson"} for n in range(120)])
+        bundle = cast.teammate.context_for(project="billing", token_budget=4000)
+        lessons = contents(bundle, Section.LESSONS)
+        assert lessons[:1] == [taught.content]
+        assert contents(bundle, Section.OWN) == ["Your branches live too long."]
+        assert not any("Search takes" in lesson for lesson in lessons)
+        told = cast.author.context_for(project="billing", token_budget=8000)
+        assert "Your branches" not in everything(told)
+        assert "## Lessons" in told.to_markdown()
+
+    def test_lessons_of_the_project_stand_beside_those_of_the_team(self, cast: Cast) -> None:
+        cast.author.save("Never deploy billing on Fridays.", type="lesson", project="billing")
+        cast.author.save("Read the runbook first.", type="lesson")
+        lessons = contents(cast.teammate.context_for(project="billing"), Section.LESSONS)
+        assert lessons == ["Read the runbook first.", "Never deploy billing on Fridays."]
+
     def test_a_citation_leads_to_the_memory(self, cast: Cast) -> None:
         memory = cast.author.save("Herons fish at dawn.", type="decision")
         bundle = cast.teammate.context_for()

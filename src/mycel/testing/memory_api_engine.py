@@ -8,12 +8,14 @@ What the engine does later is not waited for here: a service works by itself, an
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from mycel.domain.source import EventState
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
+from mycel.testing.clock import ManualClock
 from mycel.testing.memory_api_access import member_of
 from mycel.testing.memory_api_cast import ABSENT, Cast, outcome
 
@@ -39,7 +41,7 @@ WRONG: list[tuple[str, Callable[[Any], object]]] = [
 
 
 class ApiEngine:
-    """Needs the fixture `cast`."""
+    """Needs the fixtures `cast` and `clock`."""
 
     def test_a_capture_answers_with_an_event_and_keeps_the_material(self, cast: Cast) -> None:
         event = cast.author.capture_session(TALK, session_id="s-1", project="billing")
@@ -137,6 +139,29 @@ class ApiEngine:
         unknown: Any = {"colour": "red"}
         outcome(lambda: cast.lead.set_policy(**unknown), InvalidInput)
         outcome(cast.lead.set_policy, InvalidInput)
+
+    def test_what_a_rule_found_is_left_to_a_person_unless_the_team_says_otherwise(self, cast: Cast) -> None:
+        assert cast.author.policy().promote == "reviewed"
+        assert cast.lead.set_policy(promote="grounded").promote == "grounded"
+        assert cast.author.policy().promote == "grounded"
+        wrong: Any = {"promote": "everything"}
+        with pytest.raises(InvalidInput) as refused:
+            cast.lead.set_policy(**wrong)
+        assert refused.value.field == "promote"
+
+    def test_replacing_what_another_wrote_is_a_suggestion_in_the_inbox(self, cast: Cast, clock: ManualClock) -> None:
+        old = cast.author.save("The gateway listens on port 8080.")
+        clock.move(timedelta(minutes=1))
+        new = cast.teammate.save("The gateway no longer listens on port 8080, it moved from 8080 to 9090.")
+        report = cast.human.consolidate()
+        assert [(one.kind, one.memory_id, one.other_id) for one in report.actions] == [("suggest", new.id, old.id)]
+        (item,) = cast.human.inbox()
+        assert (item.memory.id, item.memory.status) == (new.id, "active")
+        assert cast.author.get(old.id).status == "active"
+        outcome(lambda: cast.teammate.approve(new.id), AccessDenied)
+        cast.human.approve(new.id)
+        assert cast.author.get(old.id).status == "superseded"
+        assert not cast.human.inbox()
 
     def test_facts_about_a_person_wait_for_that_person(self, cast: Cast) -> None:
         said = cast.author.upsert_profile_fact("tone", "terse", about="person-1")

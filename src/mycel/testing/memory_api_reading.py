@@ -52,6 +52,48 @@ class ApiReading:
         assert cast.author.get(memory.id) == memory
         assert [found.id for found in cast.author.list(status="any")] == [memory.id]
 
+    def test_what_has_expired_and_what_was_archived_can_be_listed(self, cast: Cast, clock: ManualClock) -> None:
+        short, put_away = cast.author.save("a heron", ttl=60), cast.author.save("an old heron", ttl=60)
+        kept = cast.author.save("a stork")
+        cast.author.update(put_away.id, status="archived")
+        clock.move(timedelta(minutes=2))
+        for status, expected in (
+            ("archived", [put_away]),
+            ("expired", [put_away, short]),
+            (["active", "archived"], [kept, put_away, short]),
+            ("active", [kept]),
+        ):
+            assert [found.id for found in cast.author.list(status=status)] == [one.id for one in expected]
+        assert {hit.memory.id for hit in cast.author.search("heron", status="expired").hits} == {put_away.id, short.id}
+        assert [hit.memory.id for hit in cast.author.search("heron", status="archived").hits] == [put_away.id]
+        cast.author.update(short.id, visibility="private")
+        assert [found.id for found in cast.teammate.list(status="expired")] == [put_away.id]
+        outcome(lambda: cast.author.list(status=["active", "expired"]), InvalidInput)
+
+    def test_a_record_says_how_fresh_it_is(self, cast: Cast, clock: ManualClock) -> None:
+        new = cast.author.save("Renamed the heron.", type="thread_summary")
+        assert new.freshness == 1.0
+        cast.author.save("Herons are patient.", type="decision")
+        clock.move(timedelta(days=14))
+        aged, lasting = 0.2 + 0.8 / 2, 0.9 + 0.1 / 2
+        assert cast.teammate.get(new.id).freshness == pytest.approx(aged)
+        listed = cast.teammate.list(order_by="created_at")
+        assert [one.freshness for one in listed] == pytest.approx([aged, lasting])
+        assert [one.freshness for one in cast.teammate.recent()] == pytest.approx([lasting, aged])
+        found = {hit.memory.id: hit.memory.freshness for hit in cast.teammate.search("heron").hits}
+        assert found[new.id] == pytest.approx(aged)
+
+    def test_the_replay_of_a_search_shows_the_titles_of_what_it_found(self, cast: Cast) -> None:
+        memory = cast.author.save("Herons are patient.", title="On herons")
+        hidden = cast.author.save("Herons are grey.", title="On grey herons")
+        recall = cast.teammate.search("heron")
+        cast.author.update(hidden.id, visibility="private")
+        told = cast.teammate.explain(recall.id)
+        assert told.recall is not None
+        assert [(hit.memory_id, hit.title) for hit in told.recall.hits] == [(memory.id, "On herons")]
+        assert "1. On herons [" in told.text
+        assert "grey" not in told.text
+
     def test_answers_what_was_believed_at_a_moment(self, cast: Cast, clock: ManualClock) -> None:
         first = cast.author.save("one")
         clock.move(timedelta(hours=1))

@@ -51,6 +51,21 @@ WRONG: list[tuple[str, Callable[[Any], object]]] = [
 class ApiTasks:
     """Needs the fixture `cast`."""
 
+    def test_a_briefing_says_how_much_waits_as_the_inbox_lists_it(self, cast: Cast) -> None:
+        cast.author.save("Billing runs on PostgreSQL.", project="billing")
+        cast.author.save("Perhaps it runs twice.", project="billing", needs_review=True)
+        cast.author.save("Perhaps it is private.", project="billing", needs_review=True, visibility="private")
+        cast.author.save("Perhaps elsewhere.", project="search", needs_review=True)
+        for member in (cast.author, cast.teammate, cast.lead):
+            for project in ("billing", "search", None):
+                briefing = member.before_task("look after billing on PostgreSQL", project=project)
+                assert briefing.waiting == len(member.inbox(project=project))
+        known = cast.teammate.before_task("look after billing on PostgreSQL", project="billing")
+        assert "(1 more waits for review in the inbox.)" in known.to_markdown()
+        (item,) = cast.human.inbox(project="billing")
+        cast.human.approve(item.memory.id)
+        assert cast.teammate.before_task("look after billing", project="billing").waiting == 0
+
     def test_one_call_keeps_episode_artifacts_and_lessons(self, cast: Cast) -> None:
         record = cast.author.after_task(FAILED)
         assert (record.episode.action, record.episode.approach) == (Action.FAILED, "raise the pool size")

@@ -158,6 +158,14 @@ class ApiWriting:
         thread = memory.source_ref.thread_id if memory.source_ref else None
         assert thread == source.get("threadId", source.get("thread_id"))
 
+    def test_a_summary_that_nobody_wrote_is_one_of_its_thread(self, cast: Cast) -> None:
+        source = {"type": "auto", "threadId": "t"}
+        summary = cast.author.save("They chose PostgreSQL.", type="thread-summary", source=source)
+        assert (summary.source_kind, summary.made_by) == ("conversation", "thread_summary")
+        assert summary.expires_at is None
+        later = cast.author.update(cast.author.save("a", type="thread-summary").id, source=source)
+        assert (later.source_kind, later.made_by) == ("conversation", "thread_summary")
+
     def test_a_stored_source_must_exist(self, cast: Cast) -> None:
         with pytest.raises(NotFound):
             cast.author.save("a", source={"source_id": ABSENT})

@@ -47,6 +47,7 @@ READS: dict[str, Read] = {
     "list_versions": lambda store, scope, memory: store.list_versions(scope, memory.id),
     "list_links": lambda store, scope, memory: store.list_links(scope, memory.id),
     "list_memories": lambda store, scope, memory: listed(store, scope),
+    "count_memories": lambda store, scope, memory: store.count_memories(scope, ANY_STATUS),
     "list_folders": lambda store, scope, memory: store.list_folders(scope, "/", ANY_STATUS),
     "statistics": lambda store, scope, memory: store.statistics(scope, ANY_STATUS).memories,
     "statistics of projects": lambda store, scope, memory: store.statistics(scope, ANY_STATUS).projects,

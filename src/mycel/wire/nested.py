@@ -97,7 +97,11 @@ def _emptiable(operation: str, without: Iterable[str], *, required: list[str], a
 
 
 def _origin() -> Schema:
-    kinds = {"type": "string", "enum": ["human", "agent", SourceKind.IMPORT.value, "auto"]}
+    kinds = {
+        "type": "string",
+        "enum": ["human", "agent", SourceKind.IMPORT.value, "auto"],
+        "description": "`auto`: nobody wrote it. A thread summary is its thread's, the rest was drawn from a talk.",
+    }
     named = {name: nullable(LABEL) for name in ("thread_id", "message_id", "uri")}
     whoever: Schema = {**JSON, "description": "Not read: who wrote it is always the caller."}
     return closed({"type": nullable(kinds), "author_id": whoever, "source_id": nullable(ID), **named})

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from mycel.domain.artifact import ArtifactType
 from mycel.domain.ask import MAX_QUERY_BYTES
-from mycel.domain.asking import ANY_STATUS
+from mycel.domain.asking import ANY_STATUS, EXPIRED
 from mycel.domain.capturing import CaptureMode
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import Action, RateBy
@@ -28,7 +28,7 @@ from mycel.domain.limits import (
 )
 from mycel.domain.link import Relation
 from mycel.domain.memory import MadeBy, MemoryType, Scope, Status, Visibility
-from mycel.domain.policy import ALL, NEVER, NONE, Secrets
+from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets
 from mycel.domain.ranking import Ranking
 from mycel.domain.source import EventState
 from mycel.domain.task import ENDINGS, MAX_ARTIFACTS, MAX_LESSONS, MAX_TASK_OUTPUT_BYTES
@@ -148,6 +148,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "path": PATH,
         "private": FLAG,
         "project": PLACE,
+        "promote": one_of(Promote),
         "promote_from": FRACTION,
         "purge_after": _SPAN,
         "query": text(MAX_QUERY_BYTES),
@@ -202,7 +203,7 @@ _FILTERS: Mapping[str, Schema] = {
     "project": LABEL,
     "repo": LABEL,
     "type": some_of(MemoryType),
-    "status": some_of(Status, or_else=(ANY_STATUS,)),
+    "status": some_of(Status, or_else=(ANY_STATUS, EXPIRED)),
 }
 _OF_PROJECT: Mapping[str, Schema] = {"project": LABEL}
 _OF_EPISODES: Mapping[str, Schema] = {**_OF_PROJECT, "agent_id": LABEL, "cursor": EPISODE_CURSOR}

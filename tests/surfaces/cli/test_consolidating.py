@@ -13,7 +13,8 @@ SAID = "Lesson learned: never run migrations before the backup has finished."
 
 @pytest.fixture
 def candidate(mycel) -> str:
-    """Well enough grounded to become active by itself."""
+    """Well enough grounded to become active by itself, where the policy lets it."""
+    mycel.ok("policy", "set", "--promote", "grounded")
     mycel.ok("capture", "conversation", "-", input=SAID)
     mycel.ok("work", "--once")
     (item,) = mycel.json("inbox")["items"]
@@ -21,12 +22,39 @@ def candidate(mycel) -> str:
     return item["memory"]["id"]
 
 
+def test_a_run_says_how_much_is_left_to_a_person_and_how_to_approve_it(mycel) -> None:
+    assert mycel.json("policy")["promote"] == "reviewed"
+    assert mycel.run("consolidate").stderr == "Nothing to do.\n"
+    mycel.ok("capture", "conversation", "-", input=SAID)
+    mycel.ok("work", "--once")
+    result = mycel.run("consolidate")
+    waits = "1 waits in the inbox for a person: `mycel inbox` lists, `mycel inbox approve ID` approves.\n"
+    assert (result.stdout, result.stderr) == ("", f"Nothing to do.\n{waits}")
+    assert "mycel inbox approve ID makes one active" in mycel.run("inbox").stderr
+    (item,) = mycel.json("inbox")["items"]
+    mycel.ok("inbox", "approve", item["memory"]["id"])
+    assert mycel.json("get", item["memory"]["id"])["status"] == "active"
+    assert mycel.run("consolidate").stderr == "Nothing to do.\n"
+
+
+def test_a_suggestion_is_listed_shown_and_decided(mycel) -> None:
+    old = mycel.save("The gateway listens on port 8080.", "--as", "swe-1")
+    new = mycel.save("The gateway no longer listens on port 8080, it moved from 8080 to 9090.", "--as", "swe-2")
+    assert [action["kind"] for action in mycel.json("consolidate")["actions"]] == ["suggest"]
+    shown = mycel.ok("inbox", "show", new)
+    assert "says that it replaces another memory" in shown
+    assert f"supersedes → The gateway listens on port 8080.  {old}" in shown
+    mycel.ok("inbox", "approve", new)
+    assert mycel.json("get", old)["status"] == "superseded"
+    assert mycel.json("list", "--status", "superseded")["items"][0]["id"] == old
+
+
 def test_a_dry_run_shows_what_would_be_done(mycel, candidate: str) -> None:
     result = mycel.run("consolidate", "--dry-run")
     names, row = [line.split("\t") for line in result.stdout.splitlines()]
     assert names == ["memory", "action", "other", "why"]
     assert row[:3] == ["Never run migrations before the backup has finished", "promote", ""]
-    assert result.stderr == "Would do: 1 promote. Nothing was done.\n"
+    assert result.stderr.startswith("Would do: 1 promote. Nothing was done.\n")
     assert mycel.json("consolidate", "--dry-run")["id"] is None
     assert mycel.json("get", candidate)["status"] == "inbox"
     assert mycel.json("reports")["items"] == []
@@ -56,7 +84,7 @@ def test_undoing_leaves_what_somebody_has_changed_since(mycel, candidate: str) -
 def test_only_the_memories_named_are_looked_at(mycel, candidate: str) -> None:
     other = mycel.save("Unrelated.")
     assert mycel.json("consolidate", other, "--dry-run")["actions"] == []
-    assert mycel.run("consolidate", other).stderr == "Nothing to do.\n"
+    assert mycel.run("consolidate", other).stderr.startswith("Nothing to do.\n")
     assert len(mycel.json("consolidate", other, candidate, "--dry-run")["actions"]) == 1
 
 

@@ -1,6 +1,7 @@
 """Reading memories from the command line."""
 
 import json
+import time
 from collections.abc import Callable
 
 import pytest
@@ -24,6 +25,31 @@ def test_get_adds_history_and_links_when_asked(mycel) -> None:
     assert found["links"] == []
     text = mycel.ok("get", id, "--history", "--links")
     assert "by operator: clearer" in text
+
+
+def test_what_has_expired_and_what_was_archived_is_listed(mycel) -> None:
+    short, kept = mycel.save("A heron.", "--ttl", "1s"), mycel.save("A stork.")
+    away = mycel.save("An egret.", "--ttl", "1s")
+    mycel.ok("update", away, "--status", "archived")
+    time.sleep(1.1)
+
+    def listed(*states: str) -> list[str]:
+        return [one["id"] for one in mycel.json("list", *(f"--status={state}" for state in states))["items"]]
+
+    assert (listed(), listed("archived"), listed("expired")) == ([kept], [away], [away, short])
+    assert mycel.run("list", "--status", "lost").exit_code != 0
+
+
+def test_get_says_how_fresh_a_memory_is(mycel) -> None:
+    id = mycel.save("A heron.")
+    assert mycel.json("get", id)["freshness"] == pytest.approx(1.0, abs=0.01)
+    assert "freshness     1.00" in mycel.ok("get", id)
+
+
+def test_the_replay_of_a_search_shows_titles(mycel) -> None:
+    mycel.save("Herons are patient.", "--title", "On herons")
+    recall = mycel.json("search", "herons")
+    assert f"1. On herons [{recall['hits'][0]['memory']['id']}]" in mycel.ok("explain", recall["id"])
 
 
 def test_get_shows_what_was_believed_then(mycel) -> None:

@@ -9,7 +9,13 @@ pytestmark = pytest.mark.usefixtures("words_only")
 
 def test_the_policy_is_shown_by_the_options_that_change_it(mycel) -> None:
     shown = mycel.ok("policy")
-    for words in (["least-trust", "normal"], ["promote-from", "0.8"], ["purge-after", "never"], ["life", "3d"]):
+    for words in (
+        ["least-trust", "normal"],
+        ["promote", "reviewed"],
+        ["promote-from", "0.8"],
+        ["purge-after", "never"],
+        ["life", "3d"],
+    ):
         assert any(line.split()[:2] == words for line in shown.splitlines())
     assert mycel.json("policy", "show")["lives"]["session_summary"] == "3d"
 
@@ -17,13 +23,15 @@ def test_the_policy_is_shown_by_the_options_that_change_it(mycel) -> None:
 def test_every_option_reaches_its_part(mycel) -> None:
     before = mycel.json("policy")
     changed = mycel.json(
-        "policy", "set", "--least-trust", "high", "--review", "decision,profile", "--promote-from", "0",
+        "policy", "set", "--least-trust", "high", "--review", "decision,profile",
+        "--promote", "grounded", "--promote-from", "0",
         "--consolidate-every", "never", "--life", "session_summary=5d", "--life", "file_index=never",
         "--inbox-kept", "2w", "--episodes-kept", "36h", "--purge-after", "90d", "--secrets", "refuse",
     )  # fmt: skip
     assert changed == {
         "least_trust": "high",
         "review": ["decision", "profile"],
+        "promote": "grounded",
         "promote_from": 0.0,
         "consolidate_every": "never",
         "lives": before["lives"] | {"session_summary": "5d", "file_index": "never"},
@@ -59,6 +67,7 @@ def test_leads_change_it_and_agents_do_not(mycel) -> None:
         ([], "policy"),
         (["--least-trust", "total"], "least_trust"),
         (["--review", "decision,nonsense"], "review"),
+        (["--promote", "all"], "promote"),
         (["--promote-from", "2"], "promote_from"),
         (["--promote-from", "much"], "promote_from"),
         (["--consolidate-every", "often"], "consolidate_every"),

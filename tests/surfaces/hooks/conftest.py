@@ -24,6 +24,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             workspace.add_team("squad")
             for agent in ("claude-code", "codex", "cursor", "gemini", "opencode"):
                 workspace.add_member(agent, team="squad")
+            workspace.add_member("eng-director", team="squad", role="lead")
             writer = workspace.as_member("codex")
             for type, content in MEMORIES:
                 writer.save(content, type=type)

@@ -52,17 +52,28 @@ def test_a_session_starts_with_what_is_known_of_its_project(
     assert "Deployments of the pricing service" in context
 
 
+@pytest.mark.parametrize(("agent", "event"), STARTS)
+def test_a_session_starts_with_the_lessons_of_its_project_and_team(
+    running: Service, workspace: RemoteWorkspace, checkout: Path, agent: str, event: str
+) -> None:
+    workspace.as_member("codex").save("Never round a price twice.", type="lesson", project="pricing")
+    workspace.as_member("eng-director").inject_learning("codex", "Ask before you migrate.", "best-practice")
+    ran = run_hook(agent, event, recorded(agent, event, cwd=checkout), "--as", agent, data=running.data)
+    context = context_in(agent, ran.answer, event)
+    assert "## Lessons" in context
+    assert "Never round a price twice." in context
+    assert "Ask before you migrate." in context
+
+
 def test_where_nothing_is_known_of_a_project_the_newest_of_the_team_are_told(
     running: Service, workspace: RemoteWorkspace, checkout: Path
 ) -> None:
     workspace.add_team("writers")
     workspace.add_member("writer", team="writers")
-    workspace.as_member("writer").save("Headings are in sentence case.", type="lesson")
+    workspace.as_member("writer").save("Headings are in sentence case.", type="note")
     payload = recorded("claude-code", "SessionStart", cwd=checkout)
     ran = run_hook("claude-code", "SessionStart", payload, "--as", "writer", data=running.data)
-    assert "## Recent Team Memory\n[lesson][writer] Headings are" in context_in(
-        "claude-code", ran.answer, "SessionStart"
-    )
+    assert "## Recent Team Memory\n[note][writer] Headings are" in context_in("claude-code", ran.answer, "SessionStart")
 
 
 def test_however_much_is_known_the_context_stays_below_the_limits_of_the_agents(

@@ -128,6 +128,68 @@ def test_every_tool_says_what_it_is_for_in_few_words() -> None:
     assert all(name in {tool.name for tool in TOOLS} for name, _ in OF_TOOL)
 
 
+def test_a_model_lists_what_was_archived_and_what_has_expired(served: Served) -> None:
+    async def work() -> None:
+        async with served.http("swe-1") as client:
+            saved = await client.call_tool("save_memory", {"content": f"The spare runner {uuid4().hex} is broken."})
+            id = saved.structured_content["id"]
+            await client.call_tool("update_memory", {"id": id, "status": "archived"})
+            for status, expected in (("archived", True), ("any", True), ("expired", False), ("active", False)):
+                listed = await client.call_tool("list_memories", {"status": status, "limit": 100})
+                assert (id in {one["id"] for one in listed.structured_content["results"]}) is expected, status
+
+    run(work)
+
+
+def test_a_model_is_told_how_fresh_a_memory_is_and_the_titles_of_an_earlier_search(served: Served) -> None:
+    async def work() -> None:
+        word = f"w{uuid4().hex}"
+        async with served.http("swe-1") as client:
+            saved = await client.call_tool("save_memory", {"content": f"About {word}.", "title": f"Of {word}"})
+            got = await client.call_tool("memory-get", {"id": saved.structured_content["id"]})
+            assert got.structured_content["memory"]["freshness"] == pytest.approx(1.0, abs=0.01)
+            recall = (await client.call_tool("search_memory", {"query": word})).structured_content["recall_id"]
+            told = await client.call_tool("explain", {"recall_id": recall})
+            assert f"1. Of {word} [" in text_of(told)
+
+    run(work)
+
+
+def test_a_repeated_report_counts_only_the_lessons_that_still_wait(served: Served) -> None:
+    async def work() -> None:
+        report = {
+            "task_id": uuid4().hex,
+            "output": "Done.",
+            "lessons": [f"Learn {uuid4().hex}.", f"Know {uuid4().hex}."],
+        }
+        report["idempotency_key"] = uuid4().hex
+        async with served.http("eng-director") as client:
+            first = await client.call_tool("complete_task", report)
+            assert "2 lessons wait for review." in text_of(first)
+            (one, other) = first.structured_content["candidates"]
+            await client.call_tool("approve_memory", {"id": one})
+            again = await client.call_tool("complete_task", report)
+            assert "1 lesson waits for review." in text_of(again)
+            assert again.structured_content["candidates"] == [other]
+
+    run(work)
+
+
+def test_a_model_is_given_lessons_and_what_a_lead_taught_whatever_the_task(served: Served) -> None:
+    async def work() -> None:
+        taught = f"Ask before you migrate {uuid4().hex}."
+        async with served.http("eng-director") as client:
+            given = {"agent_id": "swe-1", "learning": taught, "category": "best-practice"}
+            await client.call_tool("inject-learning", given)
+        async with served.http("swe-2") as client:
+            for asked in ({}, {"task": "paint the fence"}):
+                context = await client.call_tool("get_context", {**asked, "token_budget": 4000})
+                assert "## Lessons" in text_of(context)
+                assert taught in text_of(context)
+
+    run(work)
+
+
 def test_a_coding_agent_gets_few_tools(served: Served) -> None:
     async def names(**options: Any) -> set[str]:
         async with served.http(**options) as client:

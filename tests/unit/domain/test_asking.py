@@ -21,6 +21,13 @@ def test_any_status_includes_the_expired() -> None:
     assert read_filters({"status": "any"}, now=NOW) == Filters(statuses=(), alive_at=None)
 
 
+def test_what_no_longer_stands_is_asked_for_whether_its_time_is_up_or_not() -> None:
+    for status in (Status.ARCHIVED, Status.SUPERSEDED, Status.CONTRADICTED):
+        assert read_filters({"status": status.value}, now=NOW) == Filters(statuses=(status,))
+    assert read_filters({"status": "inbox"}, now=NOW) == Filters(statuses=(Status.INBOX,), alive_at=NOW)
+    assert read_filters({"status": "expired"}, now=NOW) == Filters(statuses=(), expired_at=NOW)
+
+
 def test_reads_one_or_several() -> None:
     found = read_filters({"type": "fact", "status": ["inbox", "active"], "tags": "A,b", "project": None}, now=NOW)
     assert found.types == (MemoryType.FACT,)

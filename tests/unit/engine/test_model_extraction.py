@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from mycel.domain.candidate import Candidate
+from mycel.domain.category import USUAL, Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.by_model import extraction
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.prompts import read_prompt
+from mycel.engine.extraction.cues.every import every_rule
+from mycel.engine.extraction.sections import kind_of
 from mycel.errors import Unavailable
 from tests.unit.engine.scripted_model import ScriptedModel, talk
 
+HEADINGS = ("Decisions", "Action items", "Lessons", "Gotchas", "Conventions", "References", "Preferences", "Facts")
 TALK = talk(
     ("user", "We build the web client with pnpm, since npm was too slow.", "swe-1"),
     ("tool", "error: lockfile is out of date. We build the server with make."),
@@ -60,8 +65,10 @@ def test_a_sound_candidate_is_taken_with_its_evidence() -> None:
         confidence=0.9,
         start=start,
         end=start + len("We build the web client with pnpm, since npm was too slow."),
+        category="decision",
         rationale="npm was too slow",
         alternatives=("npm",),
+        grounds="scripted",
     )
 
 
@@ -118,8 +125,8 @@ def test_an_answer_without_the_list_is_no_answer(wrong: dict[str, Any]) -> None:
 
 
 def test_what_is_empty_or_missing_is_left_out() -> None:
-    found = one(category=None, rationale=" ", alternatives=None)
-    assert (found.category, found.rationale, found.alternatives) == (None, None, ())
+    found = one(rationale=" ", alternatives=None)
+    assert (found.rationale, found.alternatives) == (None, ())
 
 
 def test_a_title_that_is_too_long_is_cut_and_a_missing_one_derived() -> None:
@@ -130,6 +137,21 @@ def test_a_title_that_is_too_long_is_cut_and_a_missing_one_derived() -> None:
 
 def test_a_category_is_written_one_way() -> None:
     assert one(category="Mistake_Pattern").category == "mistake-pattern"
+
+
+@pytest.mark.parametrize("named", [None, "", "codebase", "whatever the model likes"])
+def test_a_category_that_the_rules_do_not_know_is_the_usual_one_of_its_type(named: str | None) -> None:
+    assert one(category=named).category == "decision"
+    assert one(category=named, type="fact").category == "codebase-knowledge"
+
+
+def test_the_model_is_told_the_types_and_categories_that_the_rules_give() -> None:
+    told = set(re.findall(r"Type `(\w+)`, category\s+`([\w-]+)`", read_prompt("extraction")))
+    ruled = {(rule.type, rule.category) for rule in every_rule()}
+    ruled |= {kind for heading in HEADINGS if (kind := kind_of(heading)) is not None} | set(USUAL.items())
+    assert told == {(type.value, category.value) for type, category in ruled}
+    fields = extraction.SCHEMA["properties"]["candidates"]["items"]["properties"]
+    assert fields["category"]["enum"] == [category.value for category in Category]
 
 
 def test_no_model_is_surer_than_the_limit() -> None:

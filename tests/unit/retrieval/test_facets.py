@@ -98,7 +98,7 @@ CONDITIONS: dict[str, st.SearchStrategy[object]] = {
         st.sampled_from("xz"),
     ),
     "agent_id": members,
-    **dict.fromkeys(("since", "until", "alive_at", "believed_at"), moments),
+    **dict.fromkeys(("since", "until", "alive_at", "expired_at", "believed_at"), moments),
     "deleted": st.booleans(),
     "knowledge": st.booleans(),
 }
@@ -112,6 +112,10 @@ def few_conditions(draw: st.DrawFn) -> Filters:
 
 
 filters = few_conditions()
+
+
+def _expired(expires_at: int | None, *, by: int) -> bool:
+    return expires_at is not None and expires_at <= by
 
 
 def wanted(memory: IndexRow, scope: ReadScope, asked: Filters, *, linked: set[int]) -> bool:
@@ -134,6 +138,7 @@ def wanted(memory: IndexRow, scope: ReadScope, asked: Filters, *, linked: set[in
         and (asked.since is None or memory.created_at >= micros(asked.since))
         and (asked.until is None or memory.created_at < micros(asked.until))
         and (asked.alive_at is None or memory.expires_at is None or memory.expires_at > micros(asked.alive_at))
+        and (asked.expired_at is None or _expired(memory.expires_at, by=micros(asked.expired_at)))
         and (asked.believed_at is None or memory.valid_from <= micros(asked.believed_at))
         and in_reach(memory, scope, asked, linked=linked)
     )
@@ -273,6 +278,8 @@ SOON = timedelta(microseconds=1)
         (Filters(since=START + SOON), False),
         (Filters(until=START), False),
         (Filters(until=START + SOON), True),
+        (Filters(expired_at=START), True),
+        (Filters(expired_at=START - SOON), False),
         (Filters(alive_at=START), False),
         (Filters(alive_at=START - SOON), True),
         (Filters(believed_at=START), True),

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from mycel.contracts.language_model import LanguageModel
 from mycel.domain.candidate import Candidate
+from mycel.domain.category import USUAL, Category
 from mycel.domain.draft import MAX_TITLE, first_sentence, read_fields
 from mycel.domain.memory import MemoryType
 from mycel.domain.transcript import Transcript
@@ -42,7 +43,7 @@ TOO_MANY = "too_many"
 _TEXT = {"type": "string"}
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "type": {"type": "string", "enum": [type.value for type in EXTRACTABLE]},
-    "category": _TEXT,
+    "category": {"type": "string", "enum": [category.value for category in Category]},
     "title": _TEXT,
     "content": _TEXT,
     "rationale": _TEXT,
@@ -94,7 +95,7 @@ def extract_with_model(model: LanguageModel, transcript: Transcript, *, start: i
             continue
         for entry in _entries(model, window, dropped=dropped):
             try:
-                found = _candidate(entry, transcript=transcript, window=window, start=start)
+                found = _candidate(entry, transcript=transcript, window=window, start=start, model=model.model)
                 _require_new(found, kept, window=number)
             except _Dropped as drop:
                 dropped[drop.reason] += 1
@@ -122,7 +123,9 @@ def _entries(model: LanguageModel, window: Window, *, dropped: Counter[str]) -> 
             dropped[WRONG_SHAPE] += 1
 
 
-def _candidate(entry: Mapping[str, object], *, transcript: Transcript, window: Window, start: int) -> Candidate:
+def _candidate(
+    entry: Mapping[str, object], *, transcript: Transcript, window: Window, start: int, model: str
+) -> Candidate:
     try:
         values = read_fields(_given(entry)).values
     except InvalidInput:
@@ -139,10 +142,17 @@ def _candidate(entry: Mapping[str, object], *, transcript: Transcript, window: W
         confidence=min(values["confidence"], MOST_CONFIDENCE),
         start=first,
         end=last,
-        category=values.get("category"),
+        category=_category(values),
+        grounds=model,
         rationale=values.get("rationale"),
         alternatives=values["alternatives"],
     )
+
+
+def _category(values: Mapping[str, Any]) -> Category:
+    """One of those that the rules use too: what both have drawn must be able to meet."""
+    named = values.get("category")
+    return Category(named) if named in set(Category) else USUAL[values["type"]]
 
 
 def _given(entry: Mapping[str, object]) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from mycel.domain.category import USUAL, Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.extraction import chatter
 from mycel.engine.extraction.cues.every import every_rule
@@ -29,21 +30,13 @@ LEAST_WORDS = 3
 LEAST_WORDS_WEIGHED = 5
 
 _UNREAL = frozenset(("could", "might", "would"))
-_CATEGORIES = {
-    MemoryType.DECISION: "decision",
-    MemoryType.TASK_HINT: "fact",
-    MemoryType.REFERENCE: "fact",
-    MemoryType.PROFILE: "preference",
-    MemoryType.FACT: "codebase-knowledge",
-    MemoryType.LESSON: "mistake-pattern",
-}
 
 
 class Verdict(NamedTuple):
     """What a sentence is, how sure that is, and where in it the statement itself begins."""
 
     type: MemoryType
-    category: str
+    category: Category
     confidence: float
     begins: int = 0
 
@@ -67,7 +60,7 @@ def read(talk: Talk, place: int) -> Verdict | Reading | None:
         return None
     text = talk.text(place)
     if talk.assigns(place):
-        return Verdict(MemoryType.TASK_HINT, "fact", ASSIGNED_CONFIDENCE)
+        return Verdict(MemoryType.TASK_HINT, Category.FACT, ASSIGNED_CONFIDENCE)
     if chatter.is_question(text, words=words):
         return None
     kind = kind_of(talk.statements[place].section)
@@ -91,7 +84,7 @@ def read(talk: Talk, place: int) -> Verdict | Reading | None:
 def _ruled(text: str, words: list[str], *, signs: set[str], assistant: bool) -> Verdict | None:
     ruled = None if HYPOTHETICAL in signs else _by_rule(text, words, assistant=assistant)
     if ruled is None and not assistant and takes_on(text, words=words):
-        return Verdict(MemoryType.TASK_HINT, "fact", TAKEN_ON_CONFIDENCE)
+        return Verdict(MemoryType.TASK_HINT, Category.FACT, TAKEN_ON_CONFIDENCE)
     return ruled
 
 
@@ -127,7 +120,7 @@ def _by_weight(reading: Reading, words: list[str], *, table: Weights) -> Verdict
         return None
     if ruled is not None and (ruled.type is found.type or found.chance < LEAST_CHANCE):
         return ruled
-    return Verdict(found.type, _CATEGORIES[found.type], min(MOST_BY_WEIGHT, 0.45 + found.chance / 4))
+    return Verdict(found.type, USUAL[found.type], min(MOST_BY_WEIGHT, 0.45 + found.chance / 4))
 
 
 @cache

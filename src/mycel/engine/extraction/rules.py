@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
 
 
@@ -19,7 +20,7 @@ class Rule:
     """
 
     type: MemoryType
-    category: str
+    category: Category
     confidence: float
     keys: frozenset[str]
     pattern: re.Pattern[str]

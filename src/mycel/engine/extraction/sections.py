@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import re
 
+from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.extraction.statements import OPEN_BOX
 
-Kind = tuple[MemoryType, str]
+Kind = tuple[MemoryType, Category]
 
 _SECTIONS: tuple[tuple[Kind, str], ...] = (
-    ((MemoryType.DECISION, "decision"), r"decisions?|(?:what )?we (?:decided|agreed)|agreed|agreements"),
+    ((MemoryType.DECISION, Category.DECISION), r"decisions?|(?:what )?we (?:decided|agreed)|agreed|agreements"),
     (
-        (MemoryType.TASK_HINT, "fact"),
+        (MemoryType.TASK_HINT, Category.FACT),
         rf"action items?|actions|to-?dos?|{OPEN_BOX}|next steps?|follow[- ]?ups?|open (?:items|tasks)|remaining work",
     ),
-    ((MemoryType.LESSON, "best-practice"), r"lessons?|learnings?|takeaways?|what we learned|best practices"),
+    ((MemoryType.LESSON, Category.BEST_PRACTICE), r"lessons?|learnings?|takeaways?|what we learned|best practices"),
     (
-        (MemoryType.LESSON, "mistake-pattern"),
+        (MemoryType.LESSON, Category.MISTAKE_PATTERN),
         r"gotchas?|pitfalls?|mistakes?|what went wrong|root causes?|failed approaches",
     ),
-    ((MemoryType.FACT, "convention"), r"(?:\w+ )?conventions?|house rules|guidelines"),
-    ((MemoryType.REFERENCE, "fact"), r"references?|see also|links|further reading"),
-    ((MemoryType.PROFILE, "preference"), r"(?:\w+ )?preferences"),
-    ((MemoryType.FACT, "fact"), r"(?:key )?facts|what we know|good to know"),
+    ((MemoryType.FACT, Category.CONVENTION), r"(?:\w+ )?conventions?|house rules|guidelines"),
+    ((MemoryType.REFERENCE, Category.FACT), r"references?|see also|links|further reading"),
+    ((MemoryType.PROFILE, Category.PREFERENCE), r"(?:\w+ )?preferences"),
+    ((MemoryType.FACT, Category.FACT), r"(?:key )?facts|what we know|good to know"),
 )
 _PATTERNS = tuple(
     (kind, re.compile(rf"(?>[\W\d]*)(?:the |our |my |key |main )*(?:{words})\b[^.]{{0,30}}$", re.IGNORECASE))

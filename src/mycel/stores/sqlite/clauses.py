@@ -54,6 +54,9 @@ def matching(filters: Filters, table: str = "m", *, past: bool = False, found: b
         parts.append(f"{table}.key IS NOT NULL AND {table}.type <> 'profile'")
         # Said in constants as well, so that the index of standing values can serve it.
         parts.extend([f"{table}.status = 'active'"] if filters.statuses == (Status.ACTIVE,) else [])
+    if filters.taught:
+        # In constants, so that its index can serve it.
+        parts.append(f"{table}.made_by = 'inject_learning' AND {table}.status = 'active'")
     _add_options(filters, table, parts, values)
     _add_equals(filters, table, parts, values)
     _add_times(filters, table, parts, values)
@@ -102,6 +105,7 @@ def _add_times(filters: Filters, table: str, parts: list[str], values: dict[str,
         f"{table}.created_at >= :since": filters.since,
         f"{table}.created_at < :until": filters.until,
         f"({table}.expires_at IS NULL OR {table}.expires_at > :alive_at)": filters.alive_at,
+        f"{table}.expires_at <= :expired_at": filters.expired_at,
         f"{table}.valid_from <= :believed_at": filters.believed_at,
     }
     for condition, bound in bounds.items():

@@ -133,10 +133,29 @@ def list_memories(
     return Page(items, write_cursor(order, *rows[limit - 1][-2:]) if more else None)
 
 
+def count_memories(connection: apsw.Connection, scope: ReadScope, filters: Filters) -> int:
+    source, values = _present(scope, filters)
+    row = connection.execute(f"SELECT count(*) {source}", values).fetchone()
+    return 0 if row is None else row[0]
+
+
 def _present(scope: ReadScope, filters: Filters) -> Clause:
     seen, values = visible(scope, "s")
     wanted, filter_values = matching(filters, "s")
-    return f"FROM memories s WHERE {seen} AND {wanted}", values | filter_values
+    waiting = f"AND {_waiting(scope)}" if filters.waiting else ""
+    return f"FROM memories s WHERE {seen} AND {wanted} {waiting}", values | filter_values
+
+
+def _waiting(scope: ReadScope) -> str:
+    """The inbox, and what says that it replaces another that stands; who may not see the other is told of nothing."""
+    seen, _ = visible(scope, "o")
+    return f"""
+        s.number IN (
+          SELECT i.number FROM memories i WHERE i.status = 'inbox' AND i.deleted_at IS NULL
+          UNION ALL SELECT f.number FROM memory_links l
+          JOIN memories f ON f.id = l.from_id JOIN memories o ON o.id = l.to_id
+          WHERE l.relation = 'supersedes' AND f.status = 'active' AND o.status = 'active' AND o.deleted_at IS NULL
+            AND {seen})"""
 
 
 def _past(scope: ReadScope, filters: Filters) -> Clause:

@@ -184,6 +184,7 @@ def memory_from(row: Row, team: TeamName) -> Memory:
             "rationale": row[30],
             "alternatives": unpacked_texts(row[31]) if row[31] else (),
             "content": row[32],
+            "freshness": None,
         }
     )
 

@@ -123,6 +123,9 @@ class SqliteStore:
     ) -> Page[Memory]:
         return self._database.read(memories.list_memories, scope, filters, order=order, limit=limit, cursor=cursor)
 
+    def count_memories(self, scope: ReadScope, filters: Filters) -> int:
+        return self._database.read(memories.count_memories, scope, filters)
+
     def list_folders(self, scope: ReadScope, path: str, filters: Filters) -> list[Folder]:
         return self._database.read(memories.list_folders, scope, path, filters)
 

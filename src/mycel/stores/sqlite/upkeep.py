@@ -42,12 +42,13 @@ def first_change_after(connection: apsw.Connection, sequence: int) -> datetime |
 
 
 def list_expired(connection: apsw.Connection, scope: ReadScope, *, now: datetime, limit: int) -> list[Memory]:
-    """The condition is that of the index, word for word."""
+    """The condition is that of the index, word for word. What the ledger counts leaves with the ledger."""
     seen, values = visible(scope)
     sql = f"""
         SELECT {columns_of("m")} FROM memories m
         WHERE m.expires_at <= :now AND m.status <> 'archived' AND m.deleted_at IS NULL
           AND m.made_by <> 'task_completion' AND {seen}
+          AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.number = m.number AND e.ledger <> 'out')
         ORDER BY m.expires_at LIMIT :limit"""
     rows = connection.execute(sql, {**values, "now": micros(now), "limit": limit})
     return [memory_from(row, scope.team) for row in rows]

@@ -11,6 +11,7 @@ import typer
 from mycel.domain.memory import Status
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import show_done, show_more, when
+from mycel.surfaces.cli.inbox_display import show_waiting
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.options import naming
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
@@ -18,6 +19,7 @@ from mycel.surfaces.cli.progress import progress
 from mycel.surfaces.cli.titles import titles_of
 
 if TYPE_CHECKING:
+    from mycel.domain.inbox import InboxItem
     from mycel.domain.query import Page
     from mycel.domain.report import Report
 
@@ -53,7 +55,8 @@ def consolidate(
         shown = not call.as_json
         named = [id for action in report.actions for id in (action.memory_id, action.other_id) if id and shown]
         titles = titles_of(memory, named)
-    call.answer(report, lambda: _show_report(report, titles=titles))
+        waiting = memory.inbox() if shown else None
+    call.answer(report, lambda: _show_report(report, titles=titles, waiting=waiting))
 
 
 def list_reports(context: typer.Context, *, limit: options.PageLimit = None, cursor: options.Cursor = None) -> None:
@@ -95,7 +98,7 @@ def settle(
     call.answer(winner, lambda: show_done(winner.id, f"holds over {len(over)} now {loss}"))
 
 
-def _show_report(report: Report, *, titles: Mapping[str, str]) -> None:
+def _show_report(report: Report, *, titles: Mapping[str, str], waiting: Page[InboxItem] | None) -> None:
     columns = (
         Column("memory", "bold"),
         Column("action", "cyan"),
@@ -114,6 +117,8 @@ def _show_report(report: Report, *, titles: Mapping[str, str]) -> None:
         note(f"{_counted(report)}. `mycel undo {report.id}` takes it back.")
     else:
         note("Nothing to do.")
+    if waiting is not None:
+        show_waiting(waiting)
 
 
 def _show_reports(page: Page[Report]) -> None:

@@ -210,6 +210,7 @@ def _fields(memory: Memory) -> list[tuple[str, str]]:
         ("visibility", _audience(memory)),
         ("confidence", f"{memory.confidence:g}"),
         ("trust", memory.trust),
+        ("freshness", "" if memory.freshness is None else f"{memory.freshness:.2f}"),
         ("version", str(memory.version)),
         ("created", moment(memory.created_at)),
         ("updated", moment(memory.updated_at)),

@@ -37,6 +37,8 @@ def show_briefing(briefing: Briefing) -> None:
         print_lines([line(text)])
     else:
         note("Nothing is known that would help.")
+    if briefing.waiting:
+        note(f"{briefing.waiting} for review: `mycel inbox` lists, `mycel inbox approve ID` approves.")
 
 
 def show_episodes(page: Page[Episode]) -> None:

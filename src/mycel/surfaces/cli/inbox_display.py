@@ -27,9 +27,19 @@ def show_items(page: Page[InboxItem], *, with_team: bool = False) -> None:
     )
     if page:
         print_table(columns, [(*_row(item), *([item.memory.team] if with_team else [])) for item in page])
+        note(
+            "mycel inbox approve ID makes one active; inbox show ID has its evidence, inbox reject ID --reason ends it"
+        )
     else:
         note("Nothing waits.")
     show_more(page)
+
+
+def show_waiting(page: Page[InboxItem]) -> None:
+    """What is left to a person, after a run that decides what it can."""
+    if page:
+        count = f"{len(page)} or more wait" if page.next_cursor else f"{len(page)} wait{'s' if len(page) == 1 else ''}"
+        note(f"{count} in the inbox for a person: `mycel inbox` lists, `mycel inbox approve ID` approves.")
 
 
 def show_item(item: InboxItem, *, titles: Mapping[str, str]) -> None:

@@ -173,7 +173,7 @@ StatusFilter = Annotated[
     typer.Option(
         "--status",
         metavar="STATUS",
-        help=f"By default active; repeat it for several of {any_of(Status)}, or any.",
+        help=f"By default active; repeat it for several of {any_of(Status)}; or any, or expired.",
         rich_help_panel=_FILTERS,
     ),
 ]
@@ -212,6 +212,6 @@ def filters(
     **others: str | None,
 ) -> dict[str, Any]:
     """The filters named on the line, as `FilterFields`."""
-    # `any` asks for every status, so it stands alone.
+    # `any` and `expired` ask for every status, so each stands alone.
     states = status[0] if status and len(status) == 1 else status
     return given({"type": type, "tags": tag, "status": states, **others})

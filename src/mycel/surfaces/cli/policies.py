@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from mycel.domain.memory import MadeBy, MemoryType
-from mycel.domain.policy import ALL, NEVER, NONE, Secrets, policy_values
+from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets, policy_values
 from mycel.domain.team import Trust
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
@@ -22,6 +22,7 @@ _SPAN = "SPAN|never"
 _MEANINGS = {
     "least_trust": "whoever is below it writes into the inbox",
     "review": "types that wait for a person, whatever their evidence",
+    "promote": "what becomes active by itself: reviewed leaves what a rule found to a person",
     "promote_from": "confidence from which a candidate becomes active by itself",
     "consolidate_every": "how often the engine consolidates",
     "inbox_kept": "how long candidates wait that nobody looks at",
@@ -60,6 +61,13 @@ def change(
             metavar="TYPES|all|none", help=f"What waits for a person, such as decision,profile: {any_of(MemoryType)}."
         ),
     ] = None,
+    promote: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help=f"What becomes active by itself: {any_of(Promote)}. With reviewed, nothing that a rule alone found.",
+        ),
+    ] = None,
     promote_from: Annotated[
         float | None, typer.Option(metavar="0..1", help="From this confidence a candidate becomes active by itself.")
     ] = None,
@@ -92,6 +100,7 @@ def change(
         {
             "least_trust": least_trust,
             "review": None if review is None else _types(review),
+            "promote": promote,
             "promote_from": promote_from,
             "consolidate_every": consolidate_every,
             "lives": _lives(life) if life else None,

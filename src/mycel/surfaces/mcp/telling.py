@@ -122,9 +122,10 @@ def sent(found: IngestionEvent, _home: TeamName) -> Told:
 
 def task(found: TaskRecord, _home: TeamName) -> Told:
     episode = found.episode
-    values = {"episode_id": episode.id, "candidates": [one.id for one in found.lessons]}
-    waiting = f" {len(found.lessons)} lessons wait for review." if found.lessons else ""
-    return Told(f"Kept as episode {cite(episode.id)}.{waiting}", values)
+    # Told again, what it taught may have been decided about.
+    waiting = [one.id for one in found.lessons if one.status is Status.INBOX]
+    said = f" {_counted(len(waiting), 'lesson waits', 'lessons wait')} for review." if waiting else ""
+    return Told(f"Kept as episode {cite(episode.id)}.{said}", {"episode_id": episode.id, "candidates": waiting})
 
 
 def episode(found: Episode, home: TeamName) -> Told:
@@ -189,6 +190,10 @@ def done(text: str) -> Tell:
         return Told(text, {"ok": True})
 
     return told
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

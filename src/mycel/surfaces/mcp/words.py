@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from mycel.domain.artifact import ArtifactType
+from mycel.domain.asking import ANY_STATUS, EXPIRED
 from mycel.domain.capturing import CaptureMode
+from mycel.domain.category import LEARNINGS, Category
 from mycel.domain.episode import Action, RateBy
 from mycel.domain.link import Relation
 from mycel.domain.memory import MemoryType, Status, Visibility
@@ -47,7 +49,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "archive": _text("Lines of JSON, or a packed archive in base64"),
         "by": _choice(RateBy, "What to count by"),
         "capture_mode": _choice(CaptureMode, "Only store it, or also draw memories from it"),
-        "category": _text("Such as convention, architecture, mistake-pattern, best-practice, codebase-knowledge"),
+        "category": _text(f"Such as {', '.join(Category)}"),
         "checksum": _text("The SHA-256 of the file, if you know it"),
         "closed": _flag("Whether the session is over; until then nothing is drawn from it"),
         "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "How sure it is, 0 to 1"},
@@ -94,7 +96,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "since": _text("From this time on, ISO 8601 with a zone"),
         "size_bytes": _number("The size of the file, if you know it"),
         "source_id": _text("The id of a conversation that was stored before"),
-        "status": _choice(Status, "By default active"),
+        "status": _choice(Status, "What becomes of it"),
         "tags": {"type": "array", "items": {"type": "string"}, "description": "Such as api,github"},
         "task": _text("What you are about to do, in plain words, or the id of a task"),
         "task_id": _text("The id of a task, any text"),
@@ -120,11 +122,16 @@ OF_TOOL: Mapping[tuple[str, str], Schema] = {
     ("list_artifacts", "type"): _choice(ArtifactType, "What sort of file"),
     ("register_artifact", "path"): _text("The file, below a workspace folder, such as src/uploads.py"),
     ("list_artifacts", "path"): _text("A file or folder below a workspace folder"),
+    ("list_memories", "status"): {
+        "type": "string",
+        "enum": [*(status.value for status in Status), ANY_STATUS, EXPIRED],
+        "description": "By default active; expired: those whose time is up",
+    },
     ("index_file", "path"): _text("The name of the file"),
     ("index_file", "content"): _text("All of the file"),
     ("inject-learning", "category"): {
         "type": "string",
-        "enum": ["mistake-pattern", "best-practice", "codebase-knowledge", "preference"],
+        "enum": [category.value for category in LEARNINGS],
         "description": "What sort of lesson",
     },
     ("inject-learning", "agent_id"): _text("The id of the worker it is meant for"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.extraction.cues.family import LABEL, RUN_UP, WE, family
 from mycel.engine.extraction.rules import Rule
@@ -30,7 +31,7 @@ def decisions() -> Iterator[Rule]:
 def _said_outright() -> Iterator[Rule]:
     yield from family(
         MemoryType.DECISION,
-        "decision",
+        Category.DECISION,
         (
             0.9,
             "decision decided agreed agreement resolved resolution verdict conclusion",
@@ -69,7 +70,7 @@ def _said_outright() -> Iterator[Rule]:
 def _said_of_others() -> Iterator[Rule]:
     yield from family(
         MemoryType.DECISION,
-        "decision",
+        Category.DECISION,
         (0.85, "decided agreed approved", r"\b(?:was|were|been|got) (?:decided|agreed|approved)\b"),
         (
             0.75,
@@ -89,7 +90,7 @@ def _said_of_others() -> Iterator[Rule]:
     )
     yield from family(
         MemoryType.DECISION,
-        "decision",
+        Category.DECISION,
         (
             0.7,
             "switched migrated replaced dropped standardised standardized deprecated retired abandoned scrapped ruled "
@@ -106,7 +107,7 @@ def _said_of_others() -> Iterator[Rule]:
 def _announced() -> Iterator[Rule]:
     yield from family(
         MemoryType.DECISION,
-        "decision",
+        Category.DECISION,
         (
             0.8,
             "let's lets",
@@ -142,7 +143,7 @@ def _announced() -> Iterator[Rule]:
     )
     yield from family(
         MemoryType.DECISION,
-        "decision",
+        Category.DECISION,
         (0.75, "now", r"\bfrom (?:now|today|then) on\b"),
         (0.75, "forward", r"\bgoing forward\b"),
         (

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.extraction.rules import Rule
 
@@ -19,7 +20,7 @@ WE = rf"\b(?:we|the team|they|everyone|both teams)(?:'ve| have| had)?{ADVERB}"
 RUN_UP = r"^\W*+(?>(?:(?:ok(?:ay)?|so|then|and|right|fine|alright|yes|yep|also|btw|agreed|oh|but|please|pls)\b\W*+)*)"
 
 
-def family(kind: MemoryType, category: str, *rows: Row, **more: Any) -> Iterator[Rule]:
+def family(kind: MemoryType, category: Category, *rows: Row, **more: Any) -> Iterator[Rule]:
     """One rule per row: how sure it is, the words that call for it, and its cue."""
     for confidence, keys, cue in rows:
         yield Rule(kind, category, confidence, frozenset(keys.split()), re.compile(cue, re.IGNORECASE), **more)

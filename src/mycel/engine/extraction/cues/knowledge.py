@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.extraction.cues.family import LABEL, family
 from mycel.engine.extraction.rules import Rule
@@ -26,7 +27,7 @@ _SHELF = (
 def facts() -> Iterator[Rule]:
     yield from family(
         MemoryType.FACT,
-        "fact",
+        Category.FACT,
         (0.75, "fyi nb fact", r"^\W*(?:fyi|nb|fact)\b[\s:,\u2014-]+(?:that )?"),
         (0.8, "record", r"\bfor the record[\s:,\u2014-]+"),
         (
@@ -39,11 +40,11 @@ def facts() -> Iterator[Rule]:
         leads=True,
         firm=True,
     )
-    yield from family(MemoryType.FACT, "convention", *_CONVENTIONS, firm=True)
+    yield from family(MemoryType.FACT, Category.CONVENTION, *_CONVENTIONS, firm=True)
 
 
 def references() -> Iterator[Rule]:
-    yield from family(MemoryType.REFERENCE, "fact", *_REFERENCES)
+    yield from family(MemoryType.REFERENCE, Category.FACT, *_REFERENCES)
 
 
 _CONVENTIONS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.extraction.cues.family import LABEL, family
 from mycel.engine.extraction.rules import Rule
@@ -17,7 +18,7 @@ _NOT = (
 def lessons() -> Iterator[Rule]:
     yield from family(
         MemoryType.LESSON,
-        "best-practice",
+        Category.BEST_PRACTICE,
         (
             0.9,
             "lesson lessons learned learnt takeaway takeaways learning learnings moral",
@@ -30,7 +31,7 @@ def lessons() -> Iterator[Rule]:
         leads=True,
         firm=True,
     )
-    yield from family(MemoryType.LESSON, "mistake-pattern", *_MISTAKES, firm=True)
+    yield from family(MemoryType.LESSON, Category.MISTAKE_PATTERN, *_MISTAKES, firm=True)
 
 
 _MISTAKES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
 from mycel.engine.extraction.cues.family import LABEL, family
 from mycel.engine.extraction.rules import Rule
@@ -14,10 +15,10 @@ _SOMEBODY = r"(?:the )?(?:user|operator|customer|director|lead|manager|boss|[a-z
 
 
 def preferences() -> Iterator[Rule]:
-    yield from family(MemoryType.PROFILE, "preference", *_OWN, personal=True, firm=True)
+    yield from family(MemoryType.PROFILE, Category.PREFERENCE, *_OWN, personal=True, firm=True)
     yield from family(
         MemoryType.PROFILE,
-        "preference",
+        Category.PREFERENCE,
         (
             0.8,
             "prefers dislikes hates likes wants",
@@ -27,8 +28,8 @@ def preferences() -> Iterator[Rule]:
 
 
 def tasks() -> Iterator[Rule]:
-    yield from family(MemoryType.TASK_HINT, "fact", *_LISTED, leads=True, firm=True)
-    yield from family(MemoryType.TASK_HINT, "fact", *_NEEDED, firm=True)
+    yield from family(MemoryType.TASK_HINT, Category.FACT, *_LISTED, leads=True, firm=True)
+    yield from family(MemoryType.TASK_HINT, Category.FACT, *_NEEDED, firm=True)
 
 
 _OWN = (

@@ -1,0 +1,36 @@
+"""Categories: the finer labels that Mycel itself uses beside a memory's type. Writers may use others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from mycel.domain.memory import MemoryType
+
+
+class Category(StrEnum):
+    CONVENTION = "convention"
+    ARCHITECTURE = "architecture"
+    DECISION = "decision"
+    FACT = "fact"
+    MISTAKE_PATTERN = "mistake-pattern"
+    BEST_PRACTICE = "best-practice"
+    CODEBASE_KNOWLEDGE = "codebase-knowledge"
+    PREFERENCE = "preference"
+
+
+# What a lead teaches.
+LEARNINGS = (Category.MISTAKE_PATTERN, Category.BEST_PRACTICE, Category.CODEBASE_KNOWLEDGE, Category.PREFERENCE)
+# Of what was drawn from a talk, where nothing says it more exactly. Only memories of one category are merged.
+USUAL: Mapping[MemoryType, Category] = MappingProxyType(
+    {
+        MemoryType.DECISION: Category.DECISION,
+        MemoryType.TASK_HINT: Category.FACT,
+        MemoryType.REFERENCE: Category.FACT,
+        MemoryType.PROJECT: Category.FACT,
+        MemoryType.PROFILE: Category.PREFERENCE,
+        MemoryType.FACT: Category.CODEBASE_KNOWLEDGE,
+        MemoryType.LESSON: Category.MISTAKE_PATTERN,
+    }
+)
