@@ -147,7 +147,7 @@ def test_a_model_is_told_how_fresh_a_memory_is_and_the_titles_of_an_earlier_sear
         async with served.http("swe-1") as client:
             saved = await client.call_tool("save_memory", {"content": f"About {word}.", "title": f"Of {word}"})
             got = await client.call_tool("memory-get", {"id": saved.structured_content["id"]})
-            assert got.structured_content["memory"]["freshness"] == pytest.approx(1.0, abs=0.01)
+            assert got.structured_content["freshness"] == pytest.approx(1.0, abs=0.01)
             recall = (await client.call_tool("search_memory", {"query": word})).structured_content["recall_id"]
             told = await client.call_tool("explain", {"recall_id": recall})
             assert f"1. Of {word} [" in text_of(told)

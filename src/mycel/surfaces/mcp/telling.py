@@ -84,7 +84,8 @@ def memory(found: Memory, home: TeamName) -> Told:
     }
     head = bullet(found, home=home).removeprefix("- ").removesuffix(": ")
     lines = [head, *(f"{name}: {one_line(str(value))}" for name, value in more.items() if value)]
-    return Told(envelope([*lines, "", whole_text(found.content)]), _values(found))
+    values = {**_values(found), "freshness": found.freshness}
+    return Told(envelope([*lines, "", whole_text(found.content)]), values)
 
 
 def memories(found: Sequence[Memory] | Page[Memory], home: TeamName) -> Told:
