@@ -38,6 +38,8 @@ def test_a_run_says_how_much_is_left_to_a_person_and_how_to_approve_it(mycel) ->
 
 
 def test_a_suggestion_is_listed_shown_and_decided(mycel) -> None:
+    for name in ("swe-1", "swe-2"):
+        mycel.ok("member", "add", name, "--team", "executive")
     old = mycel.save("The gateway listens on port 8080.", "--as", "swe-1")
     new = mycel.save("The gateway no longer listens on port 8080, it moved from 8080 to 9090.", "--as", "swe-2")
     assert [action["kind"] for action in mycel.json("consolidate")["actions"]] == ["suggest"]
