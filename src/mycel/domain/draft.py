@@ -46,7 +46,6 @@ _FOLDERS = {
 _OF_AN_AGENT = frozenset({MemoryType.EPISODE, MemoryType.ARTIFACT, MemoryType.TASK_HINT})
 _UNSET: Mapping[str, Any] = {field.name: () if field.default == () else None for field in dataclass_fields(Memory)} | {
     "metadata": NO_METADATA,
-    "freshness": 1.0,
 }
 _REQUIRED = frozenset(
     {
