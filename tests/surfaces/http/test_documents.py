@@ -43,6 +43,12 @@ def written(client: TestClient, **fields: Any) -> dict[str, Any]:
     return answer.json()
 
 
+def as_read(item: dict[str, Any]) -> dict[str, Any]:
+    """What was just written, once it is read: how fresh it is, no answer to a write says."""
+    assert item["freshness"] is None
+    return {**item, "freshness": 1.0}
+
+
 class TestTeamMemory:
     """M."""
 
@@ -64,7 +70,7 @@ class TestTeamMemory:
             assert len(found) == shown
 
     def test_what_was_deleted_since_is_read_as_it_was(self, client: TestClient) -> None:
-        item = written(client)
+        item = as_read(written(client))
         client.delete(f"/api/memory/{item['id']}")
         then = {"as_of": item["created_at"]}
         assert client.get(f"/api/memory/{item['id']}", params=then).json() == item
@@ -112,7 +118,7 @@ class TestTeamMemory:
         assert [one["id"] for one in answer.json()] == [item["id"]]
 
     def test_read_by_id(self, client: TestClient) -> None:
-        item = written(client)
+        item = as_read(written(client))
         assert client.get(f"/api/memory/{item['id']}").json() == item
 
     def test_list_directory(self, client: TestClient) -> None:

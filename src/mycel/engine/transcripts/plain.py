@@ -15,7 +15,7 @@ from mycel.engine.transcripts.said import ROLES, UNKNOWN
 
 SLICE_CHARS = 65_536
 
-# A name of up to three words, perhaps bold, perhaps after a time: `[10:32] Anna:`, `**swe-1:**`, `10:32 Anna:`.
+# A name of up to three words, perhaps bold, perhaps after a time: `[10:32] Dev Lead:`, `**swe-1:**`, `10:32 Dev Lead:`.
 _NAME_LINE = re.compile(
     r"^[ \t]*+(?:\[[^\]\n]{1,40}\][ \t]*+|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[ \t]++(?:-[ \t]++)?)?"
     r"(\*\*|__)?([^\W\d_][\w.'\u2019-]{0,39}(?:[ \t][\w.'\u2019()-]{1,24}){0,2})"
