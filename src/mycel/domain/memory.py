@@ -139,7 +139,7 @@ class Memory:
     observed_at: datetime | None = None
     expires_at: datetime | None = None
     deleted_at: datetime | None = None
-    # How little its age takes from its rank, 0 to 1, when it was read; None where a record is not read but changed.
+    # How little its age takes from its rank, 0 to 1, when it was read; None in the answer to a write.
     freshness: float | None = field(default=None, compare=False)
 
 
