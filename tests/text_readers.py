@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from mycel.adapters.path_parts import name_of, path_part
-from mycel.domain import artifact, cursor, draft, envelope, excerpt, fields, ids, rendering
+from mycel.domain import artifact, cursor, draft, envelope, excerpt, fields, ids
 from mycel.domain.query import Order, OrderField
 from mycel.domain.transcript import Transcript, Turn
 from mycel.engine import chunks, purged_passages, sentences, shared_context, summary
@@ -123,7 +123,7 @@ READERS: Mapping[str, Reader] = {
     "artifact": Reader(lambda text: artifact.compose("/a", description=text, text=text), ("mycel.domain.artifact",)),
     "path of an adapter": Reader(lambda text: (path_part(text), name_of(text)), ("mycel.adapters",)),
     "tokens": Reader(excerpt.estimate_tokens, ("mycel.domain.excerpt",)),
-    "excerpt": Reader(lambda text: rendering.excerpt(text, summary=None, tokens=60), ("mycel.domain.excerpt",)),
+    "excerpt": Reader(lambda text: excerpt.shorten(text, 60), ("mycel.domain.excerpt",)),
     "sentences": Reader(sentences.split_sentences, _ENGINE),
     "documents": Reader(_documents, _ENGINE),
     "shared context": Reader(lambda text: shared_context.read_shared_context(text, name="a.md"), _ENGINE),

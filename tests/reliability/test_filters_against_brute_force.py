@@ -124,7 +124,7 @@ def passes(memory: Memory, filters: dict[str, Any], *, now: datetime) -> bool:
         wanted = filters.get("status", ("active",))
         if memory.status not in ((wanted,) if isinstance(wanted, str) else wanted):
             return False
-        if memory.expires_at is not None and memory.expires_at <= now:
+        if memory.expires_at is not None and memory.expires_at <= now and wanted not in ("archived", "superseded"):
             return False
     path = filters.get("path", "/")
     return (

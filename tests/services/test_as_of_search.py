@@ -180,7 +180,8 @@ def test_the_status_and_the_expiry_of_then_count(squad: Squad) -> None:
     squad.lead.update(memory.id, status="archived")
     squad.pass_time(days=1)
     assert found(squad.teammate, "heron", None) == []
-    assert found(squad.teammate, "heron", None, status="archived") == []
+    assert found(squad.teammate, "heron", None, status="archived") == ["The heron stands."]
+    assert found(squad.teammate, "heron", None, status=["active", "archived"]) == []
     assert found(squad.teammate, "heron", then) == ["The heron stands."]
     assert found(squad.teammate, "heron", then, status="archived") == []
 

@@ -183,7 +183,7 @@ def test_the_parts_of_a_balanced_score_add_up_to_it(any_squad: Squad) -> None:
     two = author.save("the heron fishes in the pond at dawn", path="/p")
     author.save("an episode at the pond", type="episode")
     author.rate(one.id, useful=True)
-    any_squad.pass_time(days=30)
+    any_squad.pass_time(days=20)
     read(author, two, times=5)
     recall = author.search("heron pond", project="alpha", min_relevance=0)
     assert len(recall.hits) == 3
@@ -214,7 +214,7 @@ def test_a_year_old_convention_is_found_above_what_is_fresh_and_beside_the_point
 
 def test_a_year_old_episode_sinks_below_an_equal_one_of_today_and_a_decision_hardly(any_squad: Squad) -> None:
     text = "The deployment of the billing host failed twice."
-    episode = any_squad.author.save(text, type="episode", path="/a")
+    episode = any_squad.author.save(text, type="episode", path="/a", ttl="500d")
     decision = any_squad.author.save(text, type="decision", path="/b")
     any_squad.pass_time(days=365)
     recent = any_squad.author.save(text, type="episode", path="/c")

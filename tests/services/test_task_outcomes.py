@@ -40,6 +40,7 @@ def test_a_ledger_of_before_counts_no_titles_as_approaches(tmp_path: Path) -> No
         INSERT INTO approaches (wording, approach_group, model, vector) VALUES (7, 7, 'words', x'01');
         UPDATE approaches SET approach_group = 7, model = 'words' WHERE id = 2;
         UPDATE episodes SET approach_group = 7 WHERE wording = (SELECT wording FROM approaches WHERE id = 2);
+        DROP INDEX memories_waiting; DROP INDEX memory_links_superseding; DROP INDEX memories_taught;
         PRAGMA user_version = 12;"""
     )
     connection.close()

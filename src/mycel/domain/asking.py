@@ -43,7 +43,7 @@ def _read_status(value: object, *, now: datetime) -> dict[str, Any]:
     if value == EXPIRED:
         return {"statuses": (), "alive_at": None, "expired_at": now}
     statuses = fields.choices(value, Status, field="status")
-    return {"statuses": statuses, "alive_at": now if _PAST.isdisjoint(statuses) else None}
+    return {"statuses": statuses, "alive_at": None if _PAST.issuperset(statuses) else now}
 
 
 def read_order(value: object) -> Order:

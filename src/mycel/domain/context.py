@@ -27,8 +27,8 @@ class Section(StrEnum):
 
 HEADINGS: Mapping[Section, str] = {
     Section.PROFILE: "## Profile",
-    Section.PROJECT: "## Project facts and conventions",
-    Section.DECISIONS: "## Decisions",
+    Section.PROJECT: envelope.PROJECT_FACTS,
+    Section.DECISIONS: envelope.DECISIONS,
     Section.OWN: "## Your own notes",
     Section.RELEVANT: "## Relevant to the task",
     Section.FAILURES: "## Earlier failures",

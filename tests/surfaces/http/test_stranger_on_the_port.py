@@ -161,7 +161,8 @@ def by_command_in_between(_data: Path, stranger: Stranger) -> None:
 
 def by_doctor(data: Path, _stranger: Stranger) -> None:
     queue_a_write(data)
-    assert check_service(load_settings()).state == "problem"
+    finding, endpoint = check_service(load_settings())
+    assert (finding.state, endpoint) == ("problem", None)
     with pytest.MonkeyPatch.context() as patch:
         # It would send a courier, which is tried by itself.
         patch.setenv("MYCEL_DAEMON", "off")

@@ -213,9 +213,10 @@ def test_an_interrupt_ends_it_at_once(served: Served) -> None:
     running.stdout.readline()
     running.send_signal(signal.SIGINT)
     try:
-        assert running.wait(10) == 0
+        assert running.wait(10) == -signal.SIGINT
     finally:
         running.kill()
+        running.wait()
         running.stdin.close()
         running.stdout.close()
 

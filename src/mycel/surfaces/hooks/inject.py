@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, cast
 
 from mycel.domain.author_share import AUTHOR_SHARE, share_out
 from mycel.domain.envelope import (
+    DECISIONS,
     ENVELOPE,
     PAST_KNOWLEDGE,
+    PROJECT_FACTS,
     SUMMARY_MARK,
     alike_words,
     bullet_of,
@@ -29,6 +31,8 @@ CONTEXT, TEAM_MEMORY, SEARCH = "/api/context/markdown", "/api/context/team-memor
 # By an estimate from above, so that neither 10,000 characters nor 2,500 tokens are ever reached.
 TOKEN_BUDGET = 2000
 MOST_CHARACTERS = 9900
+# With less, the newest of the team are not begun with.
+LEAST_ROOM = 500
 MOST_MEMORIES = 5
 # Those that were shown before take places away from the others.
 MOST_ASKED = 15
@@ -40,6 +44,8 @@ MOST_OF_QUERY = 2000
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12
 # Commands to the agent's program, not to the agent.
 _COMMANDS = ("/", "!", "#")
+# How a memory begins in the block of the newest: its type and its author.
+_LISTED = re.compile(r"\[[^\[\]]{1,60}\]\[[^\[\]]{1,120}\] ")
 _CITED = re.compile(r"\[m:([0-9a-f-]{36})\]")
 
 
@@ -58,17 +64,30 @@ NOTHING = Injection()
 
 
 def context_of(service: Service, place: Place, *, share: float = 1.0) -> Injection:
-    """What holds in the project and repo; where nothing is known of it yet, the newest of the team.
+    """What holds in the project and repo; where nothing is known of it yet, the newest of the team as well.
 
     With a `share`, it leaves room for something else.
     """
+    room = int(MOST_CHARACTERS * share)
     body = json.dumps({**place.belongings(), "token_budget": int(TOKEN_BUDGET * share)}).encode()
-    for path in (CONTEXT, TEAM_MEMORY):
-        reply = service.post(path, body)
-        text = reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
-        if text:
-            return Injection(_clipped(text, int(MOST_CHARACTERS * share)), tuple(_CITED.findall(text)))
-    return NOTHING
+    found = _clipped(_text(service, CONTEXT, body), room)
+    if not any(heading in found for heading in (PROJECT_FACTS, DECISIONS)):
+        newest = _unsaid(_text(service, TEAM_MEMORY, body), found)
+        left = room - len(found) - 2
+        if newest and left > LEAST_ROOM:
+            found = f"{found}\n\n{_clipped(newest, left)}".strip()
+    return Injection(found, tuple(_CITED.findall(found)))
+
+
+def _text(service: Service, path: str, body: bytes) -> str:
+    reply = service.post(path, body)
+    return reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
+
+
+def _unsaid(newest: str, said: str) -> str:
+    """The block of the newest memories without those that were told; nothing when all of them were."""
+    lines = [line for line in newest.splitlines() if not (_LISTED.match(line) and _LISTED.sub("", line) in said)]
+    return "\n".join(lines) if any(_LISTED.match(line) for line in lines) else ""
 
 
 def is_command(prompt: str) -> bool:

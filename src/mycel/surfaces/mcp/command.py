@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,10 +51,9 @@ def relay(settings: HookSettings, asked: Asked) -> None:
         return Endpoint(url, {"authorization": f"Bearer {token}", **headers}, secret)
 
     query = {"tools": asked.tools, **place_of(asked.project)}
-    try:
-        Relay(find, query=query, out=sys.stdout.buffer).run(iter(sys.stdin.buffer.readline, b""))
-    except KeyboardInterrupt:
-        return
+    # Python would see to it after the next line, if it comes at the wrong moment.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    Relay(find, query=query, out=sys.stdout.buffer).run(iter(sys.stdin.buffer.readline, b""))
 
 
 def place_of(project: str | None) -> dict[str, str]:
