@@ -198,6 +198,12 @@ def test_embeddings_follow_what_was_taken_in(old: Workspace, new: Workspace, fil
     assert [change.operation for change in member(new).changes()] == ["create"]
 
 
+def test_nulls_in_metadata_are_moved(old: Workspace, new: Workspace, file: Path) -> None:
+    id = member(old).save("Use tabs.", metadata={"ticket": None, "more": {"owner": None}}).id
+    move(old, new, file)
+    assert member(new).get(id).metadata == {"ticket": None, "more": {"owner": None}}
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=60).filter(
     lambda text: bool(text.strip())
 )

@@ -36,8 +36,9 @@ def refuse_marks(metadata: Mapping[str, Any], *, field: str) -> Mapping[str, Any
 def with_marks(metadata: Mapping[str, Any], **marks: object) -> Mapping[str, Any]:
     """Sets marks by their names without the prefix; None takes one away."""
     named = {PREFIX + name: value for name, value in marks.items()}
-    merged = {name: value for name, value in {**metadata, **named}.items() if value is not None}
-    return MappingProxyType(merged)
+    kept = {name: value for name, value in metadata.items() if name not in named}
+    # A writer's own null stays what it is.
+    return MappingProxyType({**kept, **{name: value for name, value in named.items() if value is not None}})
 
 
 def without_marks(metadata: Mapping[str, Any]) -> dict[str, Any]:
