@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 
 from mycel.domain.memory import Memory, MemoryType
 from mycel.retrieval.analysis import index_text
@@ -155,9 +155,10 @@ class _SharedWords:
     """Which of many are near each other: a bit for each word makes one number of a text, and pairs are cheap."""
 
     def __init__(self, compared: Sequence[Likeness]) -> None:
-        bits: dict[str, int] = {}
+        every = frozenset[str]().union(*(one.rough for one in compared))
+        bits = {word: 1 << place for place, word in enumerate(every)}
         self._sizes = [len(one.rough) for one in compared]
-        self._words = [sum(1 << bits.setdefault(word, len(bits)) for word in one.rough) for one in compared]
+        self._words = [reduce(int.__or__, map(bits.__getitem__, one.rough), 0) for one in compared]
 
     def near(self, first: int, rest: Sequence[int]) -> list[int]:
         words, sizes = self._words, self._sizes

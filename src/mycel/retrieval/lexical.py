@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, islice
 
 from mycel.domain.words import Plan
@@ -55,18 +56,24 @@ class Question:
     text: str = ""
 
     @property
-    def written(self) -> dict[str, str]:
+    def written(self) -> Mapping[str, str]:
         """Each term as the question spells it; parts of identifiers and of CJK runs as they are."""
-        spelt = {term: term for term in self.terms}
-        for span in spans(self.text, among=frozenset(self.terms)):
-            if len(span.terms) == 1:
-                spelt |= dict.fromkeys(span.terms, self.text[span.start : span.end])
-        return spelt
+        return _written(self.text, self.terms)
 
     @property
     def vocabulary(self) -> frozenset[str]:
         """All whose document frequencies `choose_terms` and `coverage` ask for."""
         return frozenset(self.terms).union(*self.phrases)
+
+
+@lru_cache(maxsize=16)
+def _written(text: str, terms: tuple[str, ...]) -> Mapping[str, str]:
+    """Remembered, because every hit of an answer asks for it."""
+    spelt = {term: term for term in terms}
+    for span in spans(text, among=frozenset(terms)):
+        if len(span.terms) == 1:
+            spelt |= dict.fromkeys(span.terms, text[span.start : span.end])
+    return spelt
 
 
 def parse_question(text: str) -> Question:

@@ -48,11 +48,23 @@ class _Sign(NamedTuple):
 _Signs = dict[int, _Sign]
 
 
+class _Edges(NamedTuple):
+    """The longest word of each hint that stands across words: as a whole word, or only its beginning or its end."""
+
+    whole: frozenset[str]
+    begun: tuple[str, ...]
+    ended: tuple[str, ...]
+
+    def may_be(self, word: str) -> bool:
+        return word in self.whole or word.startswith(self.begun) or word.endswith(self.ended)
+
+
 class _Patterns(NamedTuple):
     """With the hints at each: those inside a word, and those that stand across words."""
 
     in_words: tuple[tuple[str, tuple[int, ...]], ...]
     across_words: tuple[tuple[str, tuple[int, ...]], ...]
+    edges: _Edges
     by_number: tuple[tuple[str, float, re.Pattern[str]], ...]
 
 
@@ -254,7 +266,19 @@ def _patterns(phrases: Iterable[Phrase]) -> _Patterns:
             by_hint[hint] = (*by_hint.get(hint, ()), number)
     in_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() == [hint])
     across_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() != [hint])
-    return _Patterns(in_words, across_words, tuple(by_number))
+    return _Patterns(in_words, across_words, _edges_of([hint for hint, _ in across_words]), tuple(by_number))
+
+
+def _edges_of(hints: Iterable[str]) -> _Edges:
+    whole, begun, ended = set[str](), set[str](), set[str]()
+    for hint in hints:
+        pieces = hint.split()
+        longest = max(pieces, key=len)
+        at = pieces.index(longest)
+        is_begun = at > 0 or hint[:1].isspace()
+        is_ended = at < len(pieces) - 1 or hint[-1:].isspace()
+        (whole if is_begun and is_ended else begun if is_begun else ended).add(longest)
+    return _Edges(frozenset(whole), tuple(sorted(begun)), tuple(sorted(ended)))
 
 
 @cache
@@ -319,18 +343,6 @@ def _clue(word: str) -> _Clue | None:
     return _Clue(stems, points, groups, certain, weighted)
 
 
-def _may_hold(word: str, hint: str) -> bool:
-    """Whether the longest word of a hint that stands across words can be this one, or its end or beginning."""
-    pieces = hint.split()
-    longest = max(pieces, key=len)
-    at = pieces.index(longest)
-    is_begun = at > 0 or hint[:1].isspace()
-    is_ended = at < len(pieces) - 1 or hint[-1:].isspace()
-    if is_begun and is_ended:
-        return word == longest
-    return word.startswith(longest) if is_begun else word.endswith(longest)
-
-
 @cache
 def _telling() -> frozenset[str]:
     """Every stem that speaks for an attack, by itself or in a group."""
@@ -344,7 +356,7 @@ def _hints_of(patterns: _Patterns, word: str) -> int:
         if hint in word:
             for number in numbers:
                 found |= 1 << number
-    return found | _ACROSS if any(_may_hold(word, hint) for hint, _ in patterns.across_words) else found
+    return found | _ACROSS if patterns.edges.may_be(word) else found
 
 
 def _hinted(patterns: _Patterns, said: str, hints: int) -> Collection[int]:
