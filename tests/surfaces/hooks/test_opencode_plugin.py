@@ -31,6 +31,7 @@ async function prompt(text) {
   messages.push({ info: { role: "assistant" }, parts: [{ type: "text", text: `Answer to: ${text}` }] });
   prompted.push(output.parts);
 }
+await hooks.event({ event: { type: "session.created", properties: { info: { id: "ses_js" } } } });
 await prompt("How do we keep money in the pricing service?");
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_js" } } });
 await prompt("Thank you very much indeed.");
@@ -51,7 +52,7 @@ def play(folder: Path, checkout: Path, *, command: list[str], **env: str) -> lis
     assert 'const COMMAND = ["mycel", "hook", "opencode"];' in plugin
     plugin = plugin.replace('["mycel", "hook", "opencode"]', json.dumps(command))
     # On a busy machine even Python takes long to start.
-    plugin = plugin.replace("_MS = 8000", "_MS = 20000").replace("_MS = 1500", "_MS = 20000")
+    plugin = plugin.replace("_MS = 8000", "_MS = 20000").replace("_MS = 2500", "_MS = 20000")
     (folder / "mycel.mjs").write_text(plugin)
     (folder / "driver.mjs").write_text(DRIVER)
     ran = subprocess.run(

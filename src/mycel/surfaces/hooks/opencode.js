@@ -1,15 +1,21 @@
 // Mycel in OpenCode: each event becomes one run of `mycel hook opencode EVENT`, and its answer part of the prompt.
 // Written by `mycel install opencode`; what stands here is replaced when that is run again.
 import { spawn, spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const COMMAND = ["mycel", "hook", "opencode"];
 // A hook answers in a quarter of a second, or waits some seconds for a service that only just starts; whatever takes
 // longer than this is not waited for.
 const PATIENCE_MS = 8000;
-const PATIENCE_AT_EXIT_MS = 1500;
+const PATIENCE_AT_EXIT_MS = 2500;
 const MOST_CAPTURED = 200;
 
-function run(event, payload) {
+// Nobody waits for what is captured: it may take longer than an answer.
+const UNHURRIED = { MYCEL_HOOK_SECONDS: "2", ...process.env };
+
+function run(event, payload, env = process.env) {
   return new Promise((resolve) => {
     let output = "";
     let timer;
@@ -19,7 +25,7 @@ function run(event, payload) {
     };
     try {
       const [program, ...words] = [...COMMAND, event];
-      const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
+      const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true, env });
       timer = setTimeout(() => {
         child.kill();
         done("");
@@ -33,6 +39,20 @@ function run(event, payload) {
       done("");
     }
   });
+}
+
+// The program ends, and this goes on without it. What it reads is a file: it holds nothing that anybody said.
+function runOnItsOwn(event, payload) {
+  const folder = mkdtempSync(join(tmpdir(), "mycel-"));
+  const path = join(folder, "event.json");
+  writeFileSync(path, JSON.stringify(payload), { mode: 0o600 });
+  const input = openSync(path, "r");
+  const [program, ...words] = [...COMMAND, event];
+  spawn(program, words, { stdio: [input, "ignore", "ignore"], detached: true, windowsHide: true, env: UNHURRIED })
+    .on("error", () => {})
+    .unref();
+  closeSync(input);
+  rmSync(folder, { recursive: true, force: true });
 }
 
 async function ask(event, payload) {
@@ -54,11 +74,17 @@ function textOf(parts) {
 
 export const MycelPlugin = async ({ client, directory, worktree }) => {
   const cwd = directory || worktree || process.cwd();
-  // Of each session: whether it was given its context, and how many of its messages were handed over.
+  // Of each session: the context that it begins with, and how many of its messages were handed over.
   const sessions = new Map();
   const known = (id) => {
-    if (!sessions.has(id)) sessions.set(id, { started: false, source: "startup", handed: 0, handing: null });
+    if (!sessions.has(id)) sessions.set(id, { context: null, source: "startup", handed: 0, handing: null });
     return sessions.get(id);
+  };
+  // Asked for as soon as the session is there, and told with its next prompt.
+  const begin = (id) => {
+    const session = known(id);
+    session.context ??= ask("session.created", { session_id: id, cwd, source: session.source });
+    return session.context;
   };
 
   async function newMessages(id) {
@@ -80,18 +106,24 @@ export const MycelPlugin = async ({ client, directory, worktree }) => {
   async function capture(event, id, more = {}) {
     const session = known(id);
     session.handing = await newMessages(id);
-    await run(event, { session_id: id, cwd, ...session.handing, ...more });
+    await run(event, { session_id: id, cwd, ...session.handing, ...more }, UNHURRIED);
     session.handing = null;
   }
 
   // The program tells nobody that it ends. What is being handed over then may be cut off, and is told again.
   process.on("exit", () => {
+    const ended = "session.deleted";
     for (const [id, { handed, handing }] of sessions) {
       if (!handed) continue;
-      const input = JSON.stringify({ session_id: id, cwd, messages: handing?.messages ?? [], from_start: true });
-      const [program, ...words] = [...COMMAND, "session.deleted"];
+      const payload = { session_id: id, cwd, messages: handing?.messages ?? [], from_start: true };
       try {
-        spawnSync(program, words, { input, stdio: ["pipe", "ignore", "ignore"], timeout: PATIENCE_AT_EXIT_MS });
+        if (!handing) {
+          runOnItsOwn(ended, payload);
+          continue;
+        }
+        const [program, ...words] = [...COMMAND, ended];
+        const options = { stdio: ["pipe", "ignore", "ignore"], timeout: PATIENCE_AT_EXIT_MS, env: UNHURRIED };
+        spawnSync(program, words, { input: JSON.stringify(payload), ...options });
       } catch {
         // Without it, the session is taken for finished when it has been quiet for a while.
       }
@@ -101,13 +133,9 @@ export const MycelPlugin = async ({ client, directory, worktree }) => {
   return {
     "chat.message": async (input, output) => {
       const id = input.sessionID;
-      const session = known(id);
       const prompt = textOf(output.parts);
-      const texts = [];
-      if (!session.started) {
-        session.started = true;
-        texts.push(await ask("session.created", { session_id: id, cwd, source: session.source }));
-      }
+      const texts = [await begin(id)];
+      known(id).context = "";
       texts.push(await ask("chat.message", { session_id: id, cwd, prompt }));
       const text = texts.filter(Boolean).join("\n\n");
       if (!text) return;
@@ -128,12 +156,13 @@ export const MycelPlugin = async ({ client, directory, worktree }) => {
     "experimental.session.compacting": async (input) => {
       await capture("experimental.session.compacting", input.sessionID);
       // The context went with the rest: the next prompt brings it back.
-      Object.assign(known(input.sessionID), { started: false, source: "compact" });
+      Object.assign(known(input.sessionID), { context: null, source: "compact" });
     },
     event: async ({ event }) => {
       const about = event.properties ?? {};
       const id = about.sessionID ?? about.info?.id;
       if (!id) return;
+      if (event.type === "session.created" && !about.info?.parentID) begin(id);
       if (event.type === "session.idle") await capture("session.idle", id);
       if (event.type === "session.error") await capture("session.error", id, { error: about.error });
       if (event.type === "session.deleted") {
