@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
+from mycel.surfaces.hooks import happening as told
 from mycel.surfaces.hooks.answers import answer_of
 from mycel.surfaces.hooks.clock import Deadline, age_of_process
 from mycel.surfaces.hooks.environment import DEBUG, HookSettings, read_environment
@@ -29,6 +30,8 @@ _JSON = "--json"
 _GRACE_SECONDS = 0.15
 # However long Python took to start: with less, a hook of a busy machine would never get anything done.
 _LEAST_SECONDS = 0.1
+# Nobody waits for an answer to these, and no later hook makes up for them; programs allow some 1.5 seconds.
+_END_SECONDS = 1.0
 
 
 class Asked(NamedTuple):
@@ -57,8 +60,10 @@ def hook(asked: Asked, *, ends_process: bool = False) -> None:
         # A user without a home: there is no place for a log either.
         answered.give("")
         return
-    spent = min(age_of_process(), max(0.0, settings.hook_seconds - _LEAST_SECONDS)) if ends_process else 0.0
-    deadline = Deadline(settings.hook_seconds, spent=spent)
+    is_end = kind_of(asked.agent, asked.event) in {told.SESSION_ENDED, told.SUBAGENT_ENDED}
+    seconds = max(settings.hook_seconds, _END_SECONDS) if is_end else settings.hook_seconds
+    spent = min(age_of_process(), max(0.0, seconds - _LEAST_SECONDS)) if ends_process else 0.0
+    deadline = Deadline(seconds, spent=spent)
     if ends_process:
         _thread.start_new_thread(_end_after, (deadline,))
     log = Log(settings.data, name=_label(asked), debug=settings.log_level == DEBUG)

@@ -12,10 +12,11 @@ const PATIENCE_MS = 8000;
 const PATIENCE_AT_EXIT_MS = 2500;
 const MOST_CAPTURED = 200;
 
-// Nobody waits for what is captured: it may take longer than an answer.
+// OpenCode starts with both hands full: a prompt may wait a little longer there, and nobody waits for what is captured.
+const FOR_AN_ANSWER = { MYCEL_HOOK_SECONDS: "0.6", ...process.env };
 const UNHURRIED = { MYCEL_HOOK_SECONDS: "2", ...process.env };
 
-function run(event, payload, env = process.env) {
+function run(event, payload, env = FOR_AN_ANSWER) {
   return new Promise((resolve) => {
     let output = "";
     let timer;
