@@ -12,6 +12,7 @@ REMINDER = "system-reminder"
 # Around what hooks have said, as Gemini puts it into a prompt.
 OF_HOOKS = "hook_context"
 
+_PIECE = 256 * 1024
 # The signs of a tag as HTML, JSON, programs and addresses write them, and those who write these once more.
 _LESS = r"(?:&(?:amp;){0,9}(?:lt|#0{0,5}60|#x0{0,5}3c);|\\{1,32}(?:u00|x)3c|%(?:25){0,9}3c)"
 _GREATER = r"(?:&(?:amp;){0,9}(?:gt|#0{0,5}62|#x0{0,5}3e);|\\{1,32}(?:u00|x)3e|%(?:25){0,9}3e)"
@@ -30,11 +31,16 @@ class _Tags:
 
     def found_in(self, text: str) -> Iterator[tuple[int, int, str, bool]]:
         """Where each begins and ends, its name, and whether it closes."""
-        lowered = text.lower()
-        if any(name in lowered for name in self._names):
+        if self._may_stand_in(text):
             for found in self.pattern.finditer(text):
                 name = found[found.lastindex or 0]
                 yield found.start(), found.end(), name.lower(), bool(found[(found.lastindex or 0) - 1])
+
+    def _may_stand_in(self, text: str) -> bool:
+        """In pieces, so that a long text does not hold up other threads."""
+        more = max(map(len, self._names))
+        pieces = (text[at : at + _PIECE + more].lower() for at in range(0, len(text), _PIECE))
+        return any(name in piece for piece in pieces for name in self._names)
 
 
 _IN_TEXTS = _Tags(PRIVATE, escaped=False)
