@@ -28,6 +28,7 @@ from mycel.surfaces.http.logs import RequestLog
 GRACE_SECONDS = 10
 # Work that nobody waits for begins so long after the start: it loads libraries that would delay the first answers.
 SETTLE_SECONDS = 1.0
+SWITCH_SECONDS = 0.0005
 # Open streams are told first, and have so long to end.
 STREAM_SECONDS = 3.0
 MAX_SOCKET_MESSAGE_BYTES = 64 * 1024
@@ -55,6 +56,8 @@ def run_service(
         limit = stop_when_idle.total_seconds()
         server.is_unused = lambda: activity.idle_seconds >= limit
     _stop_on_signals(server)
+    # Small answers take the interpreter a dozen times: beside a thread that computes, each turn is waited for so long.
+    sys.setswitchinterval(SWITCH_SECONDS)
     server.run(sockets=[listener])
 
 
