@@ -100,3 +100,16 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setenv("COLUMNS", "80")
 
     return pretend
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of somebody who has nothing yet, in a project of theirs."""
+    found = tmp_path / "home"
+    (found / "project/.git").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(found))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "MYCEL_URL", "MYCEL_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MYCEL_DAEMON", "off")
+    monkeypatch.chdir(found / "project")
+    return found

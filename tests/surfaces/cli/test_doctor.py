@@ -17,24 +17,11 @@ import pytest
 pytestmark = pytest.mark.usefixtures("on_files", "words_only", "home")
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Of somebody who has nothing yet, in a project of theirs; however busy the machine is."""
-    found = tmp_path / "home"
-    (found / "project/.git").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(found))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "MYCEL_URL", "MYCEL_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MYCEL_DAEMON", "off")
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    monkeypatch.setattr("mycel.surfaces.agents.agent_checks.SLOW_SECONDS", 60)
-    monkeypatch.chdir(found / "project")
-    return found
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the agents' commands do is told by the tests of installing; here it is their files."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.setattr("mycel.surfaces.agents.agent_checks.SLOW_SECONDS", 60)
     monkeypatch.setattr("mycel.surfaces.agents.agent_checks.ask_hook", lambda line, *, folder: 0.01)
     monkeypatch.setattr("mycel.surfaces.agents.agent_checks.list_tools", lambda server: ["search_memory"])
 

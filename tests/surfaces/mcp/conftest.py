@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import mycel
 from tests.service_process import Service, connected
-from tests.surfaces.mcp.clients import MEMBERS, PEOPLE, Served
+from tests.surfaces.mcp.clients import MEMBERS, PEOPLE, TEAM, Served
 
 
 @pytest.fixture(scope="module")
@@ -21,3 +23,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(running, tokens)
     finally:
         running.kill()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    with mycel.open(tmp_path / "data") as workspace:
+        workspace.add_team(TEAM)
+        workspace.add_member("swe-0", team=TEAM)
+    return tmp_path / "data"

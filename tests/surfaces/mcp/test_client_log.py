@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import LoggingMessageNotificationParams
 
 from tests.surfaces.mcp.clients import MODERN, OLDER, Served, run, save
-from tests.surfaces.mcp.test_relay import agent, data, end_service, relayed  # noqa: F401 -- a fixture
+from tests.surfaces.mcp.test_relay import agent, end_service, relayed
 
 pytestmark = pytest.mark.filterwarnings("ignore:The logging capability:mcp.shared.exceptions.MCPDeprecationWarning")
 WAYS = ["http", "stdio", "relay"]
@@ -97,7 +97,7 @@ def test_no_message_carries_what_was_asked_or_stored(served: Served) -> None:
     assert word not in json.dumps([one.model_dump(mode="json") for one in heard.messages])
 
 
-def test_the_level_holds_after_the_service_was_restarted(data: Path) -> None:  # noqa: F811
+def test_the_level_holds_after_the_service_was_restarted(data: Path) -> None:
     heard = Heard()
 
     async def work() -> None:

@@ -25,7 +25,6 @@ from tests.surfaces.mcp.clients import MODERN, OLDER, Served, found, run, save
 
 MODES = [MODERN, OLDER]
 PATIENCE = 20.0
-TEAM = "builders"
 ENTRY = ["-c", "from mycel.surfaces.entry import main; main()", "mcp"]
 
 
@@ -39,14 +38,6 @@ async def relayed(served: Served, who: str, **options: Any) -> AsyncIterator[Cli
     env = environment(MYCEL_DATA=str(served.service.data), MYCEL_URL=served.service.url, MYCEL_TOKEN=served.tokens[who])
     async with Client(StdioServerParameters(command=sys.executable, args=ENTRY, env=env), **options) as client:
         yield client
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    with mycel.open(tmp_path / "data") as workspace:
-        workspace.add_team(TEAM)
-        workspace.add_member("swe-0", team=TEAM)
-    return tmp_path / "data"
 
 
 def end_service(data: Path, number: signal.Signals = signal.SIGTERM) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mycel.domain.transcript import Transcript, Turn
+from mycel.engine.transcripts import privacy
 from mycel.engine.transcripts.reading import MAX_TRANSCRIPT_BYTES, read_transcript
 from mycel.errors import InvalidInput, LimitExceeded
 
@@ -338,3 +339,10 @@ def test_nothing_injected_is_read_in_any_escaping(form: int) -> None:
 def test_who_writes_about_a_tag_without_its_signs_is_read() -> None:
     text = "The stored-notes are private; a < b & c > d, 100 %3 of \\users."
     assert read_transcript([{"role": "user", "content": text}]).text == f"user: {text}"
+
+
+@pytest.mark.parametrize("shift", range(16))
+def test_a_mark_is_seen_wherever_it_stands_in_a_long_text(shift: int) -> None:
+    before = "x" * (privacy._PIECE - shift)
+    found = read_transcript([{"role": "user", "content": f"{before}<private>walnut</private>"}])
+    assert found.text == f"user: {before}"
