@@ -22,7 +22,7 @@ P50_AIM, P99_AIM, IMPORT_AIM = 0.150, 0.300, 0.060
 LONG_BYTES = 5 * 1024 * 1024
 # A hook as the installed program runs it.
 PROGRAM = "from mycel.surfaces.entry import main; main()"
-IMPORTS = "import mycel.surfaces.entry, mycel.surfaces.hooks.command, mycel.surfaces.hooks.acting"
+IMPORTS = "import mycel.surfaces.entry, mycel.surfaces.hooks.command, mycel.surfaces.hooks.actions"
 
 
 def run(folder: Path, *, quick: bool) -> None:

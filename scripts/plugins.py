@@ -10,7 +10,7 @@ from mycel import __version__
 from mycel.surfaces.agents.json_settings import HOOKS
 from mycel.surfaces.agents.shapes import SERVER, Connection
 from mycel.surfaces.agents.table import AGENTS
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import installed_events
 
 ROOT = Path(__file__).resolve().parents[1]

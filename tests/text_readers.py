@@ -23,7 +23,7 @@ from mycel.engine.extraction.titles import content_of, title_of
 from mycel.engine.judging.pair import Statement, judge
 from mycel.engine.poison.detection import instruction_to_reader
 from mycel.engine.secrets.masking import mask_secrets, mask_within
-from mycel.engine.transcripts.privacy import Shutter, without_private
+from mycel.engine.transcripts.privacy import PrivateFilter, without_private
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.errors import MycelError
 from mycel.providers.embeddings.estimate import estimated_token_ends
@@ -108,7 +108,7 @@ READERS: Mapping[str, Reader] = {
     ),
     "orders to the reader": Reader(instruction_to_reader, ("mycel.engine.poison",)),
     "private parts": Reader(without_private, _TRANSCRIPTS),
-    "hidden parts of messages": Reader(lambda text: Shutter().shown(text), _TRANSCRIPTS),
+    "hidden parts of messages": Reader(lambda text: PrivateFilter().shown(text), _TRANSCRIPTS),
     "stored text in a line": Reader(envelope.one_line, ("mycel.domain.envelope",)),
     "stored text in an envelope": Reader(envelope.whole_text, ("mycel.domain.envelope",)),
     "first sentence": Reader(draft.first_sentence, ("mycel.domain.draft",)),

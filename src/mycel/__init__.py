@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 from mycel.errors import (
     AccessDenied,
     Conflict,
-    Dangling,
     InvalidInput,
+    InvalidState,
     LimitExceeded,
     Misconfigured,
     MycelError,
     NotFound,
+    ReferenceNotFound,
     StorageFull,
     StoreDamaged,
     TooLarge,
     Unauthenticated,
     Unavailable,
-    Unfitting,
 )
+
+# The names of these two before; kept for programs that catch them.
+Dangling = ReferenceNotFound
+Unfitting = InvalidState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +41,12 @@ __all__ = [
     "Conflict",
     "Dangling",
     "InvalidInput",
+    "InvalidState",
     "LimitExceeded",
     "Misconfigured",
     "MycelError",
     "NotFound",
+    "ReferenceNotFound",
     "StorageFull",
     "StoreDamaged",
     "TeamMemory",

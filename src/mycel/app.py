@@ -20,41 +20,41 @@ from mycel.engine.workshop.workshop import MovableWorkshop
 from mycel.errors import MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
+from mycel.services.approach_groups import Grouping
+from mycel.services.archive import Moving
 from mycel.services.artifact_files import WorkspaceFiles
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.briefing import Briefings
 from mycel.services.callers import Callers
 from mycel.services.capture import Capture
-from mycel.services.cascading import Cascading
+from mycel.services.cascades import Cascading
 from mycel.services.catalogue import Catalogue
+from mycel.services.change_feed import Following
 from mycel.services.changes import Changes
-from mycel.services.consolidating import Consolidating
+from mycel.services.consolidation import Consolidating
 from mycel.services.context import Context
-from mycel.services.digesting import Digesting
-from mycel.services.embed import Embedding
-from mycel.services.engine import Engine
+from mycel.services.embeddings import Embedding
+from mycel.services.episode_pruning import Pruning
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files, MemoryFolders
-from mycel.services.following import Following
-from mycel.services.grouping import Grouping
-from mycel.services.importing import Importing
+from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge
-from mycel.services.maintaining import Maintaining
-from mycel.services.moving import Moving
+from mycel.services.lessons import Teaching
+from mycel.services.maintenance import Maintaining
 from mycel.services.organisation import Organisation
 from mycel.services.policies import Policies
-from mycel.services.pruning import Pruning
+from mycel.services.process_source import Digesting
+from mycel.services.queue_worker import Performer, Working
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
-from mycel.services.reviewing import Reviewing
+from mycel.services.review import Reviewing
+from mycel.services.scheduler import Engine
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
 from mycel.services.tasks import Tasks
-from mycel.services.teaching import Teaching
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
-from mycel.services.working import Performer, Working
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, load_settings, write_setting
 from mycel.stores.layout import TEAMS_FOLDER, WORKSPACE_FILE

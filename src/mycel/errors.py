@@ -2,9 +2,9 @@
 
 MycelError
 ├── InvalidInput      change the request
-│   └── Unfitting     right in form, but not for what stands, or not together
+│   └── InvalidState     right in form, but not for what stands, or not together
 ├── NotFound          absent or hidden: the two look alike
-│   └── Dangling      it is there, but not what the request refers to or takes it for
+│   └── ReferenceNotFound      it is there, but not what the request refers to or takes it for
 ├── AccessDenied      seen, but not allowed
 │   └── Unauthenticated  say who you are
 ├── Conflict          read again and retry
@@ -39,7 +39,7 @@ class InvalidInput(MycelError):
         self.problem = message
 
 
-class Unfitting(InvalidInput):
+class InvalidState(InvalidInput):
     """Each part is right by itself: what stands now, or another part, does not go with it."""
 
     code = "unfitting"
@@ -51,7 +51,7 @@ class NotFound(MycelError):
     code = "not_found"
 
 
-class Dangling(NotFound):
+class ReferenceNotFound(NotFound):
     """What the request is about is there; what it refers to beside, or takes it for, is absent or hidden."""
 
     code = "dangling"

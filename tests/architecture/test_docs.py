@@ -17,7 +17,7 @@ from mycel.settings import Settings, variable_of
 from mycel.surfaces.cli.main import build
 from mycel.surfaces.mcp.tool import Tool
 from mycel.surfaces.mcp.tools import TOOLS
-from mycel.surfaces.mcp.working import WORKING
+from mycel.surfaces.mcp.working_memory_tools import WORKING
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")

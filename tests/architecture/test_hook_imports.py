@@ -57,7 +57,7 @@ def test_a_hook_imports_nothing_but_the_standard_library(tmp_path: Path, event: 
         check=True,
     )
     taken = set(json.loads(ran.stderr))
-    assert "mycel.surfaces.hooks.acting" in taken
+    assert "mycel.surfaces.hooks.actions" in taken
     ours = {name for name in taken if name.partition(".")[0] == "mycel"}
     assert {name for name in ours if not name.startswith("mycel.surfaces.hooks")} <= OWN
     foreign = {name.partition(".")[0] for name in taken - ours} - set(sys.stdlib_module_names)

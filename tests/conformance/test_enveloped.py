@@ -15,8 +15,8 @@ import pytest
 from mycel.domain.envelope import ENVELOPE
 from mycel.embedded.working_memory import WorkingMemory
 from mycel.surfaces.mcp import prompts, resources
-from mycel.surfaces.mcp.calling import call_tool
 from mycel.surfaces.mcp.tool import Tool
+from mycel.surfaces.mcp.tool_call import call_tool
 from tests.conformance.every_text import World, every_call, make, opened
 from tests.surfaces.mcp.reader import OFFER, Reader
 

@@ -30,7 +30,7 @@ from mycel.embedded.knowledge import Knowledge
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
-from mycel.stores.sqlite import artifacts, catalogue, memories, reports, sources, words
+from mycel.stores.sqlite import artifacts, catalogue, memories, reports, sources, word_search
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
@@ -680,7 +680,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     """Makes one module of the store see everything; statements it keeps are put together anew."""
 
     def clear() -> None:
-        for module in (artifacts, catalogue, memories, reports, sources, words):
+        for module in (artifacts, catalogue, memories, reports, sources, word_search):
             for kept in vars(module).values():
                 if hasattr(kept, "cache_clear"):
                     kept.cache_clear()
@@ -688,7 +688,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     def forget(arm: str) -> None:
         monkeypatch.setattr(f"mycel.stores.sqlite.{arm}.visible", sees_everything)
         # Of words even the index asks who reads.
-        monkeypatch.setattr("mycel.stores.sqlite.words.audience_query", lambda scope: 'audience : "any"')
+        monkeypatch.setattr("mycel.stores.sqlite.word_search.audience_query", lambda scope: 'audience : "any"')
         monkeypatch.setattr("mycel.stores.sqlite.frequencies.audience_query", lambda scope: 'audience : "any"')
         clear()
 

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from mycel.app import open_workspace
-from mycel.errors import AccessDenied, Conflict, Dangling, MycelError, NotFound
+from mycel.errors import AccessDenied, Conflict, MycelError, NotFound, ReferenceNotFound
 from mycel.stores.sqlite.database import Disk
 from mycel.testing.clock import ManualClock
 
@@ -370,11 +370,11 @@ class TwoTeams(RuleBasedStateMachine):
             # A link stays within one team, also for a lead who reads two.
             target = self.model.states.get(end)
             if target is None or target.team != origin.team:
-                raise Dangling(end)
+                raise ReferenceNotFound(end)
             try:
                 self.model.found(member, end)
             except NotFound:
-                raise Dangling(end) from None
+                raise ReferenceNotFound(end) from None
             self._link(member, origin, end, relation)
 
         self._agree(lambda: self.api[member].link(start, end, relation), model)
@@ -585,12 +585,12 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
 @pytest.mark.parametrize(
     ("rule", "broken"),
     [
-        pytest.param("mycel.services.standing.replaces", lambda *_, now: True, marks=pytest.mark.proof),
+        pytest.param("mycel.services.keyed_values.replaces", lambda *_, now: True, marks=pytest.mark.proof),
         ("mycel.services.write.require_delete", lambda *_: None),
         pytest.param("mycel.services.write.require_transition", lambda *_: None, marks=pytest.mark.proof),
         # Both: what one lets through, the other still holds back.
         pytest.param(
-            "mycel.stores.sqlite.words.visible mycel.stores.sqlite.candidates.visible",
+            "mycel.stores.sqlite.word_search.visible mycel.stores.sqlite.candidates.visible",
             lambda scope, table="m": ("1", {}),
             marks=pytest.mark.proof,
         ),

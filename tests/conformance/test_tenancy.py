@@ -27,7 +27,7 @@ from mycel.errors import MycelError, NotFound
 from mycel.services import reach, read
 from mycel.settings import Settings
 from mycel.stores.sqlite import memories
-from mycel.surfaces.http import allowances, one_time_codes
+from mycel.surfaces.http import one_time_codes, rate_limit
 from mycel.surfaces.http.app import create_app
 from mycel.wire.operations import OPERATIONS
 from tests.conformance.tenancy_calls import Pair, Request, operation_pairs
@@ -82,7 +82,7 @@ def world(built: World, tmp_path: Path) -> Iterator[World]:
 @pytest.fixture
 def app(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Starlette]:
     """With nothing that slows guessing: it would tell answers apart by chance."""
-    for module, name in ((allowances, "STRANGERS_AT_ONCE"), (allowances, "ALL_STRANGERS_AT_ONCE")):
+    for module, name in ((rate_limit, "STRANGERS_AT_ONCE"), (rate_limit, "ALL_STRANGERS_AT_ONCE")):
         monkeypatch.setattr(module, name, 1e9)
     monkeypatch.setattr(one_time_codes, "WRONG_AT_ONCE", 1e9)
     app = create_app(world.workspace, settings=Settings(requests_per_second=1e9))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import mycel.engine.digest as digesting
-import mycel.services.consolidating as consolidating
+import mycel.services.consolidation as consolidating
 from mycel.app import open_workspace
 from mycel.settings import Settings
 from mycel.stores.sqlite import embeddings

@@ -11,7 +11,7 @@ import pytest
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
-from mycel.errors import MycelError, StoreDamaged, Unavailable, Unfitting
+from mycel.errors import InvalidState, MycelError, StoreDamaged, Unavailable
 from tests.reliability import damages
 from tests.reliability.damages import beside
 from tests.reliability.inspection import find_damage, team_file
@@ -152,7 +152,7 @@ def test_a_store_that_was_there_is_no_fresh_start(file: Path, opening: Opening, 
 
 def test_a_team_starts_afresh_when_the_operator_says_so(file: Path, opening: Opening) -> None:
     workspace = opening()
-    with pytest.raises(Unfitting):
+    with pytest.raises(InvalidState):
         workspace.reset_store(TEAM)
     damages.zero_six_pages(file)
     workspace = opening()

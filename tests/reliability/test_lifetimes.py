@@ -13,8 +13,8 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Status
 from mycel.domain.source import EventState, IngestionEvent, Step
 from mycel.errors import Unauthenticated
-from mycel.services.consolidating import team_event
-from mycel.services.working import LEASE
+from mycel.services.consolidation import team_event
+from mycel.services.queue_worker import LEASE
 from mycel.surfaces.http.one_time_codes import LINK_SECONDS, OneTimeCodes
 from tests.squad import TEAM, Squad, open_squad, rows
 
@@ -226,7 +226,7 @@ def test_what_failed_is_tried_again_after_a_pause(
     write_while_set(squad, step)
     event = squad.author.capture_session(SAID)
     with monkeypatch.context() as patched:
-        patched.setattr("mycel.services.digesting.get_source", lambda *given: 1 / 0)
+        patched.setattr("mycel.services.process_source.get_source", lambda *given: 1 / 0)
         squad.workspace.run_pending()
     failed = squad.author.sources.event(event.id)
     assert failed.due_at is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mycel.errors import Unavailable
-from mycel.services.embed import LITTLE
+from mycel.services.embeddings import LITTLE
 from mycel.testing.embedder import WordEmbedder
 from tests.squad import (
     PATIENCE,

@@ -16,9 +16,9 @@ from mycel.contracts.store import Store, Transaction
 from mycel.domain.receipt import Erasure
 from mycel.domain.source import EventState, IngestionEvent, Step
 from mycel.errors import Misconfigured, MycelError, Unavailable
-from mycel.services import maintaining, pruning, working
+from mycel.services import episode_pruning, maintenance, queue_worker
 from mycel.services.attempts import in_batches
-from mycel.services.consolidating import team_event
+from mycel.services.consolidation import team_event
 from mycel.settings import Settings
 from mycel.stores.sqlite import approaches, embeddings
 from mycel.stores.sqlite.database import Disk
@@ -34,7 +34,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def squad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Squad]:
-    monkeypatch.setattr(working, "SPARE_EVENTS", 20, raising=False)
+    monkeypatch.setattr(queue_worker, "SPARE_EVENTS", 20, raising=False)
     squad = open_squad(tmp_path, embedder=wide_embedder())
     with squad.workspace:
         yield squad
@@ -117,8 +117,8 @@ def nothing(*given: object, **named: object) -> None:
 
 
 STUCK: dict[str, tuple[object, str, object]] = {
-    "archiving": (maintaining, "archive", nothing),
-    "pruning": (pruning, "archive", nothing),
+    "archiving": (maintenance, "archive", nothing),
+    "pruning": (episode_pruning, "archive", nothing),
     "purging": (SqliteTransaction, "purge", nothing),
     "telling months": (SqliteTransaction, "mark_told", nothing),
     "grouping": (approaches, "group_wordings", nothing),

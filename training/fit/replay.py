@@ -10,9 +10,9 @@ from typing import Any
 from benchmarks.finding_quality import TOP, Answer, Question
 from mycel.access.scope import ReadScope
 from mycel.contracts.embedder import Background
-from mycel.domain.ask import Ask
 from mycel.domain.memory import Memory
 from mycel.domain.ranking import RankingOptions, Signals
+from mycel.domain.search_request import Ask
 from mycel.retrieval import pipeline
 from mycel.retrieval.arms import Meaning, MeaningFound, Place, WordsFound
 

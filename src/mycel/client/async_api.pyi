@@ -30,7 +30,7 @@ from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
 from mycel.domain.explanation import Explanation
 from mycel.domain.ids import TeamName
-from mycel.domain.importing import ImportReport
+from mycel.domain.import_markdown import ImportReport
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version

@@ -8,8 +8,8 @@ from contextlib import aclosing, closing
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
+from mycel.client.change_stream import Open, Read, Telling, telling
 from mycel.client.exchanges import Failed, Pause, Received, Sent
-from mycel.client.telling import Open, Read, Telling, telling
 from mycel.domain.change import Change
 
 if TYPE_CHECKING:

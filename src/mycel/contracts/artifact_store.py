@@ -8,9 +8,9 @@ from typing import Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
 from mycel.domain.query import Filters, Page
-from mycel.domain.words import IndexedText
 
 
 class ArtifactTransaction(Protocol):

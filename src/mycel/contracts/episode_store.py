@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.episode import Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
-from mycel.domain.words import IndexedText
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
 
 # A stretch of time from the first moment up to the second.
-Stretch = tuple[datetime, datetime]
+TimeBucket = tuple[datetime, datetime]
 
 
 class Wording(NamedTuple):
@@ -77,7 +77,7 @@ class EpisodeReads(Protocol):
         ...
 
     def rates_over_time(
-        self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
+        self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[TimeBucket]
     ) -> Sequence[Tally]: ...
     def untold_month(self, scope: ReadScope) -> MonthOfEpisodes | None:
         """One with pruned episodes that no summary has told of; approaches in words that this scope sees."""

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.archive_store import MovingReads, MovingTransaction
 from mycel.contracts.artifact_store import ArtifactReads, ArtifactTransaction
 from mycel.contracts.engine_store import EngineReads, EngineTransaction
 from mycel.contracts.episode_store import EpisodeReads, EpisodeTransaction
-from mycel.contracts.moving_store import MovingReads, MovingTransaction
 from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Today
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
+from mycel.domain.indexed_words import IndexedText, Plan
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -30,7 +31,6 @@ from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Pool, Recall
 from mycel.domain.receipt import Receipt
-from mycel.domain.words import IndexedText, Plan
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector

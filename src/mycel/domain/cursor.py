@@ -6,7 +6,7 @@ import base64
 import re
 
 from mycel.domain.query import Order, OrderField
-from mycel.errors import InvalidInput, Unfitting
+from mycel.errors import InvalidInput, InvalidState
 
 _LETTERS = {
     OrderField.CREATED_AT: "c",
@@ -34,7 +34,7 @@ def read_cursor(cursor: str, order: Order) -> tuple[int | str, int]:
         raise InvalidInput("is not from a page of this list", field="cursor")
     of, number, last = cursor.split(".")
     if of != _of(order):
-        raise Unfitting("is from a page in another order", field="cursor")
+        raise InvalidState("is from a page in another order", field="cursor")
     if order.field in _TIMES:
         return int(last), int(number)
     padded = last + "=" * (-len(last) % 4)

@@ -27,7 +27,7 @@ from mycel.domain.memory import (
 )
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller, Kind, Role, Trust
-from mycel.errors import InvalidInput, Unfitting
+from mycel.errors import InvalidInput, InvalidState
 
 MAX_CONTENT_BYTES = 64 * 1024
 DEFAULT_POLICY = Policy()
@@ -183,7 +183,7 @@ def changed_memory(
     trust = min(current.trust, caller.trust, key=list(Trust).index)
     memory = replace(current, **values, trust=trust, updated_at=at, version=current.version + 1)
     # What it had may be the other half.
-    check_audience(memory.visibility, memory.allowed_roles, wrong=Unfitting)
+    check_audience(memory.visibility, memory.allowed_roles, wrong=InvalidState)
     return memory
 
 

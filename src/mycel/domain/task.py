@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.artifact import Artifact
-from mycel.domain.capturing import SURROUNDINGS, read_surroundings
+from mycel.domain.capture_request import SURROUNDINGS, read_surroundings
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import Action, Episode
 from mycel.domain.memory import Memory

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Unpack
 
 from mycel.contracts.knowledge_api import KnowledgeFields
-from mycel.domain.importing import ImportReport
+from mycel.domain.import_markdown import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
 from mycel.domain.team import Caller
-from mycel.services.importing import Importing
+from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
 
 

@@ -39,28 +39,28 @@ from mycel.domain.team import Caller
 from mycel.embedded.artifacts import Artifacts
 from mycel.embedded.episode_ledger import EpisodeLedger
 from mycel.embedded.knowledge import Knowledge
+from mycel.services.archive import Moving
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.briefing import Briefings
 from mycel.services.capture import Capture
-from mycel.services.cascading import Cascading
+from mycel.services.cascades import Cascading
 from mycel.services.catalogue import Catalogue
+from mycel.services.change_feed import Following
 from mycel.services.changes import Changes
-from mycel.services.consolidating import Consolidating
+from mycel.services.consolidation import Consolidating
 from mycel.services.context import Context
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files
-from mycel.services.following import Following
-from mycel.services.importing import Importing
+from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
-from mycel.services.moving import Moving
+from mycel.services.lessons import Teaching
 from mycel.services.policies import Policies
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
-from mycel.services.reviewing import Reviewing
+from mycel.services.review import Reviewing
 from mycel.services.search import Searching
 from mycel.services.tasks import Tasks
-from mycel.services.teaching import Teaching
 from mycel.services.write import Writing
 
 

@@ -16,10 +16,10 @@ from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
 from mycel.embedded.team_memory import MemberServices, TeamMemory
+from mycel.services.archive import Progress
 from mycel.services.callers import Callers, token_of
-from mycel.services.embed import Report
-from mycel.services.following import Follower, Following
-from mycel.services.moving import Progress
+from mycel.services.change_feed import Follower, Following
+from mycel.services.embeddings import Report
 from mycel.services.org_files import read_org
 from mycel.services.organisation import Organisation, read_member_id, read_team_name
 from mycel.services.planning import read_planned_teams

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from mycel.access.scope import ReadScope
 from mycel.contracts.embedder import Background
 from mycel.contracts.store import Match, Store
+from mycel.domain.indexed_words import Plan
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
-from mycel.domain.words import Plan
 from mycel.retrieval.lexical import Question, choose_terms, parse_question
 from mycel.retrieval.spelling import corrected
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
-from mycel.domain.words import IndexedText
 from mycel.retrieval.analysis import index_text
 
 

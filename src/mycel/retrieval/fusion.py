@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 
 from mycel.contracts.embedder import Background
+from mycel.domain.indexed_words import Plan
 from mycel.domain.recall import Pool
-from mycel.domain.words import Plan
 from mycel.retrieval.bm25 import SATURATION, rarity_of
 from mycel.retrieval.lexical import Question, coverage
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice
 
-from mycel.domain.words import Plan
+from mycel.domain.indexed_words import Plan
 from mycel.retrieval.analysis import Word, index_text, spans, words
 
 MAX_QUESTION_WORDS = 64

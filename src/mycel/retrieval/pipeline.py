@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import islice
 from math import log, prod
 
-from mycel.domain.ask import Ask
 from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
 from mycel.domain.query import Filters
 from mycel.domain.ranking import Ranking, RankingOptions, Signals
 from mycel.domain.recall import Pool
+from mycel.domain.search_request import SearchRequest
 from mycel.retrieval import ranking
 from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.arms import (
@@ -49,19 +49,19 @@ DEEP_ROWS = 400
 PAST_ROWS = 5_000
 
 
-def find(ask: Ask, places: Sequence[Place], meaning: Meaning | None, options: RankingOptions) -> Ranked:
-    near = None if meaning is None else search_by_meaning(meaning, places, ask.filters, limit=ask.limit)
+def find(search: SearchRequest, places: Sequence[Place], meaning: Meaning | None, options: RankingOptions) -> Ranked:
+    near = None if meaning is None else search_by_meaning(meaning, places, search.filters, limit=search.limit)
     enough = None if near is None else near.pool.size
-    words = search_by_words(ask.text, places, ask.filters, limit=ask.limit, enough=enough)
-    search = _Search(ask, places, words, meaning, near, options)
-    search.gather()
-    search.look_closer()
-    search.weigh()
-    chosen = search.choose()
-    if search.look_further(chosen):
-        search.weigh()
-        chosen = search.choose()
-    return replace(search.ranked(), chosen=chosen.items)
+    words = search_by_words(search.text, places, search.filters, limit=search.limit, enough=enough)
+    running = _Search(search, places, words, meaning, near, options)
+    running.gather()
+    running.look_closer()
+    running.weigh()
+    chosen = running.choose()
+    if running.look_further(chosen):
+        running.weigh()
+        chosen = running.choose()
+    return replace(running.ranked(), chosen=chosen.items)
 
 
 class _Search:
@@ -69,21 +69,21 @@ class _Search:
 
     def __init__(
         self,
-        ask: Ask,
+        search: SearchRequest,
         places: Sequence[Place],
         words: WordsFound,
         meaning: Meaning | None,
         near: MeaningFound | None,
         options: RankingOptions,
     ) -> None:
-        self.ask = ask
+        self.request = search
         self.places = places
         self.words = words
         self.meaning = meaning
         self.near = near
         self.options = options
         # BM25 of several stores, or of past texts, cannot be compared.
-        self._pooled = len(places) > 1 or ask.as_of is not None
+        self._pooled = len(places) > 1 or search.as_of is not None
         self.weights: Weights = weights_of(
             words.question,
             words.plan,
@@ -131,7 +131,7 @@ class _Search:
             self._score_together()
         keys = self._bm25.keys() | self._cosines.keys()
         best = sorted(keys, key=lambda key: (-self._first_score(key), -key[1]))[: self._wanted]
-        if self.ask.ranking is not Ranking.SWARM:
+        if self.request.ranking is not Ranking.SWARM:
             # A word that only one memory has must not be outvoted by many that are a little near.
             by_words = sorted(self._bm25, key=lambda key: (-self._bm25[key], -key[1]))
             best = list(dict.fromkeys((*best, *by_words[:WORDS_ROWS])))
@@ -151,11 +151,11 @@ class _Search:
     def choose(self) -> Shared[Candidate]:
         """What to answer with."""
         shown = filter(self.ranked().shows, self.close)
-        if self.ask.every or self.ask.everything:
-            return Shared(list(islice(shown, self.ask.limit)), frozenset())
+        if self.request.every or self.request.everything:
+            return Shared(list(islice(shown, self.request.limit)), frozenset())
         return share_out(
             standing(list(shown)),
-            limit=self.ask.limit,
+            limit=self.request.limit,
             share=self.options.author_share,
             author=author_of,
             relevance=lambda one: one.relevance,
@@ -164,21 +164,21 @@ class _Search:
     def look_further(self, chosen: Shared[Candidate]) -> bool:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
         is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
-        is_repeated = len(chosen.items) < self.ask.limit and any(one.copies for one in chosen.items)
+        is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
         if not (is_crowded or is_repeated) or self.pool.size <= len(self._bm25.keys() | self._cosines.keys()):
             return False
         copies = {key for one in self.close for key in one.copies}
         self.close = [one for one in self.close if one.key not in copies]
         if is_crowded:
-            others = replace(self.ask.filters, not_by=tuple(sorted(chosen.crowding)))
-            self._add_more(others, limit=self.ask.limit, rows=self._wanted)
+            others = replace(self.request.filters, not_by=tuple(sorted(chosen.crowding)))
+            self._add_more(others, limit=self.request.limit, rows=self._wanted)
         if is_repeated:
-            self._add_more(self.ask.filters, limit=max(DEEP_LIMIT, self.ask.limit), rows=DEEP_ROWS)
+            self._add_more(self.request.filters, limit=max(DEEP_LIMIT, self.request.limit), rows=DEEP_ROWS)
         return True
 
     def add_neighbours(self) -> None:
         """Turns of one conversation and chunks of one document lend each other words and rank."""
-        if self.ask.ranking is Ranking.SWARM:
+        if self.request.ranking is Ranking.SWARM:
             return
         known = self._bm25.keys() | self._cosines.keys()
         new: dict[Key, Candidate] = {}
@@ -235,19 +235,19 @@ class _Search:
         )
         for one, relevance in zip(self.close, judged.relevances, strict=True):
             one.relevance = relevance
-        self.least = judged.least if self.ask.least is None else self.ask.least
+        self.least = judged.least if self.request.least is None else self.request.least
 
     def mark_far(self) -> None:
-        if self.ask.filters.reach_project is None and self.ask.filters.reach_repo is None:
+        if self.request.filters.reach_project is None and self.request.filters.reach_repo is None:
             return
         for place, here in self._by_place(self.close):
-            near = place.store.load(place.scope, list(here), filters=self.ask.filters)
+            near = place.store.load(place.scope, list(here), filters=self.request.filters)
             for number, one in here.items():
-                one.far = number not in near and not (self.ask.as_of and self._belongs_here(one))
+                one.far = number not in near and not (self.request.as_of and self._belongs_here(one))
 
     def _belongs_here(self, one: Candidate) -> bool:
         """A past version, which may have belonged elsewhere than it does today."""
-        memory, filters = one.memory, self.ask.filters
+        memory, filters = one.memory, self.request.filters
         if memory is None:
             return False
         if memory.scope in {Scope.AGENT, Scope.SESSION} and memory.agent_id == self.places[one.key[0]].scope.member_id:
@@ -257,7 +257,7 @@ class _Search:
         return in_project or in_repo or memory.scope is Scope.GLOBAL
 
     def _has_others(self, authors: frozenset[str]) -> bool:
-        if self.ask.filters.agent_id is not None:
+        if self.request.filters.agent_id is not None:
             return False
         return any(place.store.has_other_authors(author) for place in self.places for author in authors)
 
@@ -304,12 +304,12 @@ class _Search:
 
     @property
     def _wanted(self) -> int:
-        if self.ask.ranking is Ranking.SWARM:
-            return self.options.candidate_multiplier * self.ask.limit
-        return max(CLOSE_ROWS, CLOSE_ROWS_PER_HIT * self.ask.limit)
+        if self.request.ranking is Ranking.SWARM:
+            return self.options.candidate_multiplier * self.request.limit
+        return max(CLOSE_ROWS, CLOSE_ROWS_PER_HIT * self.request.limit)
 
     def _first_score(self, key: Key) -> float:
-        if self.ask.ranking is Ranking.SWARM and self._scale is not None:
+        if self.request.ranking is Ranking.SWARM and self._scale is not None:
             return self._cosines.get(key, 0.0)
         by_words = self.weights.emphasis * BM25_WEIGHT * self._bm25.get(key, 0.0) / self.weights.best_bm25
         return by_words if self._scale is None else by_words + self._meaning(self._cosines.get(key))
@@ -325,7 +325,7 @@ class _Search:
     def _neighbours(self, place: int) -> Mapping[int, tuple[int, ...]]:
         numbers = [one.key[1] for one in self.close[:NEIGHBOURS_OF] if one.key[0] == place]
         at = self.places[place]
-        return at.store.neighbours(at.scope, numbers, filters=self.ask.filters) if numbers else {}
+        return at.store.neighbours(at.scope, numbers, filters=self.request.filters) if numbers else {}
 
     def _score_together(self) -> None:
         candidates = [self._candidate(key) for key in self._bm25]
@@ -357,7 +357,7 @@ class _Search:
 
     def _read(self, candidates: Sequence[Candidate]) -> None:
         """Loads what passes the filters, and notes which of the question's words each has."""
-        wide = replace(self.ask.filters, reach_project=None, reach_repo=None)
+        wide = replace(self.request.filters, reach_project=None, reach_repo=None)
         for place, here in self._by_place(one for one in candidates if one.memory is None):
             for number, memory in place.store.load(place.scope, list(here), filters=wide).items():
                 here[number].memory = memory
@@ -369,11 +369,11 @@ class _Search:
 
     def _add_past(self) -> None:
         """What stood differently at the moment asked about takes the place of what it is today."""
-        if self.ask.as_of is None:
+        if self.request.as_of is None:
             return
-        then = replace(self.ask.filters, believed_at=None, reach_project=None, reach_repo=None)
+        then = replace(self.request.filters, believed_at=None, reach_project=None, reach_repo=None)
         for index, place in enumerate(self.places):
-            past = place.store.past_versions(place.scope, at=self.ask.as_of, filters=then, limit=PAST_ROWS)
+            past = place.store.past_versions(place.scope, at=self.request.as_of, filters=then, limit=PAST_ROWS)
             for version in past:
                 key = (index, version.number)
                 self._bm25[key] = 0.0
@@ -385,13 +385,15 @@ class _Search:
         memory = one.memory
         if memory is None:
             return
-        if self.ask.ranking is Ranking.SWARM:
+        if self.request.ranking is Ranking.SWARM:
             similarity = one.evidence.coverage if one.evidence.cosine is None else one.evidence.cosine
-            factors = ranking.swarm(memory, signals, now=self.ask.now, options=self.options)
+            factors = ranking.swarm(memory, signals, now=self.request.now, options=self.options)
             one.parts = {"similarity": similarity, **factors}
             one.score = prod(one.parts.values())
             return
-        factors = ranking.balanced(memory, signals, now=self.ask.now, filters=self.ask.filters, options=self.options)
+        factors = ranking.balanced(
+            memory, signals, now=self.request.now, filters=self.request.filters, options=self.options
+        )
         one.parts |= {name: log(factor) for name, factor in factors.items()}
         one.score = sum(one.parts.values())
 

@@ -21,24 +21,24 @@ from mycel.domain.artifact import (
     Verification,
     read_path_filter,
 )
-from mycel.domain.ask import MAX_QUERY_BYTES, read_ask
-from mycel.domain.asking import read_filters, read_limit
 from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields
 from mycel.domain.ids import MemberId, parse_id
 from mycel.domain.memory import MemoryType
 from mycel.domain.query import Filters, Page
+from mycel.domain.request_filters import read_filters, read_limit
+from mycel.domain.search_request import MAX_QUERY_BYTES, read_search_request
 from mycel.domain.team import EXECUTIVE, Caller
-from mycel.errors import Conflict, Dangling, InvalidInput, NotFound, Unfitting
+from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound, ReferenceNotFound
 from mycel.retrieval.arms import Place
 from mycel.services.artifact_files import FileBusy, FileRefused, Measured, WorkspaceFiles
 from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
+from mycel.services.prepared import PreparedMemory
 from mycel.services.reach import named_scope
 from mycel.services.registration import Registration, prepare, read_checksum, read_content, read_description, read_size
 from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching
-from mycel.services.unwritten import Unwritten
 from mycel.services.write import Writing
 
 # Fields of the memory that a registration can set.
@@ -89,11 +89,11 @@ class ArtifactRegistry:
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
 
-    def prepare(self, caller: Caller, given: Mapping[str, object]) -> tuple[Unwritten, ArtifactDetail]:
+    def prepare(self, caller: Caller, given: Mapping[str, object]) -> tuple[PreparedMemory, ArtifactDetail]:
         """For whoever stores it among other things; its file is read now."""
         return self._prepare(caller, self._read(caller, given))
 
-    def _prepare(self, caller: Caller, asked: Registration) -> tuple[Unwritten, ArtifactDetail]:
+    def _prepare(self, caller: Caller, asked: Registration) -> tuple[PreparedMemory, ArtifactDetail]:
         policy = self._policies.of(caller.team)
         return prepare(caller, asked, self._measure(asked), policy=policy, max_content=self._max_content)
 
@@ -122,7 +122,7 @@ class ArtifactRegistry:
         scope = named_scope(caller, given.get("team"))
         if text is not None:
             if mark is not None:
-                raise Unfitting("is for lists: what is found by text comes best first, in one page", field="cursor")
+                raise InvalidState("is for lists: what is found by text comes best first, in one page", field="cursor")
             found = Page(self._search(scope, text, filters, wanted, limit=limit))
         else:
             with self._stores.lease(scope.team) as store:
@@ -135,7 +135,7 @@ class ArtifactRegistry:
             with self._stores.lease(scope.team) as store:
                 found = store.find_artifact(scope, memory_id)
                 if found is None and store.find(scope, memory_id) is not None:
-                    raise Dangling(f"no artifact {memory_id}")
+                    raise ReferenceNotFound(f"no artifact {memory_id}")
             if found is not None:
                 return found, scope
         raise NotFound(f"no artifact {memory_id}")
@@ -146,7 +146,7 @@ class ArtifactRegistry:
         # The index knows nothing of details: whoever asks for some is answered from as many hits as there can be.
         reach = limit if wanted == ArtifactFilters() else fields.MAX_PAGE
         words = fields.filled_text(text, field="text", max_bytes=MAX_QUERY_BYTES)
-        ask = replace(read_ask(words, {}, now=self._clock.now(), limit=reach), filters=filters, every=True)
+        ask = replace(read_search_request(words, {}, now=self._clock.now(), limit=reach), filters=filters, every=True)
         with ExitStack() as leases:
             place = Place(leases.enter_context(self._stores.lease(scope.team)), scope)
             ranked, _ = self._searching.rank(ask, [place])
@@ -199,7 +199,7 @@ class ArtifactRegistry:
         except FileBusy as error:
             raise Conflict(f"the file {error.why}: register it when it is complete") from None
         except FileRefused as error:
-            raise Unfitting(error.why, field="path") from None
+            raise InvalidState(error.why, field="path") from None
 
 
 def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:
@@ -211,7 +211,7 @@ def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:
     )
 
 
-def store_artifact(transaction: Transaction, caller: Caller, new: Unwritten, detail: ArtifactDetail) -> Artifact:
+def store_artifact(transaction: Transaction, caller: Caller, new: PreparedMemory, detail: ArtifactDetail) -> Artifact:
     """The one that is there already, if it is the same in all that counts."""
     artifact = Artifact(new.at(transaction), detail)
     standing = transaction.find_same_artifact(read_scope(caller), artifact)

@@ -16,7 +16,7 @@ from mycel.errors import InvalidInput
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.context import read_task, read_token_budget
 from mycel.services.episodes import LOOKED_AT_FOR_AGENTS, Episodes, records_of
-from mycel.services.reviewing import Reviewing
+from mycel.services.review import Reviewing
 from mycel.services.search import Searching
 
 DEFAULT_LIMIT = 5

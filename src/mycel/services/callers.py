@@ -12,7 +12,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import OPERATOR, Caller, Token
-from mycel.errors import CLOSED, AccessDenied, Unauthenticated, Unavailable, Unfitting
+from mycel.errors import CLOSED, AccessDenied, InvalidState, Unauthenticated, Unavailable
 from mycel.services.organisation import caller_for, read_member_id, read_team_name
 
 # A revoked token or a changed role takes effect within this time, in every process: one look at whether anything has
@@ -41,7 +41,7 @@ class Callers:
         where = None if team is None else read_team_name(team)
         require_operator(given())
         if where is not None and who != OPERATOR:
-            raise Unfitting(f"is for the operator; {who} acts in its own team", field="team")
+            raise InvalidState(f"is for the operator; {who} acts in its own team", field="team")
         return _Acting(given, self.member(who, team=where))
 
     def close(self) -> None:

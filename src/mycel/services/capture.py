@@ -14,14 +14,14 @@ from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.capturing import CaptureMode, read_surroundings
+from mycel.domain.capture_request import CaptureMode, read_surroundings
 from mycel.domain.draft import default_scope
 from mycel.domain.ids import EventId, SourceId, TeamName, new_id, parse_id
 from mycel.domain.memory import SourceKind
 from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
 from mycel.domain.team import Caller
 from mycel.domain.transcript import Transcript
-from mycel.errors import InvalidInput, NotFound, Unavailable, Unfitting
+from mycel.errors import InvalidInput, InvalidState, NotFound, Unavailable
 from mycel.services.idempotency import Retry
 from mycel.services.policies import Policies
 from mycel.services.screening import screen_transcript, without_secrets
@@ -231,8 +231,8 @@ class Capture:
         return event
 
 
-def _nothing_to_keep() -> Unfitting:
-    return Unfitting("hold nothing to keep", field="messages")
+def _nothing_to_keep() -> InvalidState:
+    return InvalidState("hold nothing to keep", field="messages")
 
 
 def new_source(
@@ -357,6 +357,6 @@ def _trigger(source: Source) -> Trigger:
 
 def _require_same_readers(known: Source, report: Source, given: Mapping[str, object]) -> None:
     if given.get("visibility") is not None and report.visibility is not known.visibility:
-        raise Unfitting("of a session is what its first report said", field="visibility")
+        raise InvalidState("of a session is what its first report said", field="visibility")
     if given.get("allowed_roles") is not None and set(report.allowed_roles) != set(known.allowed_roles):
-        raise Unfitting("of a session are those of its first report", field="allowed_roles")
+        raise InvalidState("of a session are those of its first report", field="allowed_roles")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from mycel.access.scope import ReadScope
 from mycel.contracts.store import Stores
 from mycel.domain import fields
-from mycel.domain.asking import read_change_filter, read_sequence
 from mycel.domain.change import Change, ChangeFilter
+from mycel.domain.request_filters import read_change_filter, read_sequence
 from mycel.domain.team import Caller
 from mycel.services.reach import named_scope
 

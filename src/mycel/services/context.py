@@ -10,7 +10,6 @@ from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
-from mycel.domain.ask import MAX_QUERY_BYTES
 from mycel.domain.author_share import AUTHOR_SHARE
 from mycel.domain.category import Category
 from mycel.domain.context import ContextBundle, Section
@@ -18,6 +17,7 @@ from mycel.domain.limits import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
 from mycel.domain.memory import Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.recall import Hit, Recall
+from mycel.domain.search_request import MAX_QUERY_BYTES
 from mycel.domain.team import Caller
 from mycel.retrieval.context import Listed, choose_candidates, crowding, diverse
 from mycel.retrieval.packing import SHARES, pack

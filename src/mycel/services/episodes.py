@@ -12,7 +12,6 @@ from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.asking import read_limit
 from mycel.domain.draft import MAX_CONTENT_BYTES, MAX_NOTE_BYTES, new_memory, read_fields
 from mycel.domain.episode import (
     NO_WORDING,
@@ -32,18 +31,19 @@ from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, Memory, MemoryType
 from mycel.domain.query import Page
+from mycel.domain.request_filters import read_limit
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, NotFound
 from mycel.retrieval.wording import wording_of
-from mycel.services.grouping import Grouping
+from mycel.services.approach_groups import Grouping
 from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
+from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.reach import named_scope
 from mycel.services.screening import masked, screen
 from mycel.services.search import Searching
-from mycel.services.stretches import stretch_name, stretches_of
-from mycel.services.unwritten import Unwritten, unwritten
+from mycel.services.time_buckets import stretch_name, time_buckets
 
 # One is its action.
 MAX_TAGS = fields.MAX_TAGS - 1
@@ -109,7 +109,7 @@ class Episodes:
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
 
-    def _read_item(self, caller: Caller, place: int, item: object) -> tuple[Unwritten, EpisodeDetail]:
+    def _read_item(self, caller: Caller, place: int, item: object) -> tuple[PreparedMemory, EpisodeDetail]:
         try:
             if not isinstance(item, Mapping):
                 raise InvalidInput("must be an object with action, approach and fields", field="item")
@@ -120,7 +120,7 @@ class Episodes:
         except InvalidInput as error:
             raise type(error)(error.problem, field=f"items[{place}].{error.field}") from None
 
-    def _read_given(self, caller: Caller, given: Mapping[str, object]) -> tuple[Unwritten, EpisodeDetail]:
+    def _read_given(self, caller: Caller, given: Mapping[str, object]) -> tuple[PreparedMemory, EpisodeDetail]:
         said = {name: value for name, value in given.items() if value is not None}
         parts = {name: said.pop(name, None) for name in ("approach", "action", "outcome")}
         for name in said:
@@ -131,7 +131,7 @@ class Episodes:
 
     def _read(
         self, caller: Caller, action: Action, approach: object, outcome: object, said: Mapping[str, object]
-    ) -> tuple[Unwritten, EpisodeDetail]:
+    ) -> tuple[PreparedMemory, EpisodeDetail]:
         policy = self._policies.of(caller.team)
         kinds: dict[str, None] = {}
         tried = fields.filled_text(approach, field="approach", max_bytes=MAX_NOTE_BYTES).strip()
@@ -239,7 +239,7 @@ class Episodes:
                     self._grouping.catch_up(store)
                 rates = store.rates(scope, filters, by=way).items()
                 return [SuccessRate(name, tally) for name, tally in rates][:page]
-            stretches = stretches_of(since, until, way)
+            stretches = time_buckets(since, until, way)
             tallies = store.rates_over_time(scope, replace(filters, since=None, until=None), stretches)
         return [
             SuccessRate(stretch_name(start, way), tally)

@@ -8,7 +8,6 @@ from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
-from mycel.domain.ask import Ask, read_ask
 from mycel.domain.envelope import one_line
 from mycel.domain.explanation import Explanation, Step
 from mycel.domain.fields import MAX_PAGE
@@ -17,6 +16,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Filters
 from mycel.domain.ranking import Ranking, Signals
 from mycel.domain.recall import Hit, LoggedRecall
+from mycel.domain.search_request import SearchRequest, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, NotFound
 from mycel.retrieval.arms import Place
@@ -83,15 +83,19 @@ class Explaining:
         with ExitStack() as leases:
             places = self._searching.places(leases, caller)
             place, number, memory = _found(places, id)
-            ask = _asked_again(recall)
-            told = _returned(recall, id) or _later(recall, memory) or _filtered(ask, place, number)
-            if told is None and not ask.everything:
-                told = _unchosen(ask, self._searching.rank(ask, places)[0], id)
+            search = _asked_again(recall)
+            told = _returned(recall, id) or _later(recall, memory) or _filtered(search, place, number)
+            if told is None and not search.everything:
+                told = _unchosen(search, self._searching.rank(search, places)[0], id)
             if told is None:
                 # How many a swarm ranking looks at depends on how many were asked for.
-                wide = ask if ask.ranking is Ranking.SWARM else replace(ask, limit=MAX_PAGE)
+                wide = search if search.ranking is Ranking.SWARM else replace(search, limit=MAX_PAGE)
                 ranked, _ = self._searching.rank(wide, places)
-                told = _listed(ask, answered(wide, ranked, places), id) if ask.everything else _ranked(ask, ranked, id)
+                told = (
+                    _listed(search, answered(wide, ranked, places), id)
+                    if search.everything
+                    else _ranked(search, ranked, id)
+                )
         return replace(told, recall=recall, memory=self._searching.freshness.of(memory))
 
 
@@ -110,10 +114,10 @@ def _found(places: Sequence[Place], id: MemoryId) -> tuple[Place, int, Memory]:
     raise NotFound(f"no memory {id}")
 
 
-def _asked_again(recall: LoggedRecall) -> Ask:
+def _asked_again(recall: LoggedRecall) -> SearchRequest:
     """The same question at the same moment: what had expired then has expired here."""
     request: Mapping[str, Any] = recall.request
-    return read_ask(
+    return read_search_request(
         recall.query,
         request.get("filters", {}),
         now=recall.recalled_at,
@@ -138,10 +142,10 @@ def _later(recall: LoggedRecall, memory: Memory) -> Explanation | None:
     return Explanation(text="It was saved after this search.", step=Step.LATER)
 
 
-def _filtered(ask: Ask, place: Place, number: int) -> Explanation | None:
+def _filtered(search: SearchRequest, place: Place, number: int) -> Explanation | None:
     """Tries each filter alone, the store being the judge."""
     for name in (field.name for field in fields_of(Filters)):
-        wanted = getattr(ask.filters, name)
+        wanted = getattr(search.filters, name)
         if name in _REACHES or wanted == getattr(_ANYTHING, name):
             continue
         alone = replace(_ANYTHING, **{name: wanted})
@@ -163,7 +167,7 @@ def _dropped_by(name: str, wanted: object) -> Explanation:
     return Explanation(text=f"It does not pass the filter {filter}: {asked}.", step=step, filter=filter)
 
 
-def _unchosen(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation | None:
+def _unchosen(search: SearchRequest, ranked: Ranked | None, id: MemoryId) -> Explanation | None:
     """What was good enough, but stood back for another."""
     if ranked is None:
         return None
@@ -173,16 +177,16 @@ def _unchosen(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation | No
     copies = {key for one in ranked.candidates for key in one.copies}
     heads = (one for one in ranked.candidates if ranked.shows(one) and one.key not in copies)
     for rank, one in enumerate(heads, start=1):
-        if rank <= ask.limit and one.memory is not None and one.memory.id == id and one not in ranked.chosen:
+        if rank <= search.limit and one.memory is not None and one.memory.id == id and one not in ranked.chosen:
             return Explanation(text=_SHARED, step=Step.SHARE, rank=rank, relevance=one.relevance)
     return None
 
 
-def _ranked(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation:
+def _ranked(search: SearchRequest, ranked: Ranked | None, id: MemoryId) -> Explanation:
     shown: list[Candidate] = []
     for one in ranked.candidates if ranked else ():
         if one.memory is not None and one.memory.id == id and ranked is not None:
-            return _placed(ask, ranked, one, before=len(shown))
+            return _placed(search, ranked, one, before=len(shown))
         if ranked is not None and ranked.shows(one):
             shown.append(one)
     return Explanation(
@@ -190,18 +194,18 @@ def _ranked(ask: Ask, ranked: Ranked | None, id: MemoryId) -> Explanation:
     )
 
 
-def _listed(ask: Ask, hits: Sequence[Hit], id: MemoryId) -> Explanation:
+def _listed(search: SearchRequest, hits: Sequence[Hit], id: MemoryId) -> Explanation:
     """Of a search that leaves nothing out but by its limit, or by another project."""
     rank = next((rank for rank, hit in enumerate(hits, start=1) if hit.memory.id == id), None)
-    if rank is not None and rank <= ask.limit:
+    if rank is not None and rank <= search.limit:
         return Explanation(text=_CHANGED, step=Step.CHANGED, rank=rank)
     if rank is None and len(hits) < MAX_PAGE:
         return Explanation(text="It belongs to another project.", step=Step.REACH)
     came = f"number {rank}" if rank is not None else f"number {MAX_PAGE + 1} or later"
-    return Explanation(text=f"It came as {came}, and the search asked for {ask.limit}.", step=Step.RANK, rank=rank)
+    return Explanation(text=f"It came as {came}, and the search asked for {search.limit}.", step=Step.RANK, rank=rank)
 
 
-def _placed(ask: Ask, ranked: Ranked, one: Candidate, *, before: int) -> Explanation:
+def _placed(search: SearchRequest, ranked: Ranked, one: Candidate, *, before: int) -> Explanation:
     relevance = one.relevance
     if one.far and not ranked.shows(one):
         text = f"It belongs to another project; with a relevance of {relevance:.2f} it would need {STRONG:.2f}."
@@ -210,8 +214,8 @@ def _placed(ask: Ask, ranked: Ranked, one: Candidate, *, before: int) -> Explana
         text = f"Its relevance of {relevance:.3f} is below what is shown."
         return Explanation(text=text, step=Step.THRESHOLD, relevance=relevance, least=min(ranked.least, 1.0))
     rank = before + 1
-    if rank > ask.limit:
-        text = f"It came as number {rank}, and the search asked for {ask.limit}."
+    if rank > search.limit:
+        text = f"It came as number {rank}, and the search asked for {search.limit}."
         return Explanation(text=text, step=Step.RANK, rank=rank, relevance=relevance)
     return Explanation(text=_CHANGED, step=Step.CHANGED, rank=rank, relevance=relevance)
 

@@ -11,7 +11,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.capturing import read_surroundings
+from mycel.domain.capture_request import read_surroundings
 from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.limits import MAX_URI_BYTES
 from mycel.domain.link import Link, Relation
@@ -21,11 +21,11 @@ from mycel.domain.team import Caller, Trust
 from mycel.domain.transcript import Transcript, Turn
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.services.capture import ask_for, new_event, new_source
-from mycel.services.digesting import Applying, get_source, trust_of
-from mycel.services.drawing import Drawing
+from mycel.services.extracted_memories import Drawing
 from mycel.services.policies import Policies
+from mycel.services.prepared import PreparedMemory
+from mycel.services.process_source import Applying, get_source, trust_of
 from mycel.services.screening import screen_transcript, without_secrets
-from mycel.services.unwritten import Unwritten
 
 # A section is read whole; a chapter says too many things to be one memory.
 CHUNK_BYTES = 8 * 1024
@@ -109,13 +109,13 @@ class Files:
         is_personal = _lies_below(uri, self._folders.personal) and not _lies_below(uri, self._folders.shared)
         return Visibility.PRIVATE if is_personal else Visibility.TEAM
 
-    def _parts(self, team: TeamName, source: Source, trust: Trust) -> list[Unwritten]:
+    def _parts(self, team: TeamName, source: Source, trust: Trust) -> list[PreparedMemory]:
         from mycel.engine.chunks import split_document, title_of
 
         policy = self._policies.of(team)
         drawing = Drawing(source, policy, team=team, trust=trust)
         name = source.title or _name_of(source.uri or "")
-        found: list[Unwritten] = []
+        found: list[PreparedMemory] = []
         chunks = split_document(source.text, most_bytes=CHUNK_BYTES)
         for chunk in chunks:
             content = source.text[chunk.start : chunk.end]
@@ -161,7 +161,13 @@ def _events(transaction: Transaction, source: Source, *, at_once: bool, extract:
 
 
 def _put_parts(
-    transaction: Transaction, team: TeamName, source: Source, parts: Sequence[Unwritten], *, by: MemberId, shared: bool
+    transaction: Transaction,
+    team: TeamName,
+    source: Source,
+    parts: Sequence[PreparedMemory],
+    *,
+    by: MemberId,
+    shared: bool,
 ) -> str:
     """New versions of what was indexed of this file before; parts that are gone are archived."""
     scope = engine_scope(team)

@@ -16,10 +16,10 @@ from mycel.domain.memory import Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.query import Filters, Order, Page
 from mycel.domain.recall import Recall
 from mycel.domain.team import Caller
-from mycel.errors import Conflict, Dangling, InvalidInput, NotFound
+from mycel.errors import Conflict, InvalidInput, NotFound, ReferenceNotFound
 from mycel.services.ownership import change_own
 from mycel.services.read import Reading
-from mycel.services.reviewing import approve_one, clear_opponents, lose, reject_one
+from mycel.services.review import approve_one, clear_opponents, lose, reject_one
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
 from mycel.services.write import Writing
@@ -124,7 +124,7 @@ def type_of(category: object) -> str:
 
 def _require_knowledge(memory: Memory) -> None:
     if not is_knowledge(memory):
-        raise Dangling(f"no knowledge {memory.id}")
+        raise ReferenceNotFound(f"no knowledge {memory.id}")
 
 
 def _rivals(store: Store, scope: ReadScope, chosen: Memory) -> list[MemoryId]:

@@ -28,7 +28,7 @@ from mycel.domain.team import (
     Team,
     Trust,
 )
-from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound, Unfitting
+from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, NotFound
 from mycel.services.screening import refuse_secret, screen_at_once
 
 # Every known format of a key is as long, and in fewer letters nobody is told to do anything.
@@ -128,7 +128,7 @@ class Organisation:
 
         def work(transaction: DirectoryTransaction) -> Member:
             if transaction.find_team(home) is None:
-                raise Unfitting(f"there is no team {home}; add it first", field="team")
+                raise InvalidState(f"there is no team {home}; add it first", field="team")
             known = transaction.find_member(member_id)
             member = Member(member_id, home, has_role, is_kind, has_trust, transaction.now)
             if known is not None and not _sees(caller, known):
@@ -160,7 +160,7 @@ class Organisation:
             )
             _require_manager(caller, member.team, member_id)
             if transaction.find_team(member.team) is None:
-                raise Unfitting(f"there is no team {member.team}; add it first", field="team")
+                raise InvalidState(f"there is no team {member.team}; add it first", field="team")
             _keep_operator(member)
             transaction.put_member(member)
             return member
@@ -245,7 +245,7 @@ def descendants(directory: DirectoryReads, team: TeamName) -> list[TeamName]:
 
 def _put_team(transaction: DirectoryTransaction, name: TeamName, parent: TeamName) -> Team:
     if transaction.find_team(parent) is None:
-        raise Unfitting(f"there is no team {parent}; add it first", field="parent")
+        raise InvalidState(f"there is no team {parent}; add it first", field="parent")
     team = Team(name, parent, transaction.now)
     transaction.put_team(team)
     return team
@@ -266,11 +266,11 @@ def _require_descent(transaction: DirectoryTransaction, team: PlannedTeam) -> No
     name: TeamName | None = team.name
     while name is not None:
         if name in passed:
-            raise Unfitting(f"team {team.name} would be above itself", field="parent")
+            raise InvalidState(f"team {team.name} would be above itself", field="parent")
         passed.add(name)
         above = transaction.find_team(name)
         if above is None:
-            raise Unfitting(f"there is no team {name}", field="parent")
+            raise InvalidState(f"there is no team {name}", field="parent")
         name = above.parent
 
 
@@ -300,4 +300,4 @@ def _keep_operator(member: Member) -> None:
         None,
     )
     if member.id == OPERATOR and not fixed:
-        raise Unfitting("the operator is always a human admin of the executive team", field="id")
+        raise InvalidState("the operator is always a human admin of the executive team", field="id")

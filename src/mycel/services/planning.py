@@ -8,7 +8,7 @@ from typing import cast
 from mycel.domain import fields
 from mycel.domain.limits import MAX_TEAMS
 from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role
-from mycel.errors import InvalidInput, Unfitting
+from mycel.errors import InvalidInput, InvalidState
 from mycel.services.organisation import read_member_id, read_team_name
 
 _TEAM_NAMES = ("name", "team")
@@ -85,5 +85,5 @@ def _require_unique(names: list[str], *, what: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise Unfitting(f"{what} {name} is in more than one place", field=f"{what}s")
+            raise InvalidState(f"{what} {name} is in more than one place", field=f"{what}s")
         seen.add(name)

@@ -10,14 +10,14 @@ from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
-from mycel.domain.asking import read_filters, read_limit, read_order
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
+from mycel.domain.request_filters import read_filters, read_limit, read_order
 from mycel.domain.team import Caller, Role
-from mycel.errors import NotFound, Unfitting
+from mycel.errors import InvalidState, NotFound
 from mycel.services.freshness import Freshness
 from mycel.services.reach import named_scope
 
@@ -76,7 +76,7 @@ class Reading:
         filters = replace(read_filters(given, now=at or self._clock.now()), believed_at=at)
         if fields.flag(deleted, field="deleted"):
             if at is not None:
-                raise Unfitting("cannot be asked of what is deleted", field="as_of")
+                raise InvalidState("cannot be asked of what is deleted", field="as_of")
             filters = replace(filters, deleted=True, statuses=(), alive_at=None, expired_at=None)
             if not may_curate(caller):
                 if filters.agent_id not in {None, caller.member_id}:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from mycel.access.scope import ReadScope
-from mycel.access.telling import told
+from mycel.access.visible_change import told
 from mycel.domain.change import Audience, Change, ChangeFilter, LogEntry, Operation, Today
 from mycel.domain.ids import MemoryId
 

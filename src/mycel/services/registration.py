@@ -17,10 +17,10 @@ from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, MemoryType
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
-from mycel.errors import InvalidInput, Unfitting
+from mycel.errors import InvalidInput, InvalidState
 from mycel.services.artifact_files import Measured, Placed
+from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.screening import masked, screen, suspicion
-from mycel.services.unwritten import Unwritten, unwritten
 
 MAX_GIVEN_BYTES = 64 * 1024 * 1024
 MAX_SHOWN_PATH = 200
@@ -85,7 +85,7 @@ def read_checksum(value: object) -> str | None:
 
 def prepare(
     caller: Caller, asked: Registration, measured: Measured | None, *, policy: Policy, max_content: int
-) -> tuple[Unwritten, ArtifactDetail]:
+) -> tuple[PreparedMemory, ArtifactDetail]:
     kinds: dict[str, None] = {}
     composed = _compose(asked, measured, policy, kinds, max_content=max_content)
     values = new_memory(_screened(asked, composed, policy, max_content=max_content), caller=caller, policy=policy)
@@ -105,7 +105,7 @@ def prepare(
 
 def _agreed(told: ValueT | None, found: ValueT | None, *, field: str) -> ValueT | None:
     if told is not None and found is not None and told != found:
-        raise Unfitting("is not that of the content that is there", field=field)
+        raise InvalidState("is not that of the content that is there", field=field)
     return told if found is None else found
 
 
@@ -133,20 +133,20 @@ def _screened(asked: Registration, composed: Composed, policy: Policy, *, max_co
 
 def _kept_text(asked: Registration, measured: Measured | None, max_content: int) -> str:
     if measured is None:
-        raise Unfitting("has nothing to keep: no workspace folder has the file", field="keep_content")
+        raise InvalidState("has nothing to keep: no workspace folder has the file", field="keep_content")
     head = compose(asked.placed.path, description=asked.description, text="").content
     room = max_content - len(head.encode())
     if measured.size_bytes > room:
-        raise Unfitting(
+        raise InvalidState(
             f"cannot hold the {measured.size_bytes:,} bytes of the file, only {max(0, room):,}: leave it out",
             field="keep_content",
         )
     try:
         text = measured.start.decode()
     except UnicodeDecodeError:
-        raise Unfitting("is for text in UTF-8, and this is something else", field="keep_content") from None
+        raise InvalidState("is for text in UTF-8, and this is something else", field="keep_content") from None
     if "\0" in text:
-        raise Unfitting("is for text, and this holds NUL characters", field="keep_content")
+        raise InvalidState("is for text, and this holds NUL characters", field="keep_content")
     return text
 
 

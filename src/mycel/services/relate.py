@@ -11,7 +11,7 @@ from mycel.domain.link import PLACE_RELATIONS, PROJECT_PREFIX, REPO_PREFIX, Link
 from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
-from mycel.errors import Dangling, Unfitting
+from mycel.errors import InvalidState, ReferenceNotFound
 from mycel.services.ownership import change_own
 from mycel.services.screening import screen_at_once
 
@@ -63,7 +63,7 @@ def _between(
     require_edit(caller, origin)
     link = Link(start, target, relation, caller.member_id, transaction.committed_at)
     if not link.to_place and transaction.find(read_scope(caller), MemoryId(target)) is None:
-        raise Dangling(f"no memory {target}")
+        raise ReferenceNotFound(f"no memory {target}")
     return origin, link
 
 
@@ -71,7 +71,7 @@ def _read_ends(from_id: object, to_id: object, relation: object) -> tuple[Memory
     kind = fields.choice(relation, Relation, field="relation")
     start, target = parse_id(from_id, field="from_id"), _read_target(to_id, kind)
     if start == target:
-        raise Unfitting("a memory cannot be linked to itself", field="to_id")
+        raise InvalidState("a memory cannot be linked to itself", field="to_id")
     return start, target, kind
 
 
@@ -80,6 +80,6 @@ def _read_target(value: object, relation: Relation) -> str:
     for prefix in (PROJECT_PREFIX, REPO_PREFIX):
         if isinstance(value, str) and value.startswith(prefix):
             if relation not in PLACE_RELATIONS:
-                raise Unfitting("to a project or repo must be applies_to or related_to", field="relation")
+                raise InvalidState("to a project or repo must be applies_to or related_to", field="relation")
             return prefix + fields.place(value.removeprefix(prefix), field="to_id")
     return parse_id(value, field="to_id")

@@ -15,7 +15,7 @@ from mycel.domain.memory import NO_METADATA
 from mycel.domain.policy import Policy, Secrets
 from mycel.domain.screened_fields import NAMES, is_screened, named_values, texts_in
 from mycel.domain.transcript import Transcript, Turn
-from mycel.errors import InvalidInput, Unfitting
+from mycel.errors import InvalidInput, InvalidState
 
 HIDDEN = "holds characters that hide text from people or steer a terminal"
 # Shorter ones are looked at together, as many as make one passage: a look at a word costs as much as one at a sentence.
@@ -55,7 +55,7 @@ def screen_at_once(values: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
     for name, value in values.items():
         if found := suspicion({name: value}):
             # What it says is not repeated.
-            raise Unfitting(f"{found.partition(':')[0]}; say it in other words", field=name)
+            raise InvalidState(f"{found.partition(':')[0]}; say it in other words", field=name)
     return without_secrets(values, policy)
 
 

@@ -10,19 +10,19 @@ from typing import Any, cast
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
-from mycel.domain.ask import Ask, read_ask
 from mycel.domain.ids import RecallId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.query import Order
 from mycel.domain.ranking import RankingOptions
 from mycel.domain.recall import Hit, Recall
+from mycel.domain.search_request import SearchRequest, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.arms import Meaning, Place
 from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
 from mycel.retrieval.pipeline import find
-from mycel.services.embed import Embedding
+from mycel.services.embeddings import Embedding
 from mycel.services.freshness import Freshness
 
 # What a recall says when meaning took no part, or only for the memories embedded so far.
@@ -59,7 +59,7 @@ class Searching:
 
         With `every`, also what others stand for, and of one author as much as there is.
         """
-        ask = read_ask(
+        search = read_search_request(
             query,
             given,
             now=self._clock.now(),
@@ -69,19 +69,19 @@ class Searching:
             as_of=as_of,
         )
         if expired:
-            ask = replace(ask, filters=replace(ask.filters, alive_at=None))
+            search = replace(search, filters=replace(search.filters, alive_at=None))
         if every:
-            ask = replace(ask, every=True)
+            search = replace(search, every=True)
         with ExitStack() as leases:
             places = self.places(leases, caller)
-            ranked, degraded = self.rank(ask, places)
+            ranked, degraded = self.rank(search, places)
             if len(places) < len(readable_scopes(caller)) or any(place.store.is_damaged for place in places):
                 degraded = (*degraded, DAMAGED)
-            hits = [replace(hit, memory=self.freshness.of(hit.memory)) for hit in answered(ask, ranked, places)]
-            recall = Recall(id=RecallId(new_id()), query=ask.text, hits=tuple(hits), degraded=degraded)
-            logged, request = _without_secrets(recall, ask.request)
+            hits = [replace(hit, memory=self.freshness.of(hit.memory)) for hit in answered(search, ranked, places)]
+            recall = Recall(id=RecallId(new_id()), query=search.text, hits=tuple(hits), degraded=degraded)
+            logged, request = _without_secrets(recall, search.request)
             # A lead's own team may have no store yet: then the parent's keeps the log.
-            any(place.store.log_recall(logged, request=request, by=caller.member_id, at=ask.now) for place in places)
+            any(place.store.log_recall(logged, request=request, by=caller.member_id, at=search.now) for place in places)
         return recall
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
@@ -90,20 +90,20 @@ class Searching:
         places = [Place(leases.enter_context(self._stores.lease(scope.team)), scope) for scope in scopes]
         return [place for place in places if place.scope.team == caller.team or place.store.is_readable()]
 
-    def rank(self, ask: Ask, places: Sequence[Place]) -> tuple[Ranked | None, tuple[str, ...]]:
+    def rank(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Ranked | None, tuple[str, ...]]:
         """All candidates in order, and what could not take part."""
-        if not ask.text.strip():
+        if not search.text.strip():
             return None, ()
-        meaning, degraded = self._meaning(ask, places)
-        return find(ask, places, meaning, self._options), degraded
+        meaning, degraded = self._meaning(search, places)
+        return find(search, places, meaning, self._options), degraded
 
-    def _meaning(self, ask: Ask, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
+    def _meaning(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
         embedder = self._embedding.embedder
         # Where nobody has saved anything yet, not even a model is loaded for the question.
         if embedder is None or not any(place.store.word_frequencies(place.scope, ())[1] for place in places):
             return None, ()
         try:
-            vector = self._embedding.question(ask.text)
+            vector = self._embedding.question(search.text)
         except (Unavailable, Misconfigured):
             return None, (WITHOUT_MEANING,)
         # How much waits of what the caller may not see is none of its business.
@@ -124,19 +124,19 @@ def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall
     return replace(recall, query=query.text) if query.kinds else recall, cast(Mapping[str, Any], asked)
 
 
-def answered(ask: Ask, ranked: Ranked | None, places: Sequence[Place]) -> list[Hit]:
+def answered(search: SearchRequest, ranked: Ranked | None, places: Sequence[Place]) -> list[Hit]:
     """The hits to show, best first."""
     hits = [shown_hit(one, ranked.question) for one in ranked.chosen] if ranked else []
-    return hits + _rest(hits, places, ask) if ask.everything else hits
+    return hits + _rest(hits, places, search) if search.everything else hits
 
 
-def _rest(hits: Sequence[Hit], places: Sequence[Place], ask: Ask) -> list[Hit]:
+def _rest(hits: Sequence[Hit], places: Sequence[Place], search: SearchRequest) -> list[Hit]:
     """Whoever asks without a threshold gets everything the filters leave, the unmatched by age."""
     known = {hit.memory.id for hit in hits}
-    rest = [memory for place in places for memory in _newest(place, ask, ask.limit + len(known))]
+    rest = [memory for place in places for memory in _newest(place, search, search.limit + len(known))]
     rest = sorted((one for one in rest if one.id not in known), key=lambda one: one.created_at, reverse=True)
-    return [listed(memory) for memory in rest][: ask.limit - len(hits)]
+    return [listed(memory) for memory in rest][: search.limit - len(hits)]
 
 
-def _newest(place: Place, ask: Ask, limit: int) -> list[Memory]:
-    return list(place.store.list_memories(place.scope, ask.filters, order=Order(), limit=limit))
+def _newest(place: Place, search: SearchRequest, limit: int) -> list[Memory]:
+    return list(place.store.list_memories(place.scope, search.filters, order=Order(), limit=limit))

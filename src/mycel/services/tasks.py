@@ -23,12 +23,12 @@ from mycel.domain.transcript import Transcript, Turn
 from mycel.errors import InvalidInput
 from mycel.services.artifacts import ArtifactRegistry, store_artifact
 from mycel.services.capture import new_event, new_source
-from mycel.services.drawing import Drawing
 from mycel.services.episodes import read_detail
+from mycel.services.extracted_memories import Drawing
 from mycel.services.idempotency import Retry
 from mycel.services.policies import Policies
+from mycel.services.prepared import PreparedMemory
 from mycel.services.screening import masked, without_secrets
-from mycel.services.unwritten import Unwritten
 
 # The same words later than this are another run of the task, not the same one told again.
 RETRY_WINDOW = timedelta(minutes=10)
@@ -40,10 +40,10 @@ class _Prepared:
     """Everything a report becomes, checked and worked out before the transaction."""
 
     source: Source
-    episode: Unwritten
+    episode: PreparedMemory
     detail: EpisodeDetail
-    artifacts: tuple[tuple[Unwritten, ArtifactDetail], ...]
-    lessons: tuple[Unwritten, ...]
+    artifacts: tuple[tuple[PreparedMemory, ArtifactDetail], ...]
+    lessons: tuple[PreparedMemory, ...]
 
 
 class Tasks:
@@ -104,8 +104,10 @@ class Tasks:
         drawn = tuple(_lesson(drawing, policy, source, lesson, at) for lesson, at in zip(lessons, starts, strict=True))
         return _Prepared(source, episode, detail, self._prepare_artifacts(caller, result), drawn)
 
-    def _prepare_artifacts(self, caller: Caller, result: TaskResult) -> tuple[tuple[Unwritten, ArtifactDetail], ...]:
-        found: list[tuple[Unwritten, ArtifactDetail]] = []
+    def _prepare_artifacts(
+        self, caller: Caller, result: TaskResult
+    ) -> tuple[tuple[PreparedMemory, ArtifactDetail], ...]:
+        found: list[tuple[PreparedMemory, ArtifactDetail]] = []
         for place, given in enumerate(result.artifacts):
             try:
                 found.append(self._artifacts.prepare(caller, given))
@@ -123,7 +125,7 @@ class Tasks:
         approach: str | None,
         outcome: str,
         called: str | None,
-    ) -> tuple[Unwritten, EpisodeDetail]:
+    ) -> tuple[PreparedMemory, EpisodeDetail]:
         """Who does not say how it was done has an entry that goes by its title."""
         action = result.action
         if approach is None:
@@ -156,7 +158,7 @@ class Tasks:
         return text.encode()[:room].decode(errors="ignore") + _REST
 
 
-def _lesson(drawing: Drawing, policy: Policy, source: Source, lesson: str, start: int) -> Unwritten:
+def _lesson(drawing: Drawing, policy: Policy, source: Source, lesson: str, start: int) -> PreparedMemory:
     values = {
         "type": MemoryType.LESSON,
         "title": first_sentence(lesson),

@@ -11,7 +11,7 @@ from mycel.domain import fields
 from mycel.domain.ids import MemberId, new_id
 from mycel.domain.policy import Policy
 from mycel.domain.team import OPERATOR, Caller, IssuedToken, Role, Token
-from mycel.errors import AccessDenied, NotFound, Unauthenticated, Unfitting
+from mycel.errors import AccessDenied, InvalidState, NotFound, Unauthenticated
 from mycel.services.callers import NOT_ADMITTED
 from mycel.services.organisation import read_member_id
 from mycel.services.screening import screen_at_once
@@ -25,12 +25,12 @@ class Lifetime:
     at_most: timedelta | None = None
 
     def end(self, now: datetime, parent: Token | None) -> datetime | None:
-        """`Unfitting` where more was asked for than the token has left with which it is issued."""
+        """`InvalidState` where more was asked for than the token has left with which it is issued."""
         limit = None if parent is None else parent.expires_at
         if self.asked is not None:
             wanted = now + self.asked
             if limit is not None and wanted > limit:
-                raise Unfitting(
+                raise InvalidState(
                     f"is longer than the token works with which this one is issued, which ends at {limit.isoformat()}",
                     field="ttl",
                 )

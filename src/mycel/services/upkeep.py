@@ -14,12 +14,12 @@ from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
 from mycel.engine.workshop.workshop import MovableWorkshop
-from mycel.errors import InvalidInput, MycelError, NotFound, StoreDamaged, Unfitting
+from mycel.errors import InvalidInput, InvalidState, MycelError, NotFound, StoreDamaged
+from mycel.services.approach_groups import Grouping
 from mycel.services.attempts import Attempts
-from mycel.services.embed import Embedding, Report
-from mycel.services.engine import Engine
-from mycel.services.grouping import Grouping
-from mycel.services.maintaining import RECALLS_KEPT
+from mycel.services.embeddings import Embedding, Report
+from mycel.services.maintenance import RECALLS_KEPT
+from mycel.services.scheduler import Engine
 
 # What a check calls the workspace's own database; no team can have this name.
 WORKSPACE = "workspace.sqlite"
@@ -141,7 +141,7 @@ class Upkeep:
         """Only what is damaged: nobody loses a sound store by a slip of the hand."""
         require_operator(caller)
         if team not in {damage.team for damage in self._stores.damages()}:
-            raise Unfitting(f"the store of {team} is not known to be damaged", field="team")
+            raise InvalidState(f"the store of {team} is not known to be damaged", field="team")
         self._stores.reset(team)
 
     def _check(self, team: TeamName) -> list[str]:

@@ -14,22 +14,22 @@ from mycel.domain import fields
 from mycel.domain.change import Operation
 from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.ids import parse_id
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
 from mycel.domain.marks import REJECTED
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
-from mycel.domain.words import IndexedText
-from mycel.errors import Conflict, InvalidInput, NotFound, Unfitting
+from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound
 from mycel.services.details import require_free_of_details
 from mycel.services.idempotency import Retry
+from mycel.services.keyed_values import store_value
 from mycel.services.ownership import change_own
 from mycel.services.policies import Policies
+from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
-from mycel.services.standing import store_value
-from mycel.services.unwritten import Unwritten, unwritten
 
 _NOT_FIELDS = frozenset({"idempotency_key", "expected_version", "reason"})
 
@@ -85,7 +85,7 @@ class Writing:
         policy = self._policies.of(caller.team)
         draft = screen(read_fields(changed, max_content=self.max_content), policy)
         if not changed:
-            wrong = Unfitting if given else InvalidInput
+            wrong = InvalidState if given else InvalidInput
             raise wrong("give at least one field to change", field="fields")
         request = (memory_id, expected, reason, draft.values, draft.ttl, draft.needs_review)
         retry = Retry.read(caller, "update", given.get("idempotency_key"), *request)
@@ -140,7 +140,7 @@ class Writing:
 
         return change_own(self._stores, caller, memory_id, work)
 
-    def read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> Unwritten:
+    def read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> PreparedMemory:
         said = {name: value for name, value in given.items() if value is not None and name != "idempotency_key"}
         policy = self._policies.of(caller.team)
         draft = screen(read_fields({"content": content, **said}, max_content=self.max_content), policy)
@@ -153,7 +153,7 @@ class Writing:
     def read_reason(self, caller: Caller, value: object) -> str | None:
         return None if value is None else read_reason(value, self._policies.of(caller.team))
 
-    def _read_item(self, caller: Caller, place: int, item: object) -> Unwritten:
+    def _read_item(self, caller: Caller, place: int, item: object) -> PreparedMemory:
         try:
             if not isinstance(item, Mapping):
                 raise InvalidInput("must be an object with content and fields", field="item")
@@ -170,7 +170,7 @@ def _expected_version(value: object, *, least: int = 1) -> int | None:
 
 
 def _store(
-    transaction: Transaction, caller: Caller, new: Sequence[Unwritten], *, expected: int | None = None
+    transaction: Transaction, caller: Caller, new: Sequence[PreparedMemory], *, expected: int | None = None
 ) -> list[Memory]:
     stored: list[Memory] = []
     plain: list[tuple[Memory, IndexedText]] = []

@@ -14,6 +14,7 @@ import pytest
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemoryId, new_id
+from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import (
     EvidenceRef,
     MadeBy,
@@ -27,7 +28,6 @@ from mycel.domain.memory import (
 )
 from mycel.domain.query import Filters, Folder, Order, OrderField
 from mycel.domain.team import Role, Trust
-from mycel.domain.words import Plan
 from mycel.errors import Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (

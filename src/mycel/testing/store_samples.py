@@ -10,11 +10,11 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.change import ChangeFilter, Operation
 from mycel.domain.ids import EventId, MemberId, MemoryId, SourceId, TeamName, new_id
+from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope, SourceKind, Status, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.source import IngestionEvent, Source, Trigger
 from mycel.domain.team import Role, Trust
-from mycel.domain.words import Plan
 from mycel.retrieval.columns import indexed_text
 
 TEAM = TeamName("squad")

@@ -23,8 +23,8 @@ from mycel.domain.policy import ALL, NONE, Policy, Promote, Secrets
 from mycel.domain.query import Folder, Page, Tree
 from mycel.domain.team import IssuedToken, Token, Trust
 from mycel.wire.operations import Operation
+from mycel.wire.schemas import NULL, Schema, ref
 from mycel.wire.shapes import ARTIFACT, EPISODE, KNOWLEDGE, RENAMED, SUCCESS_RATE, Knowledge, left_out
-from mycel.wire.words import NULL, Schema, ref
 
 _ID: Schema = {"type": "string", "format": "uuid"}
 _PLAIN: Mapping[Any, Schema] = {

@@ -7,8 +7,8 @@ from typing import cast
 
 from mycel.wire.constraints import AUDIENCE, CONSTRAINTS, ENDING
 from mycel.wire.operations import Operation, accepts_none
+from mycel.wire.schemas import DEFINITIONS, DEFINITIONS_AT, ID, NULL, TAG_LIST, TAGS, Schema, closed, either, nullable
 from mycel.wire.vocabulary import meaning_of
-from mycel.wire.words import DEFINITIONS, DEFINITIONS_AT, ID, NULL, TAG_LIST, TAGS, Schema, closed, either, nullable
 
 # A query is part of an address, which many on its way cut short.
 MAX_IN_QUERY = 4096

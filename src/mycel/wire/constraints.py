@@ -10,8 +10,8 @@ from mycel.domain.episode import Action
 from mycel.domain.link import PLACE_RELATIONS
 from mycel.domain.memory import Visibility
 from mycel.domain.task import MAX_TASK_OUTPUT_BYTES
+from mycel.wire.schemas import ID, NULL, Schema, either, filled, one_of
 from mycel.wire.vocabulary import WORDS
-from mycel.wire.words import ID, NULL, Schema, either, filled, one_of
 
 _OTHERS = [visibility.value for visibility in Visibility if visibility is not Visibility.ROLE]
 # Roles go with the visibility `role`, and with no other.

@@ -11,8 +11,7 @@ from mycel.domain.team import Kind, Role
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.wire.constraints import AUDIENCE, ENDING, EXPIRY
 from mycel.wire.operations import IDEMPOTENCY, Operation
-from mycel.wire.vocabulary import meaning_of
-from mycel.wire.words import (
+from mycel.wire.schemas import (
     ARTIFACT_PATH,
     DEFINITIONS,
     FILE_CONTENT,
@@ -33,6 +32,7 @@ from mycel.wire.words import (
     ref,
     text,
 )
+from mycel.wire.vocabulary import meaning_of
 
 # A memory always has them, so an edit cannot empty them.
 _KEPT = frozenset(

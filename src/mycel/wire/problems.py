@@ -11,18 +11,18 @@ from typing import Any
 from mycel.errors import (
     AccessDenied,
     Conflict,
-    Dangling,
     InvalidInput,
+    InvalidState,
     LimitExceeded,
     Misconfigured,
     MycelError,
     NotFound,
+    ReferenceNotFound,
     StorageFull,
     StoreDamaged,
     TooLarge,
     Unauthenticated,
     Unavailable,
-    Unfitting,
 )
 
 MEDIA_TYPE = "application/problem+json"
@@ -31,9 +31,9 @@ STATUSES: Mapping[type[MycelError], HTTPStatus] = MappingProxyType(
     {
         MycelError: HTTPStatus.INTERNAL_SERVER_ERROR,
         InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
-        Unfitting: HTTPStatus.CONFLICT,
+        InvalidState: HTTPStatus.CONFLICT,
         NotFound: HTTPStatus.NOT_FOUND,
-        Dangling: HTTPStatus.CONFLICT,
+        ReferenceNotFound: HTTPStatus.CONFLICT,
         AccessDenied: HTTPStatus.FORBIDDEN,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         Conflict: HTTPStatus.CONFLICT,
@@ -54,7 +54,9 @@ _FAMILIES: Mapping[int, type[MycelError]] = {
     **{status: family for family, status in STATUSES.items() if status != HTTPStatus.INTERNAL_SERVER_ERROR},
 }
 # Errors that share their status with others.
-_BY_CODE: Mapping[str, type[MycelError]] = {error.code: error for error in (Dangling, StoreDamaged, Unfitting)}
+_BY_CODE: Mapping[str, type[MycelError]] = {
+    error.code: error for error in (ReferenceNotFound, StoreDamaged, InvalidState)
+}
 
 
 def status_of(error: MycelError) -> HTTPStatus:

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mycel.domain.artifact import ArtifactType
-from mycel.domain.ask import MAX_QUERY_BYTES
-from mycel.domain.asking import ANY_STATUS, EXPIRED
-from mycel.domain.capturing import CaptureMode
+from mycel.domain.capture_request import CaptureMode
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import Action, RateBy
 from mycel.domain.fields import MAX_PAGE
@@ -30,11 +28,13 @@ from mycel.domain.link import Relation
 from mycel.domain.memory import MadeBy, MemoryType, Scope, Status, Visibility
 from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets
 from mycel.domain.ranking import Ranking
+from mycel.domain.request_filters import ANY_STATUS, EXPIRED
+from mycel.domain.search_request import MAX_QUERY_BYTES
 from mycel.domain.source import EventState
 from mycel.domain.task import ENDINGS, MAX_ARTIFACTS, MAX_LESSONS, MAX_TASK_OUTPUT_BYTES
 from mycel.domain.team import Kind, Role, Trust
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
-from mycel.wire.words import (
+from mycel.wire.schemas import (
     ARTIFACT_CURSOR,
     ARTIFACT_FOLDER,
     ARTIFACT_PATH,

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from mycel.engine.transcripts.growth import grown
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.surfaces.hooks import transcript as reading
-from mycel.surfaces.hooks.transcript import Stretch, has_words, new_stretch, read_piece
+from mycel.surfaces.hooks.transcript import TimeBucket, has_words, new_stretch, read_piece
 from tests.surfaces.hooks.hooking import said
 
 
-def pieces(stretch: Stretch) -> list[str]:
+def pieces(stretch: TimeBucket) -> list[str]:
     found: list[str] = []
     while stretch.since < stretch.until:
         piece = read_piece(stretch)

@@ -27,10 +27,10 @@ from mycel.client.exchanges import TRIES
 from mycel.client.workspace import RemoteWorkspace
 from mycel.errors import MycelError, Unavailable
 from mycel.settings import Settings, load_settings
-from mycel.surfaces.agents.checkup import check_queue, check_service
+from mycel.surfaces.agents.checks import check_queue, check_service
 from mycel.surfaces.cli.invocation import Invocation
 from mycel.surfaces.cli.main import build
-from mycel.surfaces.hooks import command, courier
+from mycel.surfaces.hooks import background_sender, command
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import read_environment
 from mycel.surfaces.hooks.events import EVENTS
@@ -170,12 +170,12 @@ def by_doctor(data: Path, _stranger: Stranger) -> None:
 
 
 def by_courier(data: Path, _stranger: Stranger) -> None:
-    for errand in (courier.START, courier.SEND):
+    for errand in (background_sender.START, background_sender.SEND):
         queue_a_write(data)
         with pytest.MonkeyPatch.context() as patch:
             # Also where it takes the service for started.
-            patch.setattr(courier, "_start_service", lambda *_: True)
-            courier.main([str(data), errand])
+            patch.setattr(background_sender, "_start_service", lambda *_: True)
+            background_sender.main([str(data), errand])
 
 
 def by_hooks(data: Path, _stranger: Stranger) -> None:

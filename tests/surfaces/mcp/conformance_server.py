@@ -22,13 +22,13 @@ from mycel.domain.ids import TeamName
 from mycel.errors import InvalidInput
 from mycel.surfaces.http.app import create_app
 from mycel.surfaces.mcp import progress, server
-from mycel.surfaces.mcp.guests import Guest
+from mycel.surfaces.mcp.argument_help import Schema
+from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.prompts import Written
 from mycel.surfaces.mcp.resources import Rendered
 from mycel.surfaces.mcp.server import Offer
-from mycel.surfaces.mcp.telling import Tell, Told
 from mycel.surfaces.mcp.tool import LocalTool, Tool
-from mycel.surfaces.mcp.words import Schema
+from mycel.surfaces.mcp.tool_results import Tell, Told
 
 
 def _fail(_found: object, _home: TeamName) -> Told:

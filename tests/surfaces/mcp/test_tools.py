@@ -11,13 +11,13 @@ import pytest
 from mcp import Client, MCPError
 
 import mycel
+from mycel.surfaces.mcp.argument_help import OF_TOOL, WORDS
 from mycel.surfaces.mcp.arguments import repeat_key
 from mycel.surfaces.mcp.server import INSTRUCTIONS
 from mycel.surfaces.mcp.tool import LocalTool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.tools import TOOLS
-from mycel.surfaces.mcp.words import OF_TOOL, WORDS
-from mycel.surfaces.mcp.working import WORKING
+from mycel.surfaces.mcp.working_memory_tools import WORKING
 from tests.service_process import eventually
 from tests.surfaces.mcp.clients import MODERN, OLDER, Served, empty_archive, found, run, save, text_of
 

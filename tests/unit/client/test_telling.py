@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mycel.client import telling as module
+from mycel.client import change_stream as module
+from mycel.client.change_stream import PATIENCE_SECONDS, Open, Read, telling
 from mycel.client.exchanges import TRIES, Failed, Pause, Received, Sent
-from mycel.client.telling import PATIENCE_SECONDS, Open, Read, telling
 from mycel.domain.change import Change, Operation
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, NotFound, Unauthenticated, Unavailable

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from mycel.domain.asking import read_filters, read_limit, read_order
 from mycel.domain.memory import MemoryType, Status
 from mycel.domain.query import Filters, Order, OrderField
+from mycel.domain.request_filters import read_filters, read_limit, read_order
 from mycel.errors import InvalidInput
 
 NOW = datetime(2026, 11, 15, 9, tzinfo=UTC)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mycel.domain.cursor import CURSOR, read_cursor, write_cursor
 from mycel.domain.query import Order, OrderField
-from mycel.errors import InvalidInput, Unfitting
+from mycel.errors import InvalidInput, InvalidState
 
 ORDERS = [Order(field, descending) for field in OrderField for descending in (True, False)]
 TIMES = {OrderField.CREATED_AT, OrderField.UPDATED_AT}
@@ -27,7 +27,7 @@ def test_a_cursor_is_read_as_it_was_written(order: Order, number: int, when: int
 def test_a_cursor_of_another_order_does_not_fit() -> None:
     cursor = write_cursor(Order(), 5, 1)
     for order in ORDERS[1:]:
-        with pytest.raises(Unfitting) as refused:
+        with pytest.raises(InvalidState) as refused:
             read_cursor(cursor, order)
         assert refused.value.field == "cursor"
 
@@ -36,7 +36,7 @@ def test_a_cursor_of_another_order_does_not_fit() -> None:
 def test_whatever_has_its_form_is_a_place_or_does_not_fit(cursor: str, order: Order) -> None:
     try:
         last, number = read_cursor(cursor, order)
-    except Unfitting:
+    except InvalidState:
         return
     assert isinstance(last, int) is (order.field in TIMES)
     assert number >= 0
@@ -46,4 +46,4 @@ def test_whatever_has_its_form_is_a_place_or_does_not_fit(cursor: str, order: Or
 def test_anything_else_is_wrong(cursor: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_cursor(cursor, Order())
-    assert not isinstance(refused.value, Unfitting)
+    assert not isinstance(refused.value, InvalidState)

@@ -1,6 +1,6 @@
 import pytest
 
-from mycel.domain.words import Plan
+from mycel.domain.indexed_words import Plan
 from mycel.retrieval.analysis import index_text
 from mycel.retrieval.lexical import (
     FUNCTION_WORDS,

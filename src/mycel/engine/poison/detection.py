@@ -283,7 +283,7 @@ def _edges_of(hints: Iterable[str]) -> _Edges:
 
 @cache
 def _lexicon() -> dict[str, tuple[tuple[int, _Sign], ...]]:
-    from mycel.engine.poison.words import WORDS
+    from mycel.engine.poison.weighted_words import WORDS
 
     found: dict[str, tuple[tuple[int, _Sign], ...]] = {}
     for number, (meaning, weight, phrases) in enumerate(WORDS):

@@ -10,7 +10,7 @@ from typing import cast
 
 from mycel.domain import fields
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES, check_size, size_of
-from mycel.engine.transcripts.privacy import Shutter
+from mycel.engine.transcripts.privacy import PrivateFilter
 from mycel.engine.transcripts.said import PARAGRAPH, ROLES, TOOL, UNKNOWN, Said, clip
 from mycel.errors import InvalidInput
 
@@ -42,7 +42,7 @@ def read_item(item: Item, *, field: str, said_at: datetime | None) -> Iterator[S
     """One message, or one call of a tool or its result where these stand beside the messages."""
     kind = item.get("type")
     if "role" not in item and isinstance(kind, str) and kind not in _SPOKEN:
-        found = _part_text(item, field=field, shutter=Shutter())
+        found = _part_text(item, field=field, shutter=PrivateFilter())
         if found and found[0] == TOOL:
             yield Said(TOOL, found[1], said_at=said_at)
         return
@@ -53,7 +53,7 @@ def read_item(item: Item, *, field: str, said_at: datetime | None) -> Iterator[S
 
 def read_content(item: Item, *, role: str, field: str) -> Iterator[tuple[str, str]]:
     """The texts of a message under its own role, texts that follow one another as one; tools under theirs."""
-    shutter = Shutter()
+    shutter = PrivateFilter()
     texts: list[str] = []
     for part, place in (*_parts(item, field=field), *_calls(item, field=field)):
         found = _part_text(part, field=place, shutter=shutter)
@@ -89,7 +89,7 @@ def _spoken(texts: list[str], *, role: str) -> Iterator[tuple[str, str]]:
 
 def _who(item: Item, *, field: str) -> tuple[str, str | None]:
     speaker = item.get("speaker") or item.get("name")
-    name = None if not speaker else Shutter().shown(fields.label(speaker, field=f"{field}.name")).strip() or None
+    name = None if not speaker else PrivateFilter().shown(fields.label(speaker, field=f"{field}.name")).strip() or None
     if item.get("role") in (None, ""):
         if name is None:
             raise InvalidInput("must say who speaks, as a role or a name", field=f"{field}.role")
@@ -130,7 +130,7 @@ def _calls(item: Item, *, field: str) -> Iterator[tuple[object, str]]:
         yield {**named, "type": "tool_use"}, place
 
 
-def _part_text(part: object, *, field: str, shutter: Shutter) -> tuple[str, str] | None:
+def _part_text(part: object, *, field: str, shutter: PrivateFilter) -> tuple[str, str] | None:
     """Whether a part was said or is a tool's, and its text; None for thoughts, images and what nobody knows."""
     if isinstance(part, str):
         return UNKNOWN, shutter.shown(_checked(part, field=field))
@@ -148,13 +148,13 @@ def _part_text(part: object, *, field: str, shutter: Shutter) -> tuple[str, str]
     return None
 
 
-def _use(item: Item, *, kind: str, field: str, shutter: Shutter) -> str:
+def _use(item: Item, *, kind: str, field: str, shutter: PrivateFilter) -> str:
     """A short line; hidden parts go before it is cut, so that a cut cannot lose the mark that hides them."""
     given = item.get("name")
     name = given if isinstance(given, str) and given.strip() else kind.removesuffix("_call").removesuffix("tool_use")
     shown = shutter.shown(_checked(_input_text(item, field=field), field=field))
     line = clip(" ".join(shown.split()), most=MOST_OF_INPUT)
-    label = clip(" ".join(Shutter().shown(_checked(name, field=f"{field}.name")).split()), most=MOST_OF_NAME)
+    label = clip(" ".join(PrivateFilter().shown(_checked(name, field=f"{field}.name")).split()), most=MOST_OF_NAME)
     return f"[tool {label or 'unknown'}] {line}".rstrip()
 
 
@@ -180,7 +180,7 @@ def _unpacked(text: str) -> object:
         return text
 
 
-def _result(item: Item, *, field: str, shutter: Shutter) -> str:
+def _result(item: Item, *, field: str, shutter: PrivateFilter) -> str:
     texts = _texts(_first(item, _OUTPUTS), field=field)
     return clip(shutter.shown(PARAGRAPH.join(texts)), most=MOST_OF_RESULT)
 

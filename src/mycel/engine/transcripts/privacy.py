@@ -48,7 +48,7 @@ _IN_TEXTS = _Tags(PRIVATE, escaped=False)
 _IN_MESSAGES = _Tags(PRIVATE, REMINDER, ENVELOPE, OF_HOOKS, escaped=True)
 
 
-class Shutter:
+class PrivateFilter:
     """Takes the hidden parts out of one message, whose texts are given in order.
 
     What is opened and not closed hides everything to the end of the message. Two openings need two closings: a
@@ -83,4 +83,4 @@ class Shutter:
 
 def without_private(text: str) -> str:
     """A text that a person gave, as it is but for its private parts."""
-    return Shutter(_IN_TEXTS).shown(text)
+    return PrivateFilter(_IN_TEXTS).shown(text)

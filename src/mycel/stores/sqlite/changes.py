@@ -9,7 +9,7 @@ from functools import lru_cache
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.access.telling import told
+from mycel.access.visible_change import told
 from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Sighting, Today, sighting_of
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory

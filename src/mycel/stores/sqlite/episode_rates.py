@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.episode_store import MonthOfEpisodes, Stretch
+from mycel.contracts.episode_store import MonthOfEpisodes, TimeBucket
 from mycel.domain.episode import NO_WORDING, Action, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import MemoryId
 from mycel.stores.sqlite.clauses import Clause, visible
@@ -78,7 +78,7 @@ def outcomes_after(connection: apsw.Connection, scope: ReadScope, ids: Collectio
 
 
 def rates_over_time(
-    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
+    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[TimeBucket]
 ) -> list[Tally]:
     wanted, values = matching_episodes(filters)
     seen, scope_values = visible(scope)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.clock import Clock
-from mycel.contracts.episode_store import MonthOfEpisodes, Stretch, Wording
+from mycel.contracts.episode_store import MonthOfEpisodes, TimeBucket, Wording
 from mycel.contracts.store import Match, Nearest, PastVersion
 from mycel.domain.archive import Record
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
@@ -22,6 +22,7 @@ from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.episode import Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import EventId, MemberId, MemoryId, RecallId, ReportId, SourceId, TeamName
 from mycel.domain.inbox import Surroundings
+from mycel.domain.indexed_words import Plan
 from mycel.domain.link import Link
 from mycel.domain.memory import EvidenceRef, Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -32,10 +33,10 @@ from mycel.domain.recall import LoggedRecall, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
-from mycel.domain.words import Plan
 from mycel.errors import StoreDamaged, Unavailable
 from mycel.stores.sqlite import (
     approaches,
+    archive,
     artifacts,
     backup,
     candidates,
@@ -46,14 +47,13 @@ from mycel.stores.sqlite import (
     episode_rates,
     episodes,
     memories,
-    moving,
     purge,
     queue,
     recalls,
     reports,
     sources,
     upkeep,
-    words,
+    word_search,
 )
 from mycel.stores.sqlite.buffers import ReadTraces
 from mycel.stores.sqlite.database import Database, Disk, Records
@@ -138,13 +138,15 @@ class SqliteStore:
     def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
         if not plan.anchors and not plan.phrases:
             return []
-        counted = self._database.read(self._frequencies.look_up, scope, words.named_terms(plan))
-        found = self._database.read(words.search_shared, scope, plan, filters=filters, limit=limit, counted=counted)
+        counted = self._database.read(self._frequencies.look_up, scope, word_search.named_terms(plan))
+        found = self._database.read(
+            word_search.search_shared, scope, plan, filters=filters, limit=limit, counted=counted
+        )
         if counted.restricted:
             found += self._database.read(
-                words.search_restricted, scope, plan, filters=filters, limit=limit, counted=counted
+                word_search.search_restricted, scope, plan, filters=filters, limit=limit, counted=counted
             )
-        return words.best_of(found, plan, limit=limit)
+        return word_search.best_of(found, plan, limit=limit)
 
     def word_frequencies(self, scope: ReadScope, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
         counted = self._database.read(self._frequencies.look_up, scope, terms)
@@ -271,7 +273,7 @@ class SqliteStore:
         return self._database.read(episode_rates.outcomes_after, scope, ids)
 
     def rates_over_time(
-        self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[Stretch]
+        self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[TimeBucket]
     ) -> Sequence[Tally]:
         return self._database.read(episode_rates.rates_over_time, scope, filters, stretches)
 
@@ -339,7 +341,7 @@ class SqliteStore:
         return self._database.read(artifacts.artifact_details, scope, ids)
 
     def read_records(self, scope: ReadScope, take: Callable[[Record], None]) -> None:
-        self._database.read(moving.read_records, scope, take)
+        self._database.read(archive.read_records, scope, take)
 
     def find_receipt(self, memory_id: MemoryId) -> Receipt | None:
         return self._database.read(purge.find_receipt, memory_id)

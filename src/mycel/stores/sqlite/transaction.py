@@ -20,6 +20,7 @@ from mycel.domain.change import Operation
 from mycel.domain.embedding import Embedded, Reached
 from mycel.domain.episode import Episode, EpisodeDetail
 from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.link import Link
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -27,7 +28,6 @@ from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, Step
 from mycel.domain.team import ENGINE
-from mycel.domain.words import IndexedText
 from mycel.errors import NotFound
 from mycel.retrieval.columns import indexed_text
 from mycel.stores.sqlite import (
@@ -39,13 +39,13 @@ from mycel.stores.sqlite import (
     embeddings,
     episode_rates,
     episodes,
+    import_records,
     memories,
     purge,
     queue,
     reports,
     requests,
     sources,
-    taking,
     upkeep,
 )
 from mycel.stores.sqlite.deferred import DeferredWrites, Statement
@@ -437,7 +437,7 @@ class SqliteTransaction:
         if isinstance(record, MemoryRecord):
             return self._take_memory(scope, record, by, words or indexed_text(record.present.memory), dry_run=dry_run)
         if not isinstance(record, Link):
-            return taking.take_plain(self.connection, scope, record, dry_run=dry_run)
+            return import_records.take_plain(self.connection, scope, record, dry_run=dry_run)
         if memories.find_link(self.connection, record) is not None:
             return Taken.UNCHANGED
         if not dry_run:
@@ -448,16 +448,19 @@ class SqliteTransaction:
         self, scope: ReadScope, record: MemoryRecord, by: MemberId, words: IndexedText, *, dry_run: bool
     ) -> Taken:
         memory = record.present.memory
-        number, standing = taking.find_standing(self.connection, scope, memory.id) or (self._last_number + 1, None)
-        taken = taking.weigh_memory(self.connection, record, standing)
+        number, standing = import_records.find_standing(self.connection, scope, memory.id) or (
+            self._last_number + 1,
+            None,
+        )
+        taken = import_records.weigh_memory(self.connection, record, standing)
         if dry_run or taken not in {Taken.NEW, Taken.UPDATED}:
             return taken
         if standing is None:
             self._last_number = number
-            taking.insert_memory(self.connection, record, words, number=number)
+            import_records.insert_memory(self.connection, record, words, number=number)
             self._log(Operation.CREATE, memory, by=by)
         else:
-            taking.replace_memory(self.connection, record, words, number=number)
+            import_records.replace_memory(self.connection, record, words, number=number)
             self._log(Operation.UPDATE, memory, by=by, before=standing.memory)
         return taken
 

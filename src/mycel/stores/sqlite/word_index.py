@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mycel.access.scope import ReadScope
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory, Visibility
-from mycel.domain.words import IndexedText
 from mycel.stores.sqlite.deferred import DeferredWrites, Statement
 
 # What is removed is removed first: a row that changes, or goes from one index to the other, is put in anew.

@@ -12,15 +12,15 @@ from pathlib import Path
 from mycel.domain.team import OPERATOR
 from mycel.errors import MycelError
 from mycel.settings import Settings
-from mycel.surfaces.agents.connecting import connection_of
+from mycel.surfaces.agents.connection import connection_of
 from mycel.surfaces.agents.findings import Finding, ok, problem, warning
 from mycel.surfaces.agents.hook_switches import hindrance_of
 from mycel.surfaces.agents.identity_checks import Endpoint, identity_of
-from mycel.surfaces.agents.installing import plan_install
-from mycel.surfaces.agents.probing import ask_hook, list_tools, program_of, server_of
+from mycel.surfaces.agents.install import plan_install
+from mycel.surfaces.agents.probe import ask_hook, list_tools, program_of, server_of
 from mycel.surfaces.agents.setups import Setup, find_setups
 from mycel.surfaces.agents.table import USER
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import name_of
 from mycel.surfaces.hooks.place import find_place
 

@@ -14,7 +14,7 @@ from mycel.surfaces.agents.json_settings import HOOKS
 from mycel.surfaces.agents.setups import Setup, config_file, hooks_file, read_json, read_toml
 from mycel.surfaces.agents.shapes import is_own_command
 from mycel.surfaces.agents.table import PROJECT, USER
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.log import FOLDER
 
 SESSIONS = "sessions"
@@ -46,7 +46,7 @@ def ran_without_hooks(setup: Setup, home: Path, data: Path) -> bool:
 
 
 def codex_home(setup: Setup) -> Path:
-    from mycel.surfaces.agents.connecting import site_of
+    from mycel.surfaces.agents.connection import site_of
 
     return config_file(site_of(setup.site.agent, USER)).parent
 

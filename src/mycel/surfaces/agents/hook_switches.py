@@ -10,7 +10,7 @@ from mycel.surfaces.agents import codex_trust
 from mycel.surfaces.agents.setups import Setup, claude_settings, gemini_settings, read_json, read_toml
 from mycel.surfaces.agents.shapes import SERVER
 from mycel.surfaces.agents.toml_settings import FEATURES, HOOKS
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 
 
 class Hindrance(NamedTuple):

@@ -11,7 +11,7 @@ from typing import cast
 
 from mycel.surfaces.agents.json_text import NotEditable
 from mycel.surfaces.agents.shapes import Connection, Entry
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import name_of
 
 MARK = "// Written by `mycel install opencode`"

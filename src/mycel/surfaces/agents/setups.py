@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from mycel.settings import Settings
-from mycel.surfaces.agents.connecting import COMMAND, connection_of, site_of
-from mycel.surfaces.agents.installing import Site
+from mycel.surfaces.agents.connection import COMMAND, connection_of, site_of
+from mycel.surfaces.agents.install import Site
 from mycel.surfaces.agents.json_text import JsonText, NotEditable
-from mycel.surfaces.agents.probing import option_of
+from mycel.surfaces.agents.probe import option_of
 from mycel.surfaces.agents.records import Installed, Records
 from mycel.surfaces.agents.shapes import SERVER, Connection, Entry
 from mycel.surfaces.agents.table import AGENTS, PROJECT, USER
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import installed_events
 from mycel.surfaces.hooks.place import find_place
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mycel.surfaces.agents import shapes
 from mycel.surfaces.agents.shapes import Connection, Entry
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import Event
 
 USER, PROJECT = "user", "project"

@@ -46,7 +46,7 @@ def doctor(context: typer.Context) -> None:
 
 def _examine(call: Invocation) -> Iterator[Finding]:
     from mycel.surfaces.agents.agent_checks import Surroundings, check_agents
-    from mycel.surfaces.agents.checkup import check_data, check_queue, check_service, check_sqlite
+    from mycel.surfaces.agents.checks import check_data, check_queue, check_service, check_sqlite
     from mycel.surfaces.agents.findings import ok, problem
 
     try:
@@ -75,7 +75,7 @@ def _examine(call: Invocation) -> Iterator[Finding]:
 
 
 def _through_the_service(call: Invocation) -> Told:
-    from mycel.surfaces.agents.checkup import check_caller, check_index, check_stores
+    from mycel.surfaces.agents.checks import check_caller, check_index, check_stores
     from mycel.surfaces.agents.findings import problem
 
     try:

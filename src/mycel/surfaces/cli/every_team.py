@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from mycel.domain.asking import DEFAULT_PAGE
 from mycel.domain.query import Order, Page
+from mycel.domain.request_filters import DEFAULT_PAGE
 from mycel.domain.team import EXECUTIVE
-from mycel.errors import Dangling, InvalidInput, MycelError, NotFound, StoreDamaged
+from mycel.errors import InvalidInput, MycelError, NotFound, ReferenceNotFound, StoreDamaged
 from mycel.surfaces.cli.output import note
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Teams:
         for memory in self.memories.values():
             try:
                 return act(memory)
-            except Dangling:
+            except ReferenceNotFound:
                 raise
             except (NotFound, StoreDamaged) as error:
                 # It may have been in the store that is damaged.

@@ -8,18 +8,18 @@ from types import MappingProxyType
 from mycel.errors import (
     AccessDenied,
     Conflict,
-    Dangling,
     InvalidInput,
+    InvalidState,
     LimitExceeded,
     Misconfigured,
     MycelError,
     NotFound,
+    ReferenceNotFound,
     StorageFull,
     StoreDamaged,
     TooLarge,
     Unauthenticated,
     Unavailable,
-    Unfitting,
 )
 
 FAILED = 1
@@ -29,7 +29,7 @@ EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
         MycelError: FAILED,
         InvalidInput: 2,
         NotFound: 3,
-        Dangling: 3,
+        ReferenceNotFound: 3,
         AccessDenied: 4,
         Conflict: 5,
         LimitExceeded: 6,
@@ -39,7 +39,7 @@ EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
         Unauthenticated: 10,
         TooLarge: 11,
         StoreDamaged: 12,
-        Unfitting: 2,
+        InvalidState: 2,
     }
 )
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.hooks.happening import AGENTS
+from mycel.surfaces.hooks.hook_event import AGENTS
 
 
 def add_to(app: typer.Typer) -> None:

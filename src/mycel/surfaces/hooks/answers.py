@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import name_of
 
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mycel.engine.transcripts.privacy import Shutter, without_private
-from mycel.surfaces.hooks import happening as told
+from mycel.engine.transcripts.privacy import PrivateFilter, without_private
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.environment import HookSettings
-from mycel.surfaces.hooks.happening import Happening, Message
+from mycel.surfaces.hooks.hook_event import Happening, Message
 from mycel.surfaces.hooks.memory_files import memory_files
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.queue import Write
 from mycel.surfaces.hooks.session import Session
-from mycel.surfaces.hooks.transcript import Stretch, has_words, new_stretch
+from mycel.surfaces.hooks.transcript import TimeBucket, has_words, new_stretch
 
 SESSION, FILE, TASK = "/api/capture/session", "/api/memory/index", "/api/tasks/after"
 MAX_FILE_BYTES = 1024 * 1024
@@ -54,9 +54,9 @@ def _of_transcript(happened: Happening, file: Path, session: Session) -> list[Wr
     return found
 
 
-def _stretches(file: Path, agent: str, session: Session) -> list[Stretch]:
+def _stretches(file: Path, agent: str, session: Session) -> list[TimeBucket]:
     """What a hook was queueing when it ended comes first, exactly as it was: told twice like that, it is kept once."""
-    again = [Stretch(str(file), agent, *session.unfinished)] if session.unfinished else []
+    again = [TimeBucket(str(file), agent, *session.unfinished)] if session.unfinished else []
     found = new_stretch(file, agent=agent, known=session.offset)
     if found.until == found.since:
         return again
@@ -65,15 +65,15 @@ def _stretches(file: Path, agent: str, session: Session) -> list[Stretch]:
 
 
 def without_private_messages(messages: Iterable[Message]) -> list[Message]:
-    shown = [{"role": one["role"], "content": Shutter().shown(one["content"])} for one in messages]
+    shown = [{"role": one["role"], "content": PrivateFilter().shown(one["content"])} for one in messages]
     return [one for one in shown if one["content"].strip()]
 
 
 def failure_write(happened: Happening, place: Place, session: Session | None) -> Write:
-    asked = Shutter().shown(happened.prompt) if happened.prompt else session.title if session else ""
+    asked = PrivateFilter().shown(happened.prompt) if happened.prompt else session.title if session else ""
     words = {
         "title": " ".join(asked.split())[:160],
-        "output": Shutter().shown(happened.last_words)[:MAX_OUTPUT],
+        "output": PrivateFilter().shown(happened.last_words)[:MAX_OUTPUT],
         "session_id": happened.session_id,
     }
     return Write(
@@ -81,7 +81,7 @@ def failure_write(happened: Happening, place: Place, session: Session | None) ->
         {
             "task_id": happened.task_id,
             "action": "failed",
-            "what_went_wrong": Shutter().shown(happened.failure or "")[:MAX_WHY].strip() or "it did not say what",
+            "what_went_wrong": PrivateFilter().shown(happened.failure or "")[:MAX_WHY].strip() or "it did not say what",
             **{name: value for name, value in words.items() if value},
             **place.belongings(),
         },

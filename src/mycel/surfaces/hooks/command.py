@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.answers import answer_of
 from mycel.surfaces.hooks.clock import Deadline, age_of_process
 from mycel.surfaces.hooks.environment import DEBUG, HookSettings, read_environment
@@ -122,7 +122,7 @@ def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, ans
     if not place.hooks or (happened.files and not memory_files(happened, place, settings)):
         return
     # Only now: most hooks end before, and all that follows takes as long to load as all before.
-    from mycel.surfaces.hooks.acting import act
+    from mycel.surfaces.hooks.actions import act
 
     act(
         happened,

@@ -88,7 +88,7 @@ class Delivery:
         self._deadline.extend(_ANSWER_SECONDS)
 
     def _is_starting(self) -> bool:
-        from mycel.surfaces.hooks.courier import is_at_work
+        from mycel.surfaces.hooks.background_sender import is_at_work
 
         return is_at_work(self._folder)
 
@@ -117,7 +117,7 @@ class Delivery:
             self._send_courier(starts_service=False)
 
     def _send_courier(self, *, starts_service: bool) -> None:
-        from mycel.surfaces.hooks.courier import dispatch
+        from mycel.surfaces.hooks.background_sender import dispatch
 
         dispatch(self._settings, self._caller, self._log, starts_service=starts_service)
 

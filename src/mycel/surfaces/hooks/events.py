@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 
 
 class Event(NamedTuple):

@@ -21,7 +21,7 @@ from mycel.domain.envelope import (
     one_line,
     under_key,
 )
-from mycel.engine.transcripts.privacy import Shutter
+from mycel.engine.transcripts.privacy import PrivateFilter
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.place import Place
@@ -96,7 +96,7 @@ def is_command(prompt: str) -> bool:
 
 def question_in(prompt: str) -> str | None:
     """What to search for, if the prompt says enough."""
-    asked = Shutter().shown(prompt).replace("\0", " ").strip()
+    asked = PrivateFilter().shown(prompt).replace("\0", " ").strip()
     if is_command(asked) or len(asked) < LEAST_CHARACTERS or len(asked.split()) < LEAST_WORDS:
         return None
     return asked[:MOST_OF_QUERY]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mycel.surfaces.hooks.environment import HookSettings
-from mycel.surfaces.hooks.happening import Happening
+from mycel.surfaces.hooks.hook_event import Happening
 from mycel.surfaces.hooks.place import Place
 
 _PRIVATE = "private"

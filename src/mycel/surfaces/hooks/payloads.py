@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from mycel.surfaces.hooks import happening as told
+from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import kind_of, squeezed
-from mycel.surfaces.hooks.happening import Happening
+from mycel.surfaces.hooks.hook_event import Happening
 
 Payload = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mycel.surfaces.hooks.files import make_folder, sync_folder, write_whole
-from mycel.surfaces.hooks.transcript import Stretch
+from mycel.surfaces.hooks.transcript import TimeBucket
 
 MAX_FILES = 1000
 MAX_BYTES = 256 * 1024 * 1024
@@ -30,7 +30,7 @@ class Write(NamedTuple):
 
     path: str
     body: dict[str, Any]
-    transcript: Stretch | None = None
+    transcript: TimeBucket | None = None
     may_repeat: bool = False
 
 
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
     key: str
     to: str
     body: bytes
-    transcript: Stretch | None = None
+    transcript: TimeBucket | None = None
 
     def with_messages(self, text: str, *, is_last: bool) -> Entry | None:
         """To be sent for one piece of its transcript; whatever ends a session ends it with its last piece.
@@ -83,7 +83,7 @@ class Queue:
         sync_folder(self.folder)
         return self._make_room(names)
 
-    def advance(self, entry: Entry, rest: Stretch) -> Entry:
+    def advance(self, entry: Entry, rest: TimeBucket) -> Entry:
         """So much of a transcript is left. Lost by a power cut, more is told twice, and kept once."""
         further = entry._replace(transcript=rest)
         self._keep(further, durable=False)
@@ -95,7 +95,7 @@ class Queue:
             try:
                 head, _, body = file.read_bytes().partition(b"\n")
                 found = json.loads(head)
-                stretch = Stretch(*found["transcript"]) if found.get("transcript") else None
+                stretch = TimeBucket(*found["transcript"]) if found.get("transcript") else None
                 entry = Entry(file, str(found["path"]), str(found["key"]), str(found["to"]), body, stretch)
             except FileNotFoundError:
                 continue

@@ -12,7 +12,7 @@ from typing import Any, cast
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.faults import TimeUp
 from mycel.surfaces.hooks.files import locked, make_folder, write_whole
-from mycel.surfaces.hooks.happening import Message
+from mycel.surfaces.hooks.hook_event import Message
 
 MAX_SESSIONS = 500
 MAX_SHOWN = 500

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from mycel.engine.transcripts.privacy import PRIVATE, Shutter, without_private
-from mycel.surfaces.hooks.happening import CODEX
+from mycel.engine.transcripts.privacy import PRIVATE, PrivateFilter, without_private
+from mycel.surfaces.hooks.hook_event import CODEX
 
 PIECE_BYTES = 128 * 1024
 # A line that is longer is passed over: no service would take it.
@@ -28,7 +28,7 @@ _STRUCTURE = frozenset(
 )
 
 
-class Stretch(NamedTuple):
+class TimeBucket(NamedTuple):
     """Whole lines of a file, from one byte to another."""
 
     file: str
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
     end: int
 
 
-def new_stretch(file: Path, *, agent: str, known: int) -> Stretch:
+def new_stretch(file: Path, *, agent: str, known: int) -> TimeBucket:
     """What was written since; the last line may still be being written. A file that has shrunk is another one."""
     try:
         with file.open("rb") as opened:
@@ -54,7 +54,7 @@ def new_stretch(file: Path, *, agent: str, known: int) -> Stretch:
     except FileNotFoundError:
         # An agent may tell of a session before it has written anything down.
         since = until = known
-    return Stretch(str(file), agent, since, until)
+    return TimeBucket(str(file), agent, since, until)
 
 
 def has_words(file: Path, words: str) -> bool:
@@ -69,7 +69,7 @@ def has_words(file: Path, words: str) -> bool:
     return any(form.encode("utf-8", "replace") in raw for form in forms)
 
 
-def read_piece(stretch: Stretch) -> Piece:
+def read_piece(stretch: TimeBucket) -> Piece:
     """The first piece of a stretch. `OSError` when the file is gone."""
     with Path(stretch.file).open("rb") as opened:
         opened.seek(stretch.since)
@@ -111,13 +111,13 @@ def _line_without_private(line: str) -> str:
         return f"{line}\n"
     try:
         found: object = json.loads(line)
-        return json.dumps(_cleaned(found, Shutter(), name=""), ensure_ascii=False) + "\n"
+        return json.dumps(_cleaned(found, PrivateFilter(), name=""), ensure_ascii=False) + "\n"
     except (ValueError, RecursionError):
         # Nobody could read it, and nobody can tell what of it is private.
         return ""
 
 
-def _cleaned(value: object, shutter: Shutter, *, name: str) -> Any:
+def _cleaned(value: object, shutter: PrivateFilter, *, name: str) -> Any:
     if isinstance(value, str):
         return without_private(value) if name in _STRUCTURE else shutter.shown(value)
     if isinstance(value, list):

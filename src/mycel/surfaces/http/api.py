@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mycel.embedded.workspace import Visit
 from mycel.errors import MycelError, StoreDamaged
+from mycel.surfaces.http.authentication import Visitors
 from mycel.surfaces.http.bodies import (
     JSON,
     LARGE_BODY_BYTES,
@@ -25,7 +26,6 @@ from mycel.surfaces.http.calls import Answer, Call
 from mycel.surfaces.http.paths import Paths
 from mycel.surfaces.http.problems import Problem, Refused, problem_of
 from mycel.surfaces.http.threads import Threads
-from mycel.surfaces.http.visitors import Visitors
 from mycel.wire.operations import OPERATIONS, Operation
 
 logger = logging.getLogger(__name__)

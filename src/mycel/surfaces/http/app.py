@@ -18,8 +18,9 @@ from mycel import __version__
 from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, front_page, mcp, metrics, signing_in, sockets, streams
+from mycel.surfaces.http import archives, browser_login, front_page, mcp, metrics, sockets, streams
 from mycel.surfaces.http.api import Api
+from mycel.surfaces.http.authentication import Visitors
 from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.descriptions import Descriptions
 from mycel.surfaces.http.feeds import Feeds, StreamLimits
@@ -30,9 +31,8 @@ from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.service import KnownDamages, Service, service_of
 from mycel.surfaces.http.staging import Staging, StagingLimits
 from mycel.surfaces.http.threads import Threads
-from mycel.surfaces.http.visitors import Visitors
 from mycel.wire.proof import CHALLENGE, LEAST_CHALLENGE, MOST_CHALLENGE, PROOF, new_secret, proof_of
-from mycel.wire.words import Schema
+from mycel.wire.schemas import Schema
 
 _OK: Schema = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
 _CONDITION: Schema = {
@@ -106,7 +106,7 @@ def create_app(
         *sockets.ROUTES,
         *archives.ROUTES,
         *metrics.ROUTES,
-        *signing_in.ROUTES,
+        *browser_login.ROUTES,
         *front_page.ROUTES,
         mcp.route(
             SessionLimits(

@@ -18,8 +18,8 @@ from mycel.surfaces.http.described import About, DescribedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.staging import Stage
 from mycel.wire.archives import EXPORT, IMPORT, REPORT, name_of
+from mycel.wire.schemas import FLAG, Schema
 from mycel.wire.shapes import to_json
-from mycel.wire.words import FLAG, Schema
 
 PACKED, LINES = "application/gzip", "application/x-ndjson"
 _EXPORT_TYPES = {"whole": bool, "packed": bool}

@@ -16,7 +16,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.source import IngestionEvent
 from mycel.embedded.workspace import Visit
-from mycel.errors import Conflict, InvalidInput, Unfitting
+from mycel.errors import Conflict, InvalidInput, InvalidState
 from mycel.surfaces.http.arguments import query_texts, require_known
 from mycel.surfaces.http.bodies import read_object
 from mycel.surfaces.http.problems import Problem, Refused
@@ -148,7 +148,7 @@ def _with_headers(operation: Operation, given: dict[str, Any], headers: Mapping[
 
 def _agreed(given: dict[str, Any], name: str, value: object) -> dict[str, Any]:
     if given.get(name) not in (None, value):
-        raise Unfitting("is given both as a header and as a field, and not the same", field=name)
+        raise InvalidState("is given both as a header and as a field, and not the same", field=name)
     return {**given, name: value}
 
 

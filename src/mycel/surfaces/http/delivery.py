@@ -8,8 +8,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import Receive
 
 from mycel.errors import MycelError
+from mycel.surfaces.http.authentication import refusal_of
 from mycel.surfaces.http.feeds import Feed, Outlet, Slow
-from mycel.surfaces.http.visitors import refusal_of
 
 # How long a connection that is cut may take to notice.
 CUTTING_SECONDS = 5.0

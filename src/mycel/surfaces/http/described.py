@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from mycel.surfaces.http.bodies import JSON
 from mycel.surfaces.http.routes import NotedRoute
-from mycel.wire.words import Schema
+from mycel.wire.schemas import Schema
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 from mycel.domain.change import Change
 from mycel.domain.ids import MemberId
 from mycel.errors import LimitExceeded, MycelError, Unavailable
-from mycel.services.following import Follower
-from mycel.surfaces.http.takings import MOST_AT_ONCE, Takings
+from mycel.services.change_feed import Follower
+from mycel.surfaces.http.grouped_reads import MOST_AT_ONCE, Takings
 from mycel.wire.events import Event, change_event, cursor_event
 
 # Some thirty kilobytes: with what a connection buffers, all that a slow reader costs.

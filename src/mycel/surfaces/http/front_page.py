@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from mycel import __version__
+from mycel.surfaces.http.browser_login import SIGN_IN
 from mycel.surfaces.http.descriptions import DOCS_PATH, OPENAPI_PATH
 from mycel.surfaces.http.routes import NotedRoute
-from mycel.surfaces.http.signing_in import SIGN_IN
 
 PATH = "/"
 _STYLE = """

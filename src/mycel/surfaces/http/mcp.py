@@ -158,7 +158,7 @@ def _made(tools: str, idle_seconds: float) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
-    from mycel.surfaces.mcp.guests import Context
+    from mycel.surfaces.mcp.callers import Context
     from mycel.surfaces.mcp.server import Offer, make_server
 
     async def door(ctx: Context) -> HttpGuest:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mycel.domain.ids import MemberId
 from mycel.embedded.workspace import Visit
 from mycel.errors import LimitExceeded, NotFound
-from mycel.surfaces.http.allowances import Allowance
+from mycel.surfaces.http.rate_limit import Allowance
 
 LINK_SECONDS = 10 * 60.0
 MAX_CODES = 4096

@@ -18,8 +18,8 @@ from mycel.wire.answers import Answers
 from mycel.wire.arguments import arguments, in_path, without
 from mycel.wire.nested import definitions
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS, Operation
+from mycel.wire.schemas import Schema, placed
 from mycel.wire.summaries import description_of, summary_of, tag_of
-from mycel.wire.words import Schema, placed
 
 AT = "#/components/schemas/"
 _TEXT = "text/markdown"

@@ -9,7 +9,7 @@ from typing import Any
 from mycel.surfaces.http.bodies import JSON, MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.wire.arguments import SPELLING
 from mycel.wire.problems import MEDIA_TYPE
-from mycel.wire.words import LABEL, MEMBER, TEAM, Schema, placed
+from mycel.wire.schemas import LABEL, MEMBER, TEAM, Schema, placed
 
 _AT = "#/components/schemas/"
 ABOUT = f"""The shared memory of a team of AI agents and people.

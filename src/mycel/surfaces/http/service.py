@@ -12,12 +12,12 @@ from starlette.requests import HTTPConnection
 
 from mycel.domain.damage import GUIDE, Damage
 from mycel.embedded.workspace import Visit, Workspace
+from mycel.surfaces.http.authentication import Visitors
 from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.figures import Metrics
 from mycel.surfaces.http.one_time_codes import OneTimeCodes
 from mycel.surfaces.http.staging import Staging
 from mycel.surfaces.http.threads import Threads
-from mycel.surfaces.http.visitors import Visitors
 
 ResultT = TypeVar("ResultT")
 

@@ -16,9 +16,9 @@ from mcp_types import ResourceLink
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.ids import TeamName
 from mycel.errors import InvalidInput, TooLarge
-from mycel.surfaces.mcp.guests import Guest
-from mycel.surfaces.mcp.telling import Told
+from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.tool import Effect, LocalTool
+from mycel.surfaces.mcp.tool_results import Told
 
 URI = "memory://export"
 PACKED = "application/gzip"

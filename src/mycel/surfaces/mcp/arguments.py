@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from mycel.errors import InvalidInput
+from mycel.surfaces.mcp.argument_help import Schema
 from mycel.surfaces.mcp.tool import Tool
-from mycel.surfaces.mcp.words import Schema
 from mycel.wire.spelling import snake_case
 
 # What models call our words; read where a tool takes ours and was not given it.

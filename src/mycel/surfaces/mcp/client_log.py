@@ -23,7 +23,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mycel.surfaces.mcp.guests import Context, connection_of
+from mycel.surfaces.mcp.callers import Context, connection_of
 
 LOGGER = "mycel"
 LEVELS: tuple[LoggingLevel, ...] = get_args(LoggingLevel)

@@ -10,7 +10,7 @@ from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptR
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.envelope import one_line
-from mycel.surfaces.mcp.guests import Guest
+from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.prompts import Written
 from mycel.surfaces.mcp.resources import TEMPLATE
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mcp_types import RequestParams
 
-from mycel.surfaces.mcp.guests import Context
+from mycel.surfaces.mcp.callers import Context
 
 EVERY_SECONDS = 1.0
 ParamsT = TypeVar("ParamsT", bound=RequestParams)

@@ -12,8 +12,8 @@ from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.envelope import one_line
 from mycel.domain.ids import TeamName
 from mycel.errors import MycelError
-from mycel.surfaces.mcp import telling
-from mycel.surfaces.mcp.guests import Guest
+from mycel.surfaces.mcp import tool_results
+from mycel.surfaces.mcp.callers import Guest
 
 MAX_ARGUMENT = 4_000
 WAITING = 10
@@ -49,13 +49,13 @@ def _review(memory: MemoryApi, given: Mapping[str, str]) -> str:
         "and useful beyond the session it came from, whether it repeats or contradicts what the team holds (ask "
         "search_memory), and what you would do: approve, approve with edits, or reject with a reason. Wait for the "
         "answer before calling approve_memory or reject_memory.\n\n"
-        + telling.inbox(waiting, TeamName(memory.team)).text
+        + tool_results.inbox(waiting, TeamName(memory.team)).text
     )
 
 
 def _recap(memory: MemoryApi, given: Mapping[str, str]) -> str:
     bundle = memory.context_for(task=given.get("task") or None, project=given.get("project") or None)
-    return "What the team knows that may matter here:\n\n" + (bundle.to_markdown() or telling.NOTHING)
+    return "What the team knows that may matter here:\n\n" + (bundle.to_markdown() or tool_results.NOTHING)
 
 
 PROMPTS: tuple[Written, ...] = (

@@ -12,8 +12,8 @@ from mcp_types import INVALID_PARAMS, BlobResourceContents, Resource, ResourceTe
 
 from mycel.domain.ids import TeamName
 from mycel.errors import InvalidInput, MycelError, NotFound
-from mycel.surfaces.mcp import archives, telling
-from mycel.surfaces.mcp.guests import Guest
+from mycel.surfaces.mcp import archives, tool_results
+from mycel.surfaces.mcp.callers import Guest
 
 SCHEME = "memory://"
 MARKDOWN = "text/markdown"
@@ -87,11 +87,11 @@ async def read(guest: Guest, uri: str, rendered: Mapping[str, Rendered]) -> Text
 
 def _made(guest: Guest, uri: str, rendered: Mapping[str, Rendered]) -> str | bytes:
     if uri in rendered:
-        return rendered[uri].render(guest) or telling.NOTHING
+        return rendered[uri].render(guest) or tool_results.NOTHING
     if not uri.startswith(SCHEME):
         raise NotFound("no such resource")
     memory = guest.memory
-    return telling.memory(memory.get(uri.removeprefix(SCHEME)), TeamName(memory.team)).text
+    return tool_results.memory(memory.get(uri.removeprefix(SCHEME)), TeamName(memory.team)).text
 
 
 def changed_by(memory_id: str) -> tuple[str, ...]:

@@ -31,18 +31,18 @@ from mcp_types import Tool as ListedTool
 
 from mycel import __version__
 from mycel.surfaces.mcp import client_log, prompts, resources
-from mycel.surfaces.mcp.calling import call_tool
+from mycel.surfaces.mcp.callers import Context, Door, Guest
 from mycel.surfaces.mcp.client_log import logged
 from mycel.surfaces.mcp.completion import complete
-from mycel.surfaces.mcp.guests import Context, Door, Guest
 from mycel.surfaces.mcp.progress import with_progress
 from mycel.surfaces.mcp.prompts import PROMPTS, Written
 from mycel.surfaces.mcp.resources import RENDERED, Rendered
 from mycel.surfaces.mcp.tool import Effect, Tool
+from mycel.surfaces.mcp.tool_call import call_tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.tools import TOOLS, WHAT_TO_SAVE
 from mycel.surfaces.mcp.updates import Listening, Subscriptions
-from mycel.surfaces.mcp.working import WORKING
+from mycel.surfaces.mcp.working_memory_tools import WORKING
 
 INSTRUCTIONS = (
     "Mycel is the shared memory of your team: what other agents and people have learned, and what you knew in earlier "

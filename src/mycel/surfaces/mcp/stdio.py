@@ -20,7 +20,7 @@ from mycel.domain.change import Change
 from mycel.domain.team import Caller
 from mycel.embedded.working_memory import WorkingMemory
 from mycel.errors import MycelError, Unavailable
-from mycel.surfaces.mcp.guests import Context
+from mycel.surfaces.mcp.callers import Context
 from mycel.surfaces.mcp.server import Offer, make_server
 from mycel.surfaces.mcp.tool_sets import ToolSet
 

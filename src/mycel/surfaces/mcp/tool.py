@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from mycel.domain.team import Caller
-from mycel.surfaces.mcp.guests import Guest
-from mycel.surfaces.mcp.telling import Tell
+from mycel.surfaces.mcp.argument_help import Schema, meaning_of
+from mycel.surfaces.mcp.callers import Guest
+from mycel.surfaces.mcp.tool_results import Tell
 from mycel.surfaces.mcp.tool_sets import ToolSet
-from mycel.surfaces.mcp.words import Schema, meaning_of
 from mycel.wire.operations import IDEMPOTENCY, OPERATIONS, Operation
 
 

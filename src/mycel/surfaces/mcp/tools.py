@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mycel.access.rules import may_curate, may_review
-from mycel.surfaces.mcp import telling
+from mycel.surfaces.mcp import tool_results
 from mycel.surfaces.mcp.archives import ARCHIVES
 from mycel.surfaces.mcp.tool import Effect, Tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
@@ -32,7 +32,7 @@ FINDING: tuple[Tool, ...] = (
         takes=("query", "limit", *_FILTERS, "min_relevance"),
         needs=("query",),
         sets=frozenset({_CODING, _TEAM}),
-        tell=telling.recall,
+        tell=tool_results.recall,
     ),
     Tool(
         name="memory-search",
@@ -44,7 +44,7 @@ FINDING: tuple[Tool, ...] = (
         needs=("query",),
         given={"ranking": "swarm"},
         sets=frozenset({_SWARM}),
-        tell=telling.recall,
+        tell=tool_results.recall,
     ),
     Tool(
         name="memory-get",
@@ -54,7 +54,7 @@ FINDING: tuple[Tool, ...] = (
         takes=("id",),
         needs=("id",),
         sets=_EVERYWHERE,
-        tell=telling.memory,
+        tell=tool_results.memory,
     ),
     Tool(
         name="get_context",
@@ -63,7 +63,7 @@ FINDING: tuple[Tool, ...] = (
         "earlier failures on it, each with its id. Call it once at the beginning, with the task in a sentence.",
         takes=("task", *_WHERE, "token_budget"),
         sets=_EVERYWHERE,
-        tell=telling.context,
+        tell=tool_results.context,
     ),
     Tool(
         name="recent_memories",
@@ -71,14 +71,14 @@ FINDING: tuple[Tool, ...] = (
         about="The newest memories of the team, whatever they are about.",
         takes=("limit",),
         sets=frozenset({_TEAM}),
-        tell=telling.memories,
+        tell=tool_results.memories,
     ),
     Tool(
         name="list_memories",
         does="list",
         about="Memories in order of time, chosen by type, folder, tags, project or author, without a question.",
         takes=("limit", *_FILTERS, "status"),
-        tell=telling.memories,
+        tell=tool_results.memories,
     ),
     Tool(
         name="explain",
@@ -87,7 +87,7 @@ FINDING: tuple[Tool, ...] = (
         "what is known of one memory (`memory_id`).",
         takes=("recall_id", "missing", "memory_id"),
         sets=frozenset({_TEAM}),
-        tell=telling.explanation,
+        tell=tool_results.explanation,
     ),
 )
 
@@ -104,7 +104,7 @@ WRITING: tuple[Tool, ...] = (
         needs=("content",),
         sets=_EVERYWHERE,
         effect=Effect.ADDS,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
     Tool(
         name="update_memory",
@@ -113,7 +113,7 @@ WRITING: tuple[Tool, ...] = (
         takes=("id", "content", "title", "type", "category", "tags", *_WHERE, "status", "reason", "expected_version"),
         needs=("id",),
         effect=Effect.CHANGES,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
     Tool(
         name="memory-delete",
@@ -124,7 +124,7 @@ WRITING: tuple[Tool, ...] = (
         needs=("id",),
         sets=frozenset({_CODING, _SWARM}),
         effect=Effect.REMOVES,
-        tell=telling.done("Deleted."),
+        tell=tool_results.done("Deleted."),
     ),
     Tool(
         name="rate_memory",
@@ -134,7 +134,7 @@ WRITING: tuple[Tool, ...] = (
         needs=("id", "useful"),
         sets=frozenset({_CODING, _TEAM, _SWARM}),
         effect=Effect.CHANGES,
-        tell=telling.done("Thank you."),
+        tell=tool_results.done("Thank you."),
     ),
     Tool(
         name="link_memories",
@@ -143,7 +143,7 @@ WRITING: tuple[Tool, ...] = (
         takes=("from_id", "to_id", "relation"),
         needs=("from_id", "to_id", "relation"),
         effect=Effect.ADDS,
-        tell=telling.plain,
+        tell=tool_results.plain,
     ),
     Tool(
         name="upsert_profile_fact",
@@ -153,7 +153,7 @@ WRITING: tuple[Tool, ...] = (
         takes=("key", "value", "about", "confirmed"),
         needs=("key", "value"),
         effect=Effect.CHANGES,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
     Tool(
         name="cascade",
@@ -163,7 +163,7 @@ WRITING: tuple[Tool, ...] = (
         needs=("id",),
         shown_to=may_curate,
         effect=Effect.CHANGES,
-        tell=telling.sent,
+        tell=tool_results.sent,
     ),
     Tool(
         name="inject-learning",
@@ -175,7 +175,7 @@ WRITING: tuple[Tool, ...] = (
         sets=frozenset({_SWARM}),
         shown_to=may_curate,
         effect=Effect.ADDS,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
 )
 
@@ -187,7 +187,7 @@ CAPTURING: tuple[Tool, ...] = (
         takes=("messages", "session_id", "closed", "title", *_WHERE),
         needs=("messages",),
         effect=Effect.ADDS,
-        tell=telling.event,
+        tell=tool_results.event,
     ),
     Tool(
         name="capture_conversation",
@@ -195,7 +195,7 @@ CAPTURING: tuple[Tool, ...] = (
         about="Keep a conversation on purpose, or draw memories from one that was stored (`source_id`).",
         takes=("messages", "source_id", "capture_mode", "title", *_WHERE),
         effect=Effect.ADDS,
-        tell=telling.event,
+        tell=tool_results.event,
     ),
     Tool(
         name="summarize_thread",
@@ -204,7 +204,7 @@ CAPTURING: tuple[Tool, ...] = (
         "found at once, and what it taught waits for review.",
         takes=("messages", "source_id", "thread_id", "title", *_WHERE),
         effect=Effect.ADDS,
-        tell=telling.event,
+        tell=tool_results.event,
     ),
     Tool(
         name="index_file",
@@ -213,7 +213,7 @@ CAPTURING: tuple[Tool, ...] = (
         takes=("path", "content", *_WHERE),
         needs=("path", "content"),
         effect=Effect.ADDS,
-        tell=telling.event,
+        tell=tool_results.event,
     ),
     Tool(
         name="complete_task",
@@ -225,7 +225,7 @@ CAPTURING: tuple[Tool, ...] = (
         new_after=_ANOTHER_TIME,
         sets=frozenset({_SWARM}),
         effect=Effect.ADDS,
-        tell=telling.task,
+        tell=tool_results.task,
     ),
     Tool(
         name="fail_task",
@@ -246,7 +246,7 @@ CAPTURING: tuple[Tool, ...] = (
         new_after=_ANOTHER_TIME,
         sets=frozenset({_SWARM}),
         effect=Effect.ADDS,
-        tell=telling.task,
+        tell=tool_results.task,
     ),
     Tool(
         name="brief_task",
@@ -254,7 +254,7 @@ CAPTURING: tuple[Tool, ...] = (
         about="Before you hand out a task: what was tried for it, what worked on tasks like it and who did well.",
         takes=("task", "task_id", *_WHERE, "limit", "token_budget"),
         needs=("task",),
-        tell=telling.briefing,
+        tell=tool_results.briefing,
     ),
 )
 
@@ -265,7 +265,7 @@ LAYERS: tuple[Tool, ...] = (
         about="What the team holds true, one value for each key: conventions, architecture, facts of a project.",
         takes=("project", "category", "key", "limit"),
         sets=frozenset({_TEAM}),
-        tell=telling.memories,
+        tell=tool_results.memories,
     ),
     Tool(
         name="set_knowledge",
@@ -276,7 +276,7 @@ LAYERS: tuple[Tool, ...] = (
         needs=("key", "value"),
         sets=frozenset({_TEAM}),
         effect=Effect.CHANGES,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
     Tool(
         name="arbitrate_knowledge",
@@ -285,7 +285,7 @@ LAYERS: tuple[Tool, ...] = (
         takes=("id", "reason"),
         needs=("id",),
         effect=Effect.CHANGES,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
     Tool(
         name="log_episode",
@@ -295,21 +295,21 @@ LAYERS: tuple[Tool, ...] = (
         needs=("action", "approach"),
         new_after=_ANOTHER_TIME,
         effect=Effect.ADDS,
-        tell=telling.episode,
+        tell=tool_results.episode,
     ),
     Tool(
         name="list_episodes",
         does="episodes.list",
         about="What was tried, newest first: by task, agent or what came of it.",
         takes=("task_id", "agent_id", "action", "project", "since", "until", "limit"),
-        tell=telling.episodes,
+        tell=tool_results.episodes,
     ),
     Tool(
         name="success_rates",
         does="episodes.success_rates",
         about="How often approaches or agents succeeded.",
         takes=("by", "task_id", "agent_id", "project", "since", "until", "limit"),
-        tell=telling.rates,
+        tell=tool_results.rates,
     ),
     Tool(
         name="register_artifact",
@@ -321,14 +321,14 @@ LAYERS: tuple[Tool, ...] = (
         ),
         needs=("path",),
         effect=Effect.ADDS,
-        tell=telling.artifact,
+        tell=tool_results.artifact,
     ),
     Tool(
         name="list_artifacts",
         does="artifacts.list",
         about="Files that tasks have made.",
         takes=("task_id", "type", "path", "text", "project", "limit"),
-        tell=telling.artifacts,
+        tell=tool_results.artifacts,
     ),
     Tool(
         name="verify_artifact",
@@ -336,7 +336,7 @@ LAYERS: tuple[Tool, ...] = (
         about="Whether a registered file is still as it was.",
         takes=("id",),
         needs=("id",),
-        tell=telling.verified,
+        tell=tool_results.verified,
     ),
 )
 
@@ -348,7 +348,7 @@ REVIEWING: tuple[Tool, ...] = (
         takes=("limit", "type", "project"),
         sets=frozenset({_TEAM}),
         shown_to=may_review,
-        tell=telling.inbox,
+        tell=tool_results.inbox,
     ),
     Tool(
         name="approve_memory",
@@ -359,7 +359,7 @@ REVIEWING: tuple[Tool, ...] = (
         sets=frozenset({_TEAM}),
         shown_to=may_review,
         effect=Effect.CHANGES,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
     Tool(
         name="reject_memory",
@@ -370,7 +370,7 @@ REVIEWING: tuple[Tool, ...] = (
         sets=frozenset({_TEAM}),
         shown_to=may_review,
         effect=Effect.REMOVES,
-        tell=telling.saved,
+        tell=tool_results.saved,
     ),
     Tool(
         name="consolidate",
@@ -381,7 +381,7 @@ REVIEWING: tuple[Tool, ...] = (
         takes=("ids", "dry_run"),
         shown_to=may_review,
         effect=Effect.CHANGES,
-        tell=telling.report,
+        tell=tool_results.report,
     ),
 )
 

@@ -18,7 +18,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from mycel.surfaces.mcp.guests import Context, Door, Guest, connection_of
+from mycel.surfaces.mcp.callers import Context, Door, Guest, connection_of
 from mycel.surfaces.mcp.resources import changed_by
 
 # For one connection; whoever wants more reads the changes of the API.

@@ -1,0 +1,81 @@
+"""One search as it was asked: the question, what it may find and how it is ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from mycel.domain import fields
+from mycel.domain.query import Filters
+from mycel.domain.ranking import Ranking
+from mycel.domain.request_filters import read_filters, read_limit
+
+MAX_QUERY_BYTES = 256 * 1024
+DEFAULT_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """`least` is the relevance below which a hit is left out; None leaves that to the search."""
+
+    text: str
+    filters: Filters
+    limit: int
+    least: float | None
+    ranking: Ranking
+    as_of: datetime | None
+    now: datetime
+    # As the caller wrote it, for the log.
+    request: Mapping[str, Any]
+    # Every memory for itself, however many say the same and whoever wrote them.
+    every: bool = False
+
+    @property
+    def everything(self) -> bool:
+        """Without a question or a threshold, all that the filters leave is an answer."""
+        return self.least == 0 or not self.text.strip()
+
+
+def read_search_request(
+    query: object,
+    given: Mapping[str, object],
+    *,
+    now: datetime,
+    limit: object = None,
+    min_relevance: object = None,
+    ranking: object = None,
+    as_of: object = None,
+) -> SearchRequest:
+    text = "" if query is None else fields.text(query, field="query", max_bytes=MAX_QUERY_BYTES)
+    at = None if as_of is None else fields.moment(as_of, field="as_of")
+    least = None if min_relevance is None else fields.fraction(min_relevance, field="min_relevance")
+    profile = Ranking.BALANCED if ranking is None else fields.choice(ranking, Ranking, field="ranking")
+    wanted = read_limit(limit, default=DEFAULT_LIMIT)
+    filters = _in_reach(read_filters(given, now=at or now))
+    request: dict[str, Any] = {name: _plain(value) for name, value in given.items() if value is not None}
+    told = {"limit": wanted, "min_relevance": least, "ranking": profile.value, "as_of": at and at.isoformat()}
+    return SearchRequest(
+        text=text,
+        filters=replace(filters, believed_at=at),
+        limit=wanted,
+        least=least,
+        ranking=profile,
+        as_of=at,
+        now=now,
+        request={"filters": request, **{name: value for name, value in told.items() if value is not None}},
+    )
+
+
+def _in_reach(filters: Filters) -> Filters:
+    """In a search, a project or repo says where the caller works: global and own memories are near as well."""
+    return replace(filters, project_id=None, repo_id=None, reach_project=filters.project_id, reach_repo=filters.repo_id)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [str(item) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return value if isinstance(value, bool) else str(value)

@@ -1,0 +1,193 @@
+"""Moving a team: out into an archive, and in from one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from mycel.access.rules import require_operator
+from mycel.access.scope import ReadScope, engine_scope, read_scope
+from mycel.contracts.clock import Clock
+from mycel.contracts.store import Store, Stores, Transaction
+from mycel.domain.archive import ExportReport, Header, MemoryRecord, MoveReport, Record, Taken
+from mycel.domain.archive_lines import kind_of
+from mycel.domain.ids import MemberId
+from mycel.domain.indexed_words import IndexedText
+from mycel.domain.link import Link
+from mycel.domain.policy import Policy
+from mycel.domain.source import EventState, IngestionEvent, Source, Step
+from mycel.domain.team import Caller
+from mycel.errors import InvalidInput
+from mycel.retrieval.columns import indexed_text
+from mycel.services.archive_files import ArchiveWriter, new_file, open_archive
+from mycel.services.archive_records import check_archive, read_archive
+from mycel.services.archive_screen import screened
+from mycel.services.import_as_member import Adopting
+from mycel.services.policies import Policies
+from mycel.services.write import Writing
+
+# Called with how many records are done.
+Progress = Callable[[int], None]
+# Small enough that other writers get in between, large enough that a commit is not what takes the time.
+BATCH_RECORDS = 200
+BATCH_LETTERS = 2_000_000
+
+
+class Moving:
+    def __init__(self, stores: Stores, clock: Clock, policies: Policies, writing: Writing) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._policies = policies
+        self._writing = writing
+
+    def export(self, caller: Caller, file: Path, *, progress: Progress | None = None) -> ExportReport:
+        """What the caller sees of its own team."""
+        return self._export(caller, file, scope=read_scope(caller), progress=progress)
+
+    def export_team(self, caller: Caller, file: Path, *, progress: Progress | None = None) -> ExportReport:
+        """All of the team, private memories included."""
+        require_operator(caller)
+        return self._export(caller, file, scope=engine_scope(caller.team), progress=progress)
+
+    def import_own(self, caller: Caller, file: Path, *, dry_run: bool = False) -> MoveReport:
+        """Memories that stand, as new ones of the caller; what others wrote waits in the inbox."""
+        with open_archive(file) as lines, self._stores.lease(caller.team) as store:
+            header = check_archive(lines)
+            adopting = Adopting(caller, header, self._writing, self._clock.now())
+            outcome = _Outcome()
+            for batch in _batches(read_archive(lines, team=caller.team)):
+                outcome.add(batch, _adopted(store, adopting, outcome, batch, dry_run=dry_run))
+            return MoveReport(team=caller.team, origin=header, counts=outcome.counts, dry_run=dry_run)
+
+    def import_team(
+        self, caller: Caller, file: Path, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> MoveReport:
+        """Everything as the archive has it: ids, times, authors. A second time, or after a crash, it ends the same."""
+        require_operator(caller)
+        with open_archive(file) as lines, self._stores.lease(caller.team) as store:
+            header = check_archive(lines)
+            if not header.whole:
+                raise InvalidInput("holds what one member saw; only the archive of a whole team is taken", field="file")
+            policy = self._policies.of(caller.team)
+            intake = _Intake(store, engine_scope(caller.team), policy, by=caller.member_id, dry_run=dry_run)
+            done = 0
+            for batch in _batches(read_archive(lines, team=caller.team)):
+                intake.take(batch)
+                done += len(batch)
+                if progress is not None:
+                    progress(done)
+            return MoveReport(team=caller.team, origin=header, counts=intake.outcome.counts, dry_run=dry_run)
+
+    def _export(self, caller: Caller, file: Path, *, scope: ReadScope, progress: Progress | None) -> ExportReport:
+        header = Header(team=caller.team, made_by=caller.member_id, made_at=self._clock.now(), whole=scope.everything)
+        with new_file(file) as opened, self._stores.lease(caller.team) as store:
+            writer = ArchiveWriter(opened, header)
+            done = 0
+
+            def take(record: Record) -> None:
+                nonlocal done
+                writer.add(record)
+                done += 1
+                if progress is not None and done % BATCH_RECORDS == 0:
+                    progress(done)
+
+            store.read_records(scope, take)
+            return writer.finish()
+
+
+class _Intake:
+    """Takes batches into one store, and counts what became of them."""
+
+    def __init__(self, store: Store, scope: ReadScope, policy: Policy, *, by: MemberId, dry_run: bool) -> None:
+        self._store = store
+        self._scope = scope
+        self._policy = policy
+        self._by = by
+        self._dry_run = dry_run
+        self.outcome = _Outcome()
+
+    def take(self, batch: Sequence[Record]) -> None:
+        screened = [self._screened(record) for record in batch]
+        words = [indexed_text(one.present.memory) if isinstance(one, MemoryRecord) else None for one in screened]
+        prepared = list(zip(batch, screened, words, strict=True))
+
+        def work(transaction: Transaction) -> list[Taken]:
+            return [self._take(transaction, *one) for one in prepared]
+
+        self.outcome.add(batch, self._store.transact(work))
+
+    def _screened(self, record: Record) -> Record | None:
+        try:
+            return screened(record, self._policy)
+        except InvalidInput:
+            return None
+
+    def _take(self, transaction: Transaction, given: Record, record: Record | None, words: IndexedText | None) -> Taken:
+        if self.outcome.lacks_an_end_of(given):
+            return Taken.END
+        if record is None:
+            return Taken.REFUSED
+        if record != given and self._stands(transaction, given):
+            return Taken.UNCHANGED
+        if isinstance(record, IngestionEvent) and Step.DELIVER in record.steps and record.state is not EventState.DONE:
+            return Taken.SENDING
+        return transaction.take_in(self._scope, record, by=self._by, words=words, dry_run=self._dry_run)
+
+    def _stands(self, transaction: Transaction, given: Record) -> bool:
+        """What was approved here stays so when its archive comes back."""
+        return transaction.take_in(self._scope, given, by=self._by, dry_run=True) is Taken.UNCHANGED
+
+
+class _Outcome:
+    """What became of the records so far."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[Taken]] = {}
+        self._absent: set[str] = set()
+
+    def add(self, batch: Sequence[Record], outcomes: Sequence[Taken]) -> None:
+        for record, taken in zip(batch, outcomes, strict=True):
+            self.counts.setdefault(kind_of(record), Counter())[taken] += 1
+            # Of these nothing stands here; what was left out for another reason does.
+            if isinstance(record, MemoryRecord) and taken.left_out and taken not in {Taken.NEWER, Taken.OTHER}:
+                self._absent.add(record.present.memory.id)
+
+    def lacks_an_end_of(self, record: Record) -> bool:
+        return isinstance(record, Link) and not self._absent.isdisjoint((record.from_id, record.to_id))
+
+
+def _adopted(
+    store: Store, adopting: Adopting, outcome: _Outcome, batch: Sequence[Record], *, dry_run: bool
+) -> list[Taken]:
+    prepared = [Taken.END if outcome.lacks_an_end_of(one) else adopting.prepare(one) for one in batch]
+
+    def work(transaction: Transaction) -> list[Taken]:
+        return [
+            one if isinstance(one, Taken) else adopting.store(transaction, one, dry_run=dry_run) for one in prepared
+        ]
+
+    return store.transact(work)
+
+
+def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Links in batches of their own: what they link was counted by then."""
+    batch: list[Record] = []
+    letters = 0
+    for record in records:
+        full = len(batch) == BATCH_RECORDS or letters > BATCH_LETTERS
+        if batch and (full or isinstance(record, Link) != isinstance(batch[-1], Link)):
+            yield batch
+            batch, letters = [], 0
+        batch.append(record)
+        letters += _letters(record)
+    if batch:
+        yield batch
+
+
+def _letters(record: Record) -> int:
+    if isinstance(record, Source):
+        return len(record.text)
+    if isinstance(record, MemoryRecord):
+        return sum(len(state.memory.content) for state in (record.present, *record.past))
+    return 0

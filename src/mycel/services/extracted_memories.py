@@ -1,0 +1,105 @@
+"""Memories drawn from a source: they belong where it belongs and are for the same readers."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from mycel.domain.candidate import Candidate
+from mycel.domain.draft import default_path, default_scope
+from mycel.domain.ids import MemoryId, TeamName
+from mycel.domain.marks import with_marks
+from mycel.domain.memory import (
+    NO_METADATA,
+    EvidenceRef,
+    MadeBy,
+    MemoryType,
+    SourceKind,
+    SourceRef,
+    Status,
+)
+from mycel.domain.policy import Policy
+from mycel.domain.source import Source
+from mycel.domain.team import Trust
+from mycel.services.prepared import PreparedMemory, unwritten
+from mycel.services.screening import suspicion
+
+# A summary leaves things out; it is not wrong.
+SUMMARY_CONFIDENCE = 0.9
+
+
+class Drawing:
+    def __init__(self, source: Source, policy: Policy, *, team: TeamName, trust: Trust) -> None:
+        self._source = source
+        self._policy = policy
+        self._team = team
+        self._trust = trust
+
+    def candidate(self, found: Candidate) -> PreparedMemory:
+        values = {
+            "type": found.type,
+            "title": found.title,
+            "content": found.content,
+            "category": found.category,
+            "tags": found.tags,
+            "rationale": found.rationale,
+            "alternatives": found.alternatives,
+            "confidence": found.confidence,
+            "evidence_ref": EvidenceRef(self._source.id, found.start, found.end),
+            "made_by": MadeBy.EXTRACTION,
+            "status": Status.INBOX,
+            "observed_at": self._said_at(found.start),
+            "metadata": with_marks(NO_METADATA, grounds=found.grounds),
+        }
+        return self.memory(values, ttl=self._policy.inbox_kept)
+
+    def _said_at(self, place: int) -> datetime | None:
+        turn = next((turn for turn in self._source.turns if turn.start <= place < turn.end), None)
+        return None if turn is None else turn.said_at
+
+    def summary(self, text: str) -> PreparedMemory:
+        is_session = self._source.kind is SourceKind.RUN
+        made_by = MadeBy.SESSION_SUMMARY if is_session else MadeBy.THREAD_SUMMARY
+        type = MemoryType.EPISODE if is_session else MemoryType.THREAD_SUMMARY
+        what = "Session" if is_session else "Thread"
+        name = self._source.title or self._source.session_id or self._source.thread_id
+        values = {
+            "type": type,
+            "title": f"{what}: {name}" if name else f"{what} of {self._source.agent_id}",
+            "content": text,
+            "confidence": SUMMARY_CONFIDENCE,
+            "made_by": made_by,
+        }
+        return self.memory(values, ttl=self._policy.life_of(made_by, type))
+
+    def memory(self, values: dict[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> PreparedMemory:
+        """Active unless the values say otherwise, or the text or its author calls for a look at it first."""
+        source = self._source
+        kept: dict[str, Any] = {
+            "team": self._team,
+            "agent_id": source.agent_id,
+            "trust": self._trust,
+            "visibility": source.visibility,
+            "allowed_roles": source.allowed_roles,
+            "project_id": source.project_id,
+            "repo_id": source.repo_id,
+            "session_id": source.session_id,
+            "task_id": source.task_id,
+            "scope": default_scope(source.project_id, source.repo_id),
+            "path": default_path(values["type"], source.project_id, source.agent_id),
+            "source_kind": source.kind,
+            "source_ref": SourceRef(source.id, thread_id=source.thread_id, uri=source.uri),
+            "status": Status.ACTIVE,
+            "metadata": NO_METADATA,
+            **values,
+        }
+        reason = self._reason(kept)
+        if reason is not None:
+            kept["status"] = Status.INBOX
+            kept["metadata"] = with_marks(kept["metadata"], review=reason)
+        return unwritten(kept, ttl=ttl, id=id)
+
+    def _reason(self, values: dict[str, Any]) -> str | None:
+        if not self._policy.trusts(self._trust):
+            return f"{self._source.agent_id} has {self._trust} trust, and the team asks for {self._policy.least_trust}"
+        return suspicion(values)

@@ -1,0 +1,78 @@
+"""One value stands per key: what a write does to it, and what becomes of the write if it does not replace it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mycel.access.scope import ReadScope, read_scope
+from mycel.contracts.store import Transaction
+from mycel.domain.ids import MemoryId
+from mycel.domain.knowledge import is_over, replaces, says_the_same
+from mycel.domain.link import Link, Relation
+from mycel.domain.memory import Memory, Status
+from mycel.domain.team import Caller
+from mycel.errors import Conflict
+from mycel.services.prepared import PreparedMemory
+
+# Of one author's candidates against one value; whoever repeats itself mostly repeats what it said last.
+LOOKED_AT = 20
+
+
+def store_value(
+    transaction: Transaction, caller: Caller, one: PreparedMemory, *, expected: int | None = None
+) -> Memory:
+    """The value as it stands or waits afterwards; a write that only repeats what is there changes nothing."""
+    memory = one.at(transaction)
+    scope = read_scope(caller)
+    standing = transaction.find_by_key(scope, memory)
+    if expected is not None:
+        _require_version(transaction, standing, expected)
+    if standing is None:
+        transaction.insert([(memory, one.words)], by=caller.member_id)
+        return memory
+    if memory.status is not Status.ACTIVE:
+        return _wait(transaction, caller, one, memory, standing)
+    over = is_over(standing, transaction.now)
+    if not over and says_the_same(standing, memory, given=one.given):
+        return standing
+    if not replaces(caller, standing, memory, now=transaction.now):
+        waiting = replace(memory, status=Status.INBOX)
+        known = _waiting_already(transaction, scope, waiting, standing, one)
+        return known or _wait(transaction, caller, one, waiting, standing)
+    renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
+    transaction.replace(standing, renewed, by=caller.member_id)
+    return renewed
+
+
+def _require_version(transaction: Transaction, standing: Memory | None, expected: int) -> None:
+    version = 0 if standing is None or is_over(standing, transaction.now) else standing.version
+    if version == expected:
+        return
+    if not version:
+        raise Conflict("no value stands under this key: read it again")
+    stale = f"not {expected}" if expected else "and there should be none"
+    raise Conflict(f"the standing value is at version {version}, {stale}: read it again")
+
+
+def _waiting_already(
+    transaction: Transaction, scope: ReadScope, waiting: Memory, standing: Memory, one: PreparedMemory
+) -> Memory | None:
+    """The same candidate of the same author against the same value."""
+    own = [
+        link
+        for link in transaction.list_links(scope, standing.id)
+        if (link.relation, link.to_id, link.created_by) == (Relation.CONTRADICTS, standing.id, waiting.agent_id)
+    ]
+    for link in sorted(own, key=lambda link: link.created_at)[-LOOKED_AT:]:
+        known = transaction.find(scope, MemoryId(link.from_id))
+        if known is not None and known.status is Status.INBOX and says_the_same(known, waiting, given=one.given):
+            return known
+    return None
+
+
+def _wait(transaction: Transaction, caller: Caller, one: PreparedMemory, waiting: Memory, standing: Memory) -> Memory:
+    transaction.insert([(waiting, one.words)], by=caller.member_id)
+    if waiting.content != standing.content or waiting.status is not one.values["status"]:
+        contradiction = Link(waiting.id, standing.id, Relation.CONTRADICTS, caller.member_id, transaction.committed_at)
+        transaction.link(contradiction, origin=waiting)
+    return waiting

@@ -1,0 +1,130 @@
+"""Digesting a source: its candidates go to the inbox and its summary becomes active, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from mycel.access.scope import engine_scope
+from mycel.contracts.directory import Directory
+from mycel.contracts.language_model import LanguageModel
+from mycel.contracts.store import Store, Transaction
+from mycel.domain.candidate import Candidate
+from mycel.domain.ids import TeamName
+from mycel.domain.memory import Memory
+from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.team import ENGINE, Trust
+from mycel.domain.transcript import Transcript
+from mycel.engine.workshop.workshop import Workshop
+from mycel.errors import Conflict, NotFound
+from mycel.retrieval.duplicates import Wording
+from mycel.services.extracted_memories import Drawing
+from mycel.services.policies import Policies
+from mycel.services.prepared import PreparedMemory
+
+# What a session was given may have been asked for before its first report.
+ECHO_WINDOW = timedelta(days=1)
+MOST_RECALLED = 500
+# Stores what was worked out and says in a few words what that was.
+Applying = Callable[[Transaction], str]
+
+
+class Digesting:
+    def __init__(
+        self, directory: Directory, policies: Policies, *, workshop: Workshop, model: LanguageModel | None
+    ) -> None:
+        self._directory = directory
+        self._policies = policies
+        self._workshop = workshop
+        self._model = model
+
+    def prepare(self, store: Store, event: IngestionEvent) -> Applying:
+        from mycel.engine.digest import digest
+
+        source = get_source(store, event)
+        found = digest(
+            Transcript(source.text, source.turns),
+            steps=event.steps,
+            start=source.extracted_to,
+            workshop=self._workshop,
+            model=self._model,
+        )
+        drawing = Drawing(
+            source, self._policies.of(store.team), team=store.team, trust=trust_of(self._directory, source)
+        )
+        echoes = _Echoes(store, source)
+        fresh = [candidate for candidate in found.candidates if not echoes.hold(candidate)]
+        candidates = [drawing.candidate(candidate) for candidate in fresh]
+        summary = drawing.summary(found.summary) if found.summary else None
+        outcome = _outcome(len(fresh), echoed=len(found.candidates) - len(fresh), summary=summary, by=found.by)
+
+        def apply(transaction: Transaction) -> str:
+            _move_on(transaction, source)
+            transaction.insert([(one.at(transaction), one.words) for one in candidates], by=ENGINE)
+            if summary is not None:
+                _put_summary(transaction, store.team, source, summary)
+            return outcome
+
+        return apply
+
+
+def get_source(store: Store, event: IngestionEvent) -> Source:
+    found = None if event.source_id is None else store.find_source(engine_scope(store.team), event.source_id)
+    if found is None:
+        raise NotFound("the source of this event is gone")
+    return found
+
+
+def trust_of(directory: Directory, source: Source) -> Trust:
+    """The lower of what its author had then and has now."""
+    member = directory.find_member(source.agent_id)
+    now = Trust.NORMAL if member is None else member.trust
+    return min(source.trust, now, key=list(Trust).index)
+
+
+class _Echoes:
+    """What the session was told by Mycel itself is no news when it says it again."""
+
+    def __init__(self, store: Store, source: Source) -> None:
+        since = source.created_at - ECHO_WINDOW
+        texts = store.recalled_texts(source.agent_id, since=since, limit=MOST_RECALLED)
+        self._known = [Wording(text) for text in texts]
+
+    def hold(self, candidate: Candidate) -> bool:
+        said = Wording(candidate.content)
+        return any(said.repeats(known) for known in self._known)
+
+
+def _move_on(transaction: Transaction, source: Source) -> None:
+    """The next extraction begins where this one ended, whoever else was at it."""
+    if not transaction.is_still_so(source):
+        raise Conflict("the source was extracted, or something purged from it, meanwhile")
+    transaction.set_extracted(source.id, len(source.text))
+
+
+def _put_summary(transaction: Transaction, team: TeamName, source: Source, summary: PreparedMemory) -> None:
+    """A session that went on has one summary, of all of it."""
+    memory = summary.at(transaction)
+    before = transaction.find_made(engine_scope(team), source.id, memory.made_by)
+    if before is None:
+        transaction.insert([(memory, summary.words)], by=ENGINE)
+        return
+    if transaction.changed_last_by(before.id) != ENGINE:
+        # Somebody has made it their own.
+        return
+    renewed = _renewed(before, memory)
+    transaction.replace(before, renewed, by=ENGINE, reason="the session went on", words=summary.words)
+
+
+def _renewed(before: Memory, memory: Memory) -> Memory:
+    return replace(memory, id=before.id, created_at=before.created_at, version=before.version + 1)
+
+
+def _outcome(count: int, *, echoed: int, summary: PreparedMemory | None, by: str) -> str:
+    said: Sequence[str] = (
+        f"{count} candidate{'' if count == 1 else 's'}",
+        *(("a summary",) if summary else ()),
+        *((f"{echoed} already known to the session",) if echoed else ()),
+    )
+    return f"{', '.join(said)}, by {by}"

@@ -1,0 +1,318 @@
+"""Review: people and leads decide what leaves the inbox, and which of two contradicting memories holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import cast
+
+from mycel.access.review import require_arbiter, require_reviewer
+from mycel.access.rules import is_copy, require_transition
+from mycel.access.scope import ReadScope, read_scope
+from mycel.contracts.clock import Clock
+from mycel.contracts.store import Store, Stores, Transaction
+from mycel.domain import fields
+from mycel.domain.draft import Draft, changed_memory, read_fields
+from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.inbox import InboxItem
+from mycel.domain.limits import MAX_ITEMS
+from mycel.domain.link import Link, Relation
+from mycel.domain.marks import CONTESTED, REVIEW, with_marks
+from mycel.domain.memory import Memory, MemoryType, Status
+from mycel.domain.policy import Policy
+from mycel.domain.query import Filters, Order, Page
+from mycel.domain.request_filters import read_filters, read_limit
+from mycel.domain.team import Caller, Trust
+from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
+from mycel.services.details import require_free_of_details
+from mycel.services.freshness import Freshness
+from mycel.services.policies import Policies
+from mycel.services.screening import read_reason, screen
+from mycel.services.second_person import SecondPerson
+
+# How much of what was said before and after helps to judge a quote.
+AROUND = 240
+_DRAWN = "drawn from a source; nobody has looked at it yet"
+_OPPOSED = "contradicts what stands; somebody should decide"
+_WAITS = "waits for a person"
+_SUGGESTED = "says that it replaces another memory that stands; somebody should decide"
+# A reviewer has seen the text: neither its wording nor anybody's trust holds it back any more.
+_ANYONE = Policy(least_trust=Trust.LOW)
+_STANDING = (Status.ACTIVE, Status.INBOX)
+_LOSSES = (Status.CONTRADICTED, Status.SUPERSEDED)
+
+
+class Reviewing:
+    def __init__(
+        self, stores: Stores, clock: Clock, policies: Policies, second_person: SecondPerson, freshness: Freshness
+    ) -> None:
+        self._stores = stores
+        self._clock = clock
+        self._freshness = freshness
+        self._policies = policies
+        self._second_person = second_person
+
+    def inbox(
+        self, caller: Caller, given: Mapping[str, object], *, limit: object = None, cursor: object = None
+    ) -> Page[InboxItem]:
+        """The newest first, each with its evidence where it was said."""
+        if given.get("status") is not None:
+            raise InvalidInput("of what waits is known", field="status")
+        filters = waiting(given, now=self._clock.now())
+        page = read_limit(limit)
+        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        scope = read_scope(caller)
+        with self._stores.lease(caller.team) as store:
+            found = store.list_memories(scope, filters, order=Order(), limit=page, cursor=mark)
+            fresh = self._freshness.of_all(found)
+            return Page([_item(store, scope, memory) for memory in fresh], found.next_cursor)
+
+    def count_waiting(self, caller: Caller, given: Mapping[str, object]) -> int:
+        """How many items the inbox has for this caller."""
+        filters = waiting(given, now=self._clock.now())
+        with self._stores.lease(caller.team) as store:
+            return store.count_memories(read_scope(caller), filters)
+
+    def approve(self, caller: Caller, ids: Sequence[object], *, edits: object = None) -> list[Memory]:
+        """All of them become active, or none; with `edits`, changed first."""
+        wanted = _read_ids(ids)
+        draft = self._read_edits(caller, edits)
+        approve = partial(approve_one, caller=caller, draft=draft, second_person=self._second_person)
+        return self._decide(caller, lambda transaction: [approve(transaction, id=id) for id in wanted])
+
+    def reject(self, caller: Caller, ids: Sequence[object], *, reason: object) -> list[Memory]:
+        """Archived, with who said why; all of them, or none."""
+        wanted = _read_ids(ids)
+        why = read_reason(reason, self._policies.of(caller.team))
+        return self._decide(caller, lambda transaction: [reject_one(transaction, caller, id, why=why) for id in wanted])
+
+    def settle(
+        self, caller: Caller, id: object, *, over: object, status: object = Status.CONTRADICTED, reason: object = None
+    ) -> Memory:
+        """Decides a contradiction: this memory holds, the others are `contradicted` or `superseded`."""
+        winner = parse_id(id)
+        losers = [parse_id(one, field="over") for one in fields.several(over, field="over", most=MAX_ITEMS)]
+        loss = fields.choice(status, Status, field="status")
+        if loss not in _LOSSES:
+            raise InvalidInput("must be contradicted or superseded", field="status")
+        if not losers:
+            raise InvalidInput("must name other memories", field="over")
+        if winner in losers:
+            raise InvalidState("must name other memories", field="over")
+        why = None if reason is None else read_reason(reason, self._policies.of(caller.team))
+        settle = partial(_settle, loss=loss, why=why, second_person=self._second_person)
+        (settled,) = self._decide(caller, lambda transaction: [settle(transaction, caller, winner, losers)])
+        return settled
+
+    def _read_edits(self, caller: Caller, edits: object) -> Draft | None:
+        if edits is None:
+            return None
+        if not isinstance(edits, Mapping):
+            raise InvalidInput("must be an object of fields and values", field="edits")
+        changes = dict(cast(Mapping[str, object], edits))
+        if "status" in changes or "needs_review" in changes:
+            raise InvalidInput("follows from the approval", field="status")
+        draft = screen(read_fields(changes), self._policies.of(caller.team))
+        if draft.suspicion is not None:
+            # Nobody vouches for their own words: what they change has to wait for somebody else.
+            why = draft.suspicion.partition(":")[0]
+            raise InvalidInput(f"would have to wait: it {why}; update the memory instead", field="edits")
+        return draft
+
+    def _decide(self, caller: Caller, work: Callable[[Transaction], list[Memory]]) -> list[Memory]:
+        with self._stores.lease(caller.team) as store:
+            return store.transact(work)
+
+
+def waiting(given: Mapping[str, object], *, now: datetime) -> Filters:
+    """What somebody should decide about."""
+    return replace(read_filters(given, now=now), statuses=(), waiting=True)
+
+
+def _read_ids(ids: Sequence[object]) -> list[MemoryId]:
+    listed = fields.several(ids, field="ids", most=MAX_ITEMS)
+    return list(dict.fromkeys(parse_id(id) for id in listed))
+
+
+def _item(store: Store, scope: ReadScope, memory: Memory) -> InboxItem:
+    links = tuple(store.list_links(scope, memory.id))
+    evidence = memory.evidence_ref and store.find_surroundings(scope, memory.evidence_ref, around=AROUND)
+    return InboxItem(memory, _reason(memory), evidence, links)
+
+
+def _reason(memory: Memory) -> str:
+    if memory.status is Status.ACTIVE:
+        return _SUGGESTED
+    marked = memory.metadata.get(REVIEW)
+    if isinstance(marked, str):
+        return marked
+    if CONTESTED in memory.metadata:
+        return _OPPOSED
+    return _DRAWN if memory.evidence_ref is not None else _WAITS
+
+
+def approve_one(
+    transaction: Transaction,
+    caller: Caller,
+    id: MemoryId,
+    draft: Draft | None,
+    *,
+    second_person: SecondPerson,
+    why: str | None = None,
+) -> Memory:
+    scope = read_scope(caller)
+    before = transaction.get(scope, id)
+    require_reviewer(caller, before)
+    if before.status is Status.ACTIVE and draft is None:
+        _replace_superseded(transaction, caller, scope, before)
+        return before
+    if before.status is not Status.INBOX:
+        raise Conflict(f"this memory is {before.status} and no longer in the inbox")
+    if draft is not None:
+        require_free_of_details(transaction, before, draft)
+    at, now = transaction.committed_at, transaction.now
+    edited = before if draft is None else changed_memory(before, draft, caller=caller, at=at, now=now, policy=_ANYONE)
+    require_transition(caller, before, edited)
+    lasts = draft is not None and (draft.ttl is not None or "expires_at" in draft.values)
+    kept_until = edited.expires_at if lasts else None
+    approved = replace(
+        edited,
+        status=Status.ACTIVE,
+        expires_at=kept_until,
+        metadata=with_marks(edited.metadata, review=None),
+        version=before.version + 1,
+        updated_at=at,
+    )
+    second_person.require(transaction, caller, before, approved)
+    _make_room(transaction, caller, scope, approved)
+    transaction.replace(before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved")
+    _replace_superseded(transaction, caller, scope, approved)
+    return approved
+
+
+def _make_room(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
+    """Of knowledge one value stands: approving another decides against it."""
+    standing = None if approved.key is None else transaction.find_by_key(scope, approved)
+    if standing is not None and standing.id != approved.id:
+        if approved.type is not MemoryType.PROFILE:
+            require_arbiter(caller)
+        lose(transaction, caller, standing, loss=Status.CONTRADICTED, why="another value was approved")
+
+
+def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
+    for other in _replaceable(transaction, scope, approved):
+        if is_copy(other):
+            continue
+        if other.key is not None:
+            require_arbiter(caller)
+        lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
+
+
+def _replaceable(transaction: Transaction, scope: ReadScope, memory: Memory) -> list[Memory]:
+    """What stands, and this memory says that it replaces."""
+    said = [link for link in transaction.list_links(scope, memory.id) if link.relation is Relation.SUPERSEDES]
+    others = [transaction.find(scope, MemoryId(link.to_id)) for link in said if link.from_id == memory.id]
+    return [other for other in others if other is not None and other.status is Status.ACTIVE]
+
+
+def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str) -> Memory:
+    scope = read_scope(caller)
+    before = transaction.get(scope, id)
+    require_reviewer(caller, before)
+    if before.status is Status.ACTIVE and (others := _replaceable(transaction, scope, before)):
+        return _keep_both(transaction, caller, before, others, why=why)
+    if before.status is not Status.INBOX:
+        raise Conflict(f"this memory is {before.status} and no longer in the inbox")
+    rejected = replace(
+        before,
+        status=Status.ARCHIVED,
+        metadata=with_marks(before.metadata, review=None, contested=None, rejected=True),
+        version=before.version + 1,
+        updated_at=transaction.committed_at,
+    )
+    transaction.replace(before, rejected, by=caller.member_id, reason=f"rejected: {why}")
+    clear_opponents(transaction, caller, scope, rejected)
+    return rejected
+
+
+def _keep_both(
+    transaction: Transaction, caller: Caller, memory: Memory, others: Sequence[Memory], *, why: str
+) -> Memory:
+    """It replaces none of them: they are related, and no run of consolidation says otherwise again."""
+    by, at = caller.member_id, transaction.committed_at
+    kept = replace(memory, version=memory.version + 1, updated_at=at)
+    transaction.replace(memory, kept, by=by, reason=f"replaces nothing: {why}")
+    for other in others:
+        transaction.unlink(Link(memory.id, other.id, Relation.SUPERSEDES, by, at), origin=kept)
+        transaction.link(Link(memory.id, other.id, Relation.RELATED_TO, by, at), origin=kept)
+    return kept
+
+
+def _settle(
+    transaction: Transaction,
+    caller: Caller,
+    winner_id: MemoryId,
+    loser_ids: Sequence[MemoryId],
+    *,
+    loss: Status,
+    why: str | None,
+    second_person: SecondPerson,
+) -> Memory:
+    scope = read_scope(caller)
+    chosen = transaction.get(scope, winner_id)
+    _require_decider(caller, chosen)
+    if chosen.status not in _STANDING:
+        raise Conflict(f"this memory is {chosen.status}: it cannot hold against another")
+    opponents = _opponents(transaction, scope, winner_id)
+    for id in loser_ids:
+        loser = transaction.find(scope, id)
+        if loser is None:
+            raise ReferenceNotFound(f"no memory {id}")
+        _require_decider(caller, loser)
+        if id not in opponents:
+            raise InvalidState(f"nothing says that {id} contradicts it: link them as contradicts first", field="over")
+        if loser.status in _STANDING:
+            lost = lose(transaction, caller, loser, loss=loss, why=why or "decided in favour of another")
+            clear_opponents(transaction, caller, scope, lost)
+    winner = transaction.get(scope, winner_id)
+    if winner.status is Status.INBOX:
+        return approve_one(transaction, caller, winner_id, None, second_person=second_person)
+    return winner
+
+
+def _require_decider(caller: Caller, memory: Memory) -> None:
+    if memory.key is not None:
+        require_arbiter(caller)
+    else:
+        require_reviewer(caller, memory)
+
+
+def lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Status, why: str) -> Memory:
+    lost = replace(
+        memory,
+        status=loss,
+        metadata=with_marks(memory.metadata, contested=None),
+        version=memory.version + 1,
+        updated_at=transaction.committed_at,
+    )
+    transaction.replace(memory, lost, by=caller.member_id, reason=why)
+    return lost
+
+
+def clear_opponents(transaction: Transaction, caller: Caller, scope: ReadScope, gone: Memory) -> None:
+    """Whoever was contested by this memory alone is so no longer."""
+    for id in _opponents(transaction, scope, gone.id):
+        memory = transaction.find(scope, id)
+        if memory is None or CONTESTED not in memory.metadata:
+            continue
+        others = [transaction.find(scope, other) for other in _opponents(transaction, scope, id)]
+        if not any(other is not None and other.status in _STANDING for other in others):
+            cleared = replace(memory, metadata=with_marks(memory.metadata, contested=None), version=memory.version + 1)
+            transaction.replace(memory, cleared, by=caller.member_id, reason="no longer contradicted")
+
+
+def _opponents(transaction: Transaction, scope: ReadScope, id: MemoryId) -> list[MemoryId]:
+    links = [link for link in transaction.list_links(scope, id) if link.relation is Relation.CONTRADICTS]
+    return [MemoryId(link.to_id if link.from_id == id else link.from_id) for link in links]

@@ -1,0 +1,209 @@
+"""The commands that read: search, recent, get, list, tree, stats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from mycel.domain.query import Order, OrderField, Page
+from mycel.domain.ranking import Ranking
+from mycel.domain.request_filters import read_order
+from mycel.surfaces.cli import display, options
+from mycel.surfaces.cli.every_team import teams_of
+from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.json_shapes import shape
+from mycel.surfaces.cli.options import any_of, filters
+
+if TYPE_CHECKING:
+    from mycel.contracts.memory_fields import FilterFields
+
+SearchLimit = Annotated[int, typer.Option(metavar="N", help="At most so many.", min=1)]
+MinRelevance = Annotated[
+    float | None,
+    typer.Option(metavar="0..1", help="Leave out what is less relevant; 0 also lists what does not match."),
+]
+RankingOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help=f"One of {any_of(Ranking)}; balanced by default.")
+]
+AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="As it was believed then: 2026-11-15T09:00:00Z.")]
+OrderBy = Annotated[
+    str | None, typer.Option(metavar="FIELD", help=f"One of {any_of(OrderField)}; -FIELD for descending.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    for name, command in (
+        ("search", search),
+        ("recent", recent),
+        ("get", get),
+        ("list", list_memories),
+        ("tree", tree),
+        ("stats", stats),
+    ):
+        app.command(name, cls=Command, rich_help_panel="Find")(command)
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in plain words.")],
+    *,
+    type: options.TypeFilter = None,
+    tag: options.TagFilter = None,
+    project: options.ProjectFilter = None,
+    repo: options.RepoFilter = None,
+    path: options.PathFilter = None,
+    category: options.CategoryFilter = None,
+    by: options.AuthorFilter = None,
+    status: options.StatusFilter = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    limit: SearchLimit = 10,
+    min_relevance: MinRelevance = None,
+    ranking: RankingOption = None,
+    as_of: AsOf = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+) -> None:
+    """Find memories by words and by meaning, the best first, and say why each was found.
+
+    The owner of the files searches every team, unless --as or --team names one.
+    With --project or --repo, global memories and your own count as near too, and of other projects only what is
+    strongly relevant is shown.
+    """
+    chosen = filters(
+        type=type,
+        tag=tag,
+        status=status,
+        project=project,
+        repo=repo,
+        path=path,
+        category=category,
+        agent=by,
+        since=since,
+        until=until,
+    )
+    call = invocation(context)
+    with teams_of(call) as teams:
+        recall = teams.search(
+            lambda memory: memory.search(
+                query,
+                limit=limit,
+                min_relevance=min_relevance,
+                ranking=ranking,
+                as_of=as_of,
+                **cast("FilterFields", chosen),
+            ),
+            limit=limit,
+        )
+        with_team = teams.are_several
+    call.answer(recall, lambda: display.show_recall(recall, with_parts=explain, with_team=with_team))
+
+
+def recent(context: typer.Context, *, limit: SearchLimit = 10) -> None:
+    """Show the newest memories of the team or, to the owner of the files, of every team."""
+    call = invocation(context)
+    with teams_of(call) as teams:
+        page = teams.page(
+            lambda memory, most, _: memory.recent(most or limit),
+            limit=limit,
+            cursor=None,
+            order=Order,
+            memory_of=lambda memory: memory,
+        )
+        with_team = teams.are_several
+    # The newest are the whole answer: nobody asks for a second page of them.
+    newest = Page(page.items)
+    call.answer(newest, lambda: display.show_memories(newest, with_team=with_team))
+
+
+def get(
+    context: typer.Context,
+    id: options.Id,
+    *,
+    as_of: AsOf = None,
+    history: Annotated[bool, typer.Option("--history", help="Show every version too.")] = False,
+    links: Annotated[bool, typer.Option("--links", help="Show what it is linked with too.")] = False,
+) -> None:
+    """Show one memory with all its fields."""
+    call = invocation(context)
+    with teams_of(call) as teams:
+        memory, found = teams.where_it_is(lambda memory: (memory, memory.get(id, as_of=as_of)))
+        versions = memory.history(id) if history else None
+        linked = memory.links(id) if links else None
+    answer = cast(dict[str, object], shape(found))
+    if versions is not None:
+        answer["history"] = versions
+    if linked is not None:
+        answer["links"] = linked
+    call.answer(answer, lambda: display.show_memory(found, versions=versions, links=linked))
+
+
+def list_memories(
+    context: typer.Context,
+    *,
+    type: options.TypeFilter = None,
+    tag: options.TagFilter = None,
+    project: options.ProjectFilter = None,
+    repo: options.RepoFilter = None,
+    path: options.PathFilter = None,
+    category: options.CategoryFilter = None,
+    by: options.AuthorFilter = None,
+    status: options.StatusFilter = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    deleted: Annotated[bool, typer.Option("--deleted", help="Those that `restore` can bring back.")] = False,
+    as_of: AsOf = None,
+    order_by: OrderBy = None,
+    limit: options.PageLimit = None,
+    cursor: options.Cursor = None,
+) -> None:
+    """List memories page by page, the newest first unless ordered otherwise.
+
+    The owner of the files sees those of every team, unless --as or --team names one.
+    """
+    chosen = filters(
+        type=type,
+        tag=tag,
+        status=status,
+        project=project,
+        repo=repo,
+        path=path,
+        category=category,
+        agent=by,
+        since=since,
+        until=until,
+    )
+    call = invocation(context)
+    with teams_of(call, reads_other_team=True) as teams:
+        page = teams.page(
+            lambda memory, most, after: memory.list(
+                order_by=order_by, limit=most, cursor=after, team=call.team, deleted=deleted, as_of=as_of, **chosen
+            ),
+            limit=limit,
+            cursor=cursor,
+            order=lambda: read_order(order_by),
+            memory_of=lambda memory: memory,
+        )
+        with_team = teams.are_several
+    call.answer(page, lambda: display.show_page(page, with_team=with_team))
+
+
+def tree(
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="/PATH", help="The folder to show.")] = "/",
+) -> None:
+    """Show the folders right below a path and the memories in it."""
+    call = invocation(context)
+    with call.memory(reads_other_team=True) as memory:
+        found = memory.tree(path, team=call.team)
+    call.answer(found, lambda: display.show_tree(found))
+
+
+def stats(context: typer.Context) -> None:
+    """Count the memories you may read, by type and by status."""
+    call = invocation(context)
+    with call.memory() as memory:
+        counted = memory.stats()
+        team = memory.team
+    answer = {"team": team, **cast(dict[str, object], shape(counted))}
+    call.answer(answer, lambda: display.show_statistics(team, counted))

@@ -1,0 +1,158 @@
+"""What a hook does about what happened: answer with what the team knows, and hand in what the agent did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mycel.surfaces.hooks import hook_event as told
+from mycel.surfaces.hooks.capture import failure_write, file_writes, session_writes, without_private_messages
+from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.delivery import LEAST_SECONDS, Delivery
+from mycel.surfaces.hooks.environment import HookSettings
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
+from mycel.surfaces.hooks.hook_event import Happening
+from mycel.surfaces.hooks.inject import (
+    NOTHING,
+    SHARE_BESIDE_MEMORIES,
+    Injection,
+    context_of,
+    is_command,
+    memories_for,
+    question_in,
+)
+from mycel.surfaces.hooks.log import FOLDER, Log
+from mycel.surfaces.hooks.place import Place
+from mycel.surfaces.hooks.queue import Write
+from mycel.surfaces.hooks.service import caller_of
+from mycel.surfaces.hooks.session import Sessions
+
+SESSIONS = "sessions"
+# Their prompts and answers come one by one; those of the others stand in a file or come together.
+_PIECEMEAL = frozenset({told.CURSOR})
+# The service writes a session anew with each report: from here on that takes longer than an agent should wait.
+LONG_SESSION_BYTES = 1024 * 1024
+# After these the agent no longer has what it was given before.
+_FORGETTING = frozenset({"compact", "clear"})
+
+Give = Callable[[str], None]
+
+
+def act(
+    happened: Happening,
+    *,
+    place: Place,
+    settings: HookSettings,
+    member: str | None,
+    deadline: Deadline,
+    log: Log,
+    give: Give,
+) -> None:
+    delivery = Delivery(settings, caller_of(settings, member), deadline, log)
+    hook = Hook(happened, place, settings, Sessions(settings.data / FOLDER / SESSIONS, deadline), delivery)
+    if happened.kind in {told.SESSION_STARTED, told.PROMPTED}:
+        if settings.captures:
+            hook.note_prompt()
+        if settings.injects:
+            give(hook.inject().text)
+    elif settings.captures:
+        writes = hook.writes()
+        if happened.kind == told.TOOL_USED and not writes:
+            return
+        give("")
+    if hook.is_long or (not delivery.drain() and deadline.left <= LEAST_SECONDS):
+        delivery.hand_over()
+
+
+class Hook:
+    def __init__(
+        self, happened: Happening, place: Place, settings: HookSettings, sessions: Sessions, delivery: Delivery
+    ) -> None:
+        self._happened = happened
+        self._place = place
+        self._settings = settings
+        self._sessions = sessions
+        self._delivery = delivery
+        self.is_long = False
+
+    def inject(self) -> Injection:
+        happened = self._happened
+        starts = happened.kind == told.SESSION_STARTED
+        if starts:
+            self._sessions.forget_old()
+        elif is_command(happened.prompt):
+            return NOTHING
+        session = self._sessions.look_at(happened.agent, happened.session_id) if happened.session_id else None
+        # A session that began before the service did, or before there were hooks, is told with its next prompt.
+        wants_context = starts or (session is not None and not session.has_context)
+        question = None if starts else question_in(happened.prompt)
+        if not wants_context and question is None:
+            return NOTHING
+        service = self._delivery.awaited_service() if wants_context else self._delivery.service()
+        if service is None:
+            return NOTHING
+        found = NOTHING
+        if wants_context:
+            found = context_of(service, self._place, share=1.0 if starts else SHARE_BESIDE_MEMORIES)
+            self._remember(found, afresh=happened.source in _FORGETTING, is_context=True)
+        if question is not None:
+            shown = (*(session.shown if session else ()), *found.ids)
+            least = self._settings.hook_relevance
+            try:
+                more = memories_for(service, question, self._place, least_relevance=least, shown=shown)
+            except (TimeUp, Unreachable):
+                if not found.text:
+                    raise
+                return found
+            self._remember(more, afresh=False)
+            found = found.with_more(more)
+        return found
+
+    def note_prompt(self) -> None:
+        """What a later hook of the session needs to know of this prompt."""
+        happened = self._happened
+        if happened.session_id is None or not happened.prompt:
+            return
+        said = without_private_messages([{"role": told.USER, "content": happened.prompt}])
+        with self._sessions.opened(happened.agent, happened.session_id) as session:
+            session.entitle(said[0]["content"] if said else "")
+            if happened.agent in _PIECEMEAL:
+                session.keep(said)
+            session.save()
+
+    def writes(self) -> list[Write]:
+        """Queued when it returns."""
+        happened = self._happened
+        if happened.kind == told.TOOL_USED:
+            writes = file_writes(happened, self._place, self._settings)
+            self._delivery.stage(writes)
+            return writes
+        if happened.session_id is None:
+            return []
+        with self._sessions.opened(happened.agent, happened.session_id) as session:
+            if happened.kind == told.ANSWERED:
+                session.keep(without_private_messages(happened.told))
+                writes: list[Write] = []
+            else:
+                writes = session_writes(happened, self._place, session)
+            if happened.failure is not None:
+                writes.append(failure_write(happened, self._place, session))
+            if session.unfinished:
+                # Whoever finds that this was begun and not finished does it again.
+                session.save(durable=True)
+            self._delivery.stage(writes)
+            session.finish()
+            session.save()
+            self.is_long = bool(writes) and session.offset > LONG_SESSION_BYTES
+        return writes
+
+    def _remember(self, found: Injection, *, afresh: bool, is_context: bool = False) -> None:
+        happened = self._happened
+        if happened.session_id is None or not (found.ids or afresh or is_context):
+            return
+        with self._sessions.opened(happened.agent, happened.session_id) as session:
+            if afresh:
+                session.forget_shown()
+            if is_context:
+                session.mark_context(given=True)
+            session.show(found.ids)
+            session.save()

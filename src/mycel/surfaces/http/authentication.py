@@ -1,0 +1,130 @@
+"""Who comes with a request, how often, and on whose behalf."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+from starlette.types import Scope
+
+from mycel.access.tokens import is_secret
+from mycel.domain.ids import MemberId
+from mycel.embedded.workspace import Visit, Workspace
+from mycel.errors import AccessDenied, LimitExceeded, MycelError, Unauthenticated
+from mycel.services.callers import NOT_ADMITTED
+from mycel.surfaces.http.credentials import address_of, credentials_of
+from mycel.surfaces.http.rate_limit import Allowance, Strangers
+from mycel.surfaces.http.threads import Threads
+
+MAX_VISITORS = 4096
+# Asked again after this time, so that a revoked token stops working within a second.
+FRESH_SECONDS = 0.4
+# How much of a second's allowance may be used at once.
+BURST_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Bearer:
+    """Whoever a token belongs to, and how often that member may still ask, by all its tokens together."""
+
+    visit: Visit
+    allowance: Allowance
+    checked_at: float
+
+
+class Visitors:
+    """Secrets are kept by their hashes: no two are compared letter by letter, and none stands in this memory."""
+
+    def __init__(self, workspace: Workspace, threads: Threads, *, requests_per_second: float) -> None:
+        self._workspace = workspace
+        self._threads = threads
+        self._rate = requests_per_second
+        self._strangers = Strangers()
+        self._bearers: OrderedDict[bytes, Bearer] = OrderedDict()
+        # For as long as a token of the member's is known.
+        self._allowances: WeakValueDictionary[MemberId, Allowance] = WeakValueDictionary()
+        self._acting: OrderedDict[tuple[bytes, str | None, str | None], Visit] = OrderedDict()
+
+    async def admit(self, scope: Scope) -> Visit:
+        """`Unauthenticated` without a working token; `LimitExceeded` when it has asked too often."""
+        given = credentials_of(scope)
+        digest = _digest(given.secret)
+        bearer = await self._bearer(given.secret, digest, address_of(scope))
+        if given.member is None and given.team is None:
+            return bearer.visit
+        return await self._act(given.secret, (digest, given.member, given.team))
+
+    async def meet(self, secret: str, *, address: str) -> Visit:
+        """Whoever has this secret, which came in another way than requests bring one."""
+        return (await self._bearer(secret, _digest(secret), address)).visit
+
+    def forget(self, secret: str) -> None:
+        """It was revoked here: no need to wait until that is noticed."""
+        digest = _digest(secret)
+        self._bearers.pop(digest, None)
+        for key in [key for key in self._acting if key[0] == digest]:
+            del self._acting[key]
+
+    async def _bearer(self, secret: str, digest: bytes, address: str) -> Bearer:
+        bearer = self._bearers.get(digest)
+        if bearer is None:
+            bearer = await self._welcome(secret, digest, address)
+        if wait := bearer.allowance.take():
+            raise LimitExceeded("this member asks more often than the service allows; wait", retry_after=wait)
+        if time.monotonic() >= bearer.checked_at + FRESH_SECONDS:
+            await self._check(bearer, digest)
+        return bearer
+
+    async def _welcome(self, secret: str, digest: bytes, address: str) -> Bearer:
+        if not is_secret(secret):
+            raise Unauthenticated(NOT_ADMITTED)
+        self._strangers.enter(address)
+        visit = await self._threads.run(lambda: self._workspace.sign_in(secret))
+        self._strangers.leave_known(address)
+        found = Bearer(visit, self._allowance(visit.token.member_id), time.monotonic())
+        # Several first requests of one token share what they may ask.
+        found = self._bearers.setdefault(digest, found)
+        if len(self._bearers) > MAX_VISITORS:
+            self._bearers.popitem(last=False)
+        return found
+
+    def _allowance(self, member: MemberId) -> Allowance:
+        found = self._allowances.get(member)
+        if found is None:
+            found = self._allowances[member] = Allowance(self._rate, at_once=self._rate * BURST_SECONDS)
+        return found
+
+    async def _check(self, bearer: Bearer, digest: bytes) -> None:
+        try:
+            await self._threads.run(bearer.visit.caller)
+        except AccessDenied:
+            self._bearers.pop(digest, None)
+            raise
+        bearer.checked_at = time.monotonic()
+        if digest in self._bearers:
+            self._bearers.move_to_end(digest)
+
+    async def _act(self, secret: str, key: tuple[bytes, str | None, str | None]) -> Visit:
+        """Each use of a kept visit asks again whether it may."""
+        _, member, team = key
+        visit = self._acting.get(key)
+        if visit is None:
+            visit = await self._threads.run(lambda: self._workspace.sign_in(secret, member=member, team=team))
+            self._acting[key] = visit
+            if len(self._acting) > MAX_VISITORS:
+                self._acting.popitem(last=False)
+        return visit
+
+
+def refusal_of(scope: Scope, error: MycelError) -> MycelError:
+    """The error of a caller that was admitted before, as it would be admitted now."""
+    given = credentials_of(scope)
+    is_itself = given.member is None and given.team is None
+    return Unauthenticated(str(error)) if is_itself and isinstance(error, AccessDenied) else error
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,228 @@
+"""Signing in with a browser: by a link that works once, or by a token; what it gets is a cookie with one of its own."""
+
+from __future__ import annotations
+
+import html
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from mycel.domain import fields
+from mycel.domain.team import Caller, IssuedToken, Token
+from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
+from mycel.surfaces.http.bodies import read_body, read_object, require_json
+from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
+from mycel.surfaces.http.described import About, DescribedRoute
+from mycel.surfaces.http.one_time_codes import LINK_SECONDS
+from mycel.surfaces.http.problems import Problem, Refused
+from mycel.surfaces.http.routes import NotedRoute
+from mycel.surfaces.http.service import Service, service_of
+from mycel.wire.problems import headers_of, status_of
+from mycel.wire.schemas import MEMBER, Schema, closed, filled, nullable
+from mycel.wire.shapes import to_json
+from mycel.wire.spelling import respelled
+
+LINKS = "/api/sign-in-links"
+SIGN_IN_JSON = "/api/sign-in"
+SIGN_IN = "/sign-in"
+SIGN_OUT = "/sign-out"
+# What a browser's token is called in lists, and how long it lasts at most.
+LABEL = "browser"
+LIFETIME = timedelta(days=30)
+MAX_BYTES = 8 * 1024
+FORM = "application/x-www-form-urlencoded"
+WRONG = "the code or token is unknown, used, expired or revoked"
+_UNSTORED = {"cache-control": "no-store"}
+_PAGE_HEADERS = {
+    **_UNSTORED,
+    "content-security-policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    # Not `no-referrer`: with it browsers hide the origin of the form, which must be ours.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme"
+content="light dark"><title>Mycel: sign in</title></head>
+<body><main><h1>Mycel</h1>{said}
+<form method="post" action="/sign-in">{field}<button>Sign in</button></form></main></body>
+</html>
+"""
+_ASKED = '<label>Token <input name="token" type="password" autocomplete="off" required autofocus></label> '
+
+
+async def offer(request: Request) -> Response:
+    """A link for the caller itself; the operator may name a member."""
+    service = service_of(request)
+    visit = await service.admitted(request)
+    given = await _json(request, {"member_id"})
+    member = await service.work(lambda: visit.workspace.token_owner(given.get("member_id")))
+    caller = await service.work(visit.caller)
+    now = datetime.now(UTC)
+    # Neither the link nor what a browser gets for it outlives the token that asks for it.
+    ends_at = min(now + timedelta(seconds=LINK_SECONDS), visit.token.expires_at or datetime.max.replace(tzinfo=UTC))
+    code = service.codes.offer(visit, member, offered_by=caller.member_id, seconds=(ends_at - now).total_seconds())
+    # The host was checked before anybody was let in.
+    url = f"{request.url.scheme}://{request.headers['host']}{SIGN_IN}?{urlencode({'code': code})}"
+    answer = to_json({"url": url, "expires_at": ends_at})
+    return Response(answer, HTTPStatus.CREATED, headers=_UNSTORED, media_type="application/json")
+
+
+async def show(request: Request) -> Response:
+    """Uses nothing up: whatever previews links asks for them too."""
+    return _page(request.query_params.get("code"))
+
+
+async def sign_in(request: Request) -> Response:
+    service = service_of(request)
+    given = await _form(request)
+    try:
+        issued = await _issued(service, request, given)
+    except (Unauthenticated, LimitExceeded, Unavailable) as error:
+        return _page(None, error=error)
+    answer = RedirectResponse("/", HTTPStatus.SEE_OTHER, headers=_UNSTORED)
+    _set_cookie(answer, request, issued)
+    return answer
+
+
+async def sign_in_json(request: Request) -> Response:
+    service = service_of(request)
+    issued = await _issued(service, request, await _json(request, {"code", "token"}))
+    visit = await service.visitors.meet(issued.secret, address=address_of(request.scope))
+    caller = await service.work(visit.caller)
+    answer = Response(to_json(caller), headers=_UNSTORED, media_type="application/json")
+    _set_cookie(answer, request, issued)
+    return answer
+
+
+async def sign_out(request: Request) -> Response:
+    """Ends the token of this browser; signing out twice is signing out once."""
+    service = service_of(request)
+    secret = cookie_of(request.scope)
+    if secret is not None:
+        require_own_page(request.scope)
+        await _revoke(service, request, secret)
+    html_wanted = "text/html" in request.headers.get("accept", "")
+    answer = RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER) if html_wanted else Response(status_code=204)
+    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=_is_https(request))
+    return answer
+
+
+async def _issued(service: Service, request: Request, given: dict[str, Any]) -> IssuedToken:
+    """A token for this browser; whatever is wrong with the code or the token, it is said alike."""
+    if len(given) != 1:
+        raise InvalidInput("give either a code or a token", field="code")
+    [(name, value)] = given.items()
+    secret = fields.text(value, field=name, max_bytes=MAX_BYTES)
+    try:
+        if name == "token":
+            visit = await service.visitors.meet(secret, address=address_of(request.scope))
+            member = (await service.work(visit.caller)).member_id
+        else:
+            visit, member = service.codes.redeem(secret)
+        issue = partial(visit.new_browser_token, member, label=LABEL, at_most=LIFETIME)
+        return await service.work(issue, writes=True)
+    except (AccessDenied, NotFound):
+        raise Unauthenticated(WRONG) from None
+
+
+async def _revoke(service: Service, request: Request, secret: str) -> None:
+    try:
+        visit = await service.visitors.meet(secret, address=address_of(request.scope))
+        await service.work(lambda: visit.workspace.revoke_token(secret), writes=True)
+    except (AccessDenied, NotFound):
+        # It has ended already.
+        pass
+    finally:
+        service.visitors.forget(secret)
+
+
+async def _json(request: Request, names: set[str]) -> dict[str, Any]:
+    raw = await read_body(request.scope, request.receive, limit=MAX_BYTES)
+    if raw:
+        require_json(request.scope)
+    return _known(respelled(read_object(raw)), names)
+
+
+async def _form(request: Request) -> dict[str, Any]:
+    """Only from our own page: no other may sign somebody in as somebody else."""
+    require_own_page(request.scope)
+    raw = await read_body(request.scope, request.receive, limit=MAX_BYTES)
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+        raise Refused(Problem(status, f"send it as {FORM}", code="unsupported_media_type", field="Content-Type"))
+    pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
+    return _known(dict(pairs), {"code", "token"})
+
+
+def _known(given: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    if any(name not in names for name in given):
+        raise InvalidInput(f"takes {' or '.join(sorted(names))}", field="body")
+    return given
+
+
+def _page(code: str | None, *, error: MycelError | None = None) -> Response:
+    field = _ASKED if code is None else f'<input type="hidden" name="code" value="{html.escape(code[:200])}">'
+    status = HTTPStatus.OK if error is None else status_of(error)
+    said = "" if error is None else f"<p>This did not work: {html.escape(str(error))}.</p>"
+    told = {} if error is None or isinstance(error, Unauthenticated) else headers_of(error)
+    return HTMLResponse(_PAGE.format(said=said, field=field), status, headers={**_PAGE_HEADERS, **told})
+
+
+def _set_cookie(answer: Response, request: Request, issued: IssuedToken) -> None:
+    answer.set_cookie(
+        COOKIE,
+        issued.secret,
+        max_age=_seconds_of(issued.token),
+        path="/",
+        secure=_is_https(request),
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def _seconds_of(token: Token) -> int:
+    return int(((token.expires_at or token.created_at + LIFETIME) - token.created_at).total_seconds())
+
+
+def _is_https(request: Request) -> bool:
+    """Also by what the browser says itself, where something stands before us to speak TLS."""
+    return request.url.scheme == "https" or request.headers.get("origin", "").lower().startswith("https://")
+
+
+_SECRET: Schema = filled(MAX_BYTES // 8)
+OFFERED = About(
+    tag="signing in",
+    summary="A link that signs a browser in, once",
+    description="For the caller; the operator may name another member.",
+    shape={
+        "type": "object",
+        "properties": {"url": {"type": "string"}, "expires_at": {"type": "string", "format": "date-time"}},
+        "required": ["url", "expires_at"],
+    },
+    status=HTTPStatus.CREATED,
+    body=closed({"member_id": nullable(MEMBER)}),
+)
+SIGNED_IN = About(
+    tag="signing in",
+    summary="A cookie for a browser, by the code of a link or by a token",
+    answers=Caller,
+    headers=("Set-Cookie",),
+    body={"anyOf": [closed({name: _SECRET}, required=[name]) for name in ("code", "token")]},
+    public=True,
+    refuses=frozenset({401, 422, 429, 507}),
+)
+# The others are pages for people, and no part of the API.
+ROUTES = [
+    DescribedRoute(LINKS, offer, {"POST": OFFERED}),
+    DescribedRoute(SIGN_IN_JSON, sign_in_json, {"POST": SIGNED_IN}),
+    NotedRoute(SIGN_IN, show, methods=["GET"]),
+    NotedRoute(SIGN_IN, sign_in, methods=["POST"]),
+    NotedRoute(SIGN_OUT, sign_out, methods=["POST"]),
+]
