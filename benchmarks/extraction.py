@@ -11,8 +11,7 @@ from typing import Any
 import yaml
 
 from benchmarks.report import show_rows
-from mycel.domain.candidate import Candidate
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.extraction.extract import extract
 
 DATA = Path(__file__).parent / "data" / "transcripts"

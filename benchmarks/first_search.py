@@ -16,7 +16,7 @@ _IMPORTED = (
     "numpy",
     "mycel.app",
     "mycel.retrieval.index_file",
-    "mycel.retrieval.survey",
+    "mycel.retrieval.relevance",
     "mycel.retrieval.vector_index",
     "mycel.retrieval.vectors",
 )

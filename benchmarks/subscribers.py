@@ -22,7 +22,7 @@ from benchmarks.service import service
 from benchmarks.texts import Notes
 from mycel.app import open_workspace
 from mycel.settings import Settings
-from mycel.surfaces.http.handles import raise_handle_limit
+from mycel.surfaces.http.serving import raise_handle_limit
 from mycel.wire.daemon_file import read_daemon_file
 
 TEAMS = 50

@@ -18,8 +18,7 @@ from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
 from mycel.surfaces.http.app import create_app
 from mycel.surfaces.http.connections import ConnectionLimits
-from mycel.surfaces.http.handles import ENOUGH_HANDLES
-from mycel.surfaces.http.serving import server_config
+from mycel.surfaces.http.serving import ENOUGH_HANDLES, server_config
 
 ADDRESS = "http://127.0.0.1:7077"
 PATIENCE = 60.0

@@ -11,10 +11,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from mycel.adapters.path_parts import name_of, path_part
-from mycel.domain import artifact, cursor, draft, envelope, excerpt, fields, ids
+from mycel.adapters.shelf import name_of, path_part
+from mycel.domain import artifact, cursor, draft, envelope, fields, ids, rendering
 from mycel.domain.query import Order, OrderField
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine import chunks, purged_passages, sentences, shared_context, summary
 from mycel.engine.by_model.quotes import find_quote
 from mycel.engine.by_model.windows import divide_into_windows
@@ -27,7 +27,7 @@ from mycel.engine.transcripts.privacy import PrivateFilter, without_private
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.errors import MycelError
 from mycel.providers.embeddings.estimate import estimated_token_ends
-from mycel.providers.llms.answers import read_spoken_object
+from mycel.providers.llms.prompt import read_spoken_object
 from mycel.retrieval import analysis, duplicates, lexical, passages, snippet, spelling, wording
 from mycel.services.front_matter import read_front_matter
 from mycel.surfaces.agents.json_text import JsonText
@@ -122,8 +122,8 @@ READERS: Mapping[str, Reader] = {
     "artifact path": Reader(artifact.read_path, ("mycel.domain.artifact",)),
     "artifact": Reader(lambda text: artifact.compose("/a", description=text, text=text), ("mycel.domain.artifact",)),
     "path of an adapter": Reader(lambda text: (path_part(text), name_of(text)), ("mycel.adapters",)),
-    "tokens": Reader(excerpt.estimate_tokens, ("mycel.domain.excerpt",)),
-    "excerpt": Reader(lambda text: excerpt.shorten(text, 60), ("mycel.domain.excerpt",)),
+    "tokens": Reader(rendering.estimate_tokens, ("mycel.domain.rendering",)),
+    "excerpt": Reader(lambda text: rendering.shorten(text, 60), ("mycel.domain.rendering",)),
     "sentences": Reader(sentences.split_sentences, _ENGINE),
     "documents": Reader(_documents, _ENGINE),
     "shared context": Reader(lambda text: shared_context.read_shared_context(text, name="a.md"), _ENGINE),

@@ -12,7 +12,7 @@ from mycel.contracts.embedder import Embedder
 from mycel.contracts.language_model import LanguageModel
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
-from mycel.domain.ranking import RankingOptions
+from mycel.domain.search_request import RankingOptions
 from mycel.domain.source import Step
 from mycel.embedded.team_memory import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices

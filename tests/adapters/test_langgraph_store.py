@@ -28,8 +28,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 
 from mycel import connect
-from mycel.adapters.langgraph_store import MycelStore
-from mycel.adapters.value_filters import matches
+from mycel.adapters.langgraph_store import MycelStore, matches
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, InvalidInput
 from mycel.testing.embedder import WordEmbedder

@@ -15,8 +15,8 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError
 from mycel.retrieval.lexical import MAX_QUESTION_WORDS
 from mycel.surfaces.http.app import create_app
-from mycel.surfaces.http.arguments import MAX_QUERY_PAIRS
 from mycel.surfaces.http.bodies import MAX_BODY_BYTES, MAX_CAPTURE_BYTES
+from mycel.surfaces.http.calls import MAX_QUERY_PAIRS
 from mycel.surfaces.http.feeds import StreamLimits
 from mycel.wire.arguments import MAX_IN_QUERY
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS

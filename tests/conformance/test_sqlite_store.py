@@ -15,8 +15,8 @@ from mycel.domain.ids import SourceId, new_id
 from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import MemoryType, Visibility
 from mycel.domain.query import Filters
+from mycel.domain.source import Turn
 from mycel.domain.team import Role
-from mycel.domain.transcript import Turn
 from mycel.retrieval.columns import index_values
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer

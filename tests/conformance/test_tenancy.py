@@ -24,10 +24,10 @@ from mycel.access import scope
 from mycel.domain.ids import TeamName
 from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError, NotFound
-from mycel.services import reach, read
+from mycel.services import read
 from mycel.settings import Settings
 from mycel.stores.sqlite import memories
-from mycel.surfaces.http import one_time_codes, rate_limit
+from mycel.surfaces.http import credentials, rate_limit
 from mycel.surfaces.http.app import create_app
 from mycel.wire.operations import OPERATIONS
 from tests.conformance.tenancy_calls import Pair, Request, operation_pairs
@@ -84,7 +84,7 @@ def app(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Starlette]:
     """With nothing that slows guessing: it would tell answers apart by chance."""
     for module, name in ((rate_limit, "STRANGERS_AT_ONCE"), (rate_limit, "ALL_STRANGERS_AT_ONCE")):
         monkeypatch.setattr(module, name, 1e9)
-    monkeypatch.setattr(one_time_codes, "WRONG_AT_ONCE", 1e9)
+    monkeypatch.setattr(credentials, "WRONG_AT_ONCE", 1e9)
     app = create_app(world.workspace, settings=Settings(requests_per_second=1e9))
     yield app
     app.state.service.threads.close()
@@ -265,7 +265,7 @@ def test_a_service_that_forgets_the_team_is_noticed(
         return named if team == HIDDEN_TEAM else scope.scope_of_team(caller, team)
 
     pairs = [pair for pair in generated(world, "swe-9", "zephyr") if pair.hidden.case in {"list", "tree"}]
-    monkeypatch.setattr(reach, "scope_of_team", any_team)
+    monkeypatch.setattr(read, "scope_of_team", any_team)
     assert asked(app, world, "swe-9", "zephyr", pairs).leaks.keys() == {"list", "tree"}
 
 

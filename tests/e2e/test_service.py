@@ -230,7 +230,7 @@ from starlette.routing import Route, WebSocketRoute
 from mycel.surfaces.cli.serve import _listen, _url
 from mycel.surfaces.http import serving
 from mycel.surfaces.http.connections import ConnectionLimits
-from mycel.surfaces.http.log_lines import begin_logs
+from mycel.surfaces.http.log import begin_logs
 from mycel.settings import Settings
 
 async def slow(request):

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from mycel.contracts.language_model import LanguageModel
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.by_model.extraction import INVENTED_EVIDENCE, SCHEMA, WRONG_SHAPE, extract_with_model
 from mycel.engine.by_model.summary import summarize_with_model
 from mycel.errors import Misconfigured, MycelError, Unavailable

@@ -15,7 +15,7 @@ from mycel.domain.source import EventState, IngestionEvent, Step
 from mycel.errors import Unauthenticated
 from mycel.services.consolidation import team_event
 from mycel.services.queue_worker import LEASE
-from mycel.surfaces.http.one_time_codes import LINK_SECONDS, OneTimeCodes
+from mycel.surfaces.http.credentials import LINK_SECONDS, OneTimeCodes
 from tests.squad import TEAM, Squad, open_squad, rows
 
 HOUR, DAY, YEARS = timedelta(hours=1), timedelta(days=1), timedelta(days=3650)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mycel.domain.context import ContextBundle, Section
-from mycel.domain.excerpt import estimate_tokens
+from mycel.domain.rendering import estimate_tokens
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.testing.clock import ManualClock

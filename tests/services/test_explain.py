@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from mycel.domain.explanation import Step
 from mycel.domain.memory import Memory
-from mycel.domain.recall import Recall
+from mycel.domain.recall import Recall, Step
 from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.retrieval.relevance import STRONG
 from mycel.testing.memory_api_cast import ABSENT

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mycel.domain import fields
-from mycel.domain.import_markdown import Outcome
+from mycel.domain.knowledge import Outcome
 from mycel.domain.memory import Status
 from mycel.errors import AccessDenied, Conflict, InvalidInput
 from tests.squad import Squad, open_squad

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from mycel.domain.explanation import Step
 from mycel.domain.link import Relation
 from mycel.domain.memory import Memory
-from mycel.domain.ranking import Signals
-from mycel.domain.recall import Hit, Recall
+from mycel.domain.recall import Hit, Recall, Step
+from mycel.domain.search_request import Signals
 from mycel.embedded.team_memory import TeamMemory
 from mycel.settings import load_settings
 from tests.squad import Squad, ids, open_squad, wide_embedder

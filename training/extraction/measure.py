@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.extraction import Label, Labelled, Score, compare
 from benchmarks.report import show_rows
-from mycel.domain.candidate import Candidate
+from mycel.domain.source import Candidate
 from mycel.engine.extraction.extract import extract
 from training.extraction.examples import Example
 from training.extraction.fitting import fit

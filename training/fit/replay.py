@@ -11,8 +11,7 @@ from benchmarks.finding_quality import TOP, Answer, Question
 from mycel.access.scope import ReadScope
 from mycel.contracts.embedder import Background
 from mycel.domain.memory import Memory
-from mycel.domain.ranking import RankingOptions, Signals
-from mycel.domain.search_request import Ask
+from mycel.domain.search_request import Ask, RankingOptions, Signals
 from mycel.retrieval import pipeline
 from mycel.retrieval.arms import Meaning, MeaningFound, Place, WordsFound
 

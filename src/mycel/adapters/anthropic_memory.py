@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mycel.adapters.extras import missing_package
 from mycel.adapters.memory_files import FileRefused, MemoryFiles
-from mycel.adapters.shelf import Shelf
+from mycel.adapters.shelf import Shelf, missing_package
 from mycel.contracts.memory_api import MemoryApi
 from mycel.errors import MycelError
 

@@ -3,20 +3,140 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate, islice
-from typing import Any
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, NamedTuple, cast
 
-from mycel.adapters.extras import missing_package
-from mycel.adapters.path_parts import names_below, path_of
-from mycel.adapters.shelf import MOST_TRIES, PAGE, STATUSES, Shelf
-from mycel.adapters.stored_items import UNRANKED, NewItem, new_item, renewal, value_in, written_at
-from mycel.adapters.value_filters import matches, require_known
+from mycel.adapters.json_content import REST, readable, texts_in, value_of
+from mycel.adapters.shelf import MOST_TRIES, PAGE, STATUSES, Shelf, missing_package, names_below, path_of
 from mycel.contracts.memory_api import MemoryApi
-from mycel.domain.fields import MAX_PAGE
+from mycel.contracts.memory_fields import ChangedFields, MemoryFields
+from mycel.domain.draft import first_sentence
+from mycel.domain.fields import MAX_PAGE, lifetime, one_line
+from mycel.domain.hidden_text import program_text
+from mycel.domain.marks import without_marks
 from mycel.domain.memory import Memory
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
+
+_EQUALITY: Mapping[str, Callable[[Any, Any], bool]] = {"$eq": eq, "$ne": ne}
+_ORDER: Mapping[str, Callable[[float, float], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
+
+
+def require_known(wanted: object) -> None:
+    """An operator that nobody knows is an error, also where nothing is there to be compared."""
+    if isinstance(wanted, Mapping):
+        named = cast(Mapping[str, object], wanted)
+        if not _has_operators(named):
+            for inner in named.values():
+                require_known(inner)
+        elif unknown := [name for name in named if name not in {*_EQUALITY, *_ORDER}]:
+            raise ValueError(f"Unsupported operator: {unknown[0]}")
+    elif isinstance(wanted, list | tuple):
+        for inner in cast(Sequence[object], wanted):
+            require_known(inner)
+
+
+def matches(value: object, wanted: object) -> bool:
+    """Objects in part, lists in full; by `$eq`, `$ne`, `$gt`, `$gte`, `$lt` and `$lte` where the filter has them."""
+    if isinstance(wanted, Mapping):
+        named = cast(Mapping[str, object], wanted)
+        if _has_operators(named):
+            return all(_compares(value, name, bound) for name, bound in named.items())
+        if not isinstance(value, Mapping):
+            return False
+        found = cast(Mapping[str, object], value)
+        return all(matches(found.get(name), inner) for name, inner in named.items())
+    if isinstance(wanted, list | tuple):
+        if not isinstance(value, list | tuple):
+            return False
+        ours, theirs = cast(Sequence[object], value), cast(Sequence[object], wanted)
+        return len(ours) == len(theirs) and all(map(matches, ours, theirs))
+    return value == wanted
+
+
+def _has_operators(wanted: Mapping[str, object]) -> bool:
+    return any(name.startswith("$") for name in wanted)
+
+
+def _compares(value: Any, operator: str, bound: Any) -> bool:
+    if operator in _EQUALITY:
+        return _EQUALITY[operator](value, bound)
+    try:
+        return _ORDER[operator](float(value), float(bound))
+    except (TypeError, ValueError):
+        # Neither more nor less than a number.
+        return False
+
+
+# Names in the metadata: the time to live as it was given; when the value was written, once a read has renewed that
+# time; and that the item is not to be ranked.
+TTL, WRITTEN_AT, UNRANKED = "ttl_minutes", "written_at", "unranked"
+_OURS = frozenset({REST, TTL, WRITTEN_AT, UNRANKED})
+# Each renewal is a version: a read so soon after the last one makes none.
+RENEWED_AFTER = 0.01
+# What an object is called that somebody has made a plain text of.
+PLAIN = "content"
+
+
+class NewItem(NamedTuple):
+    """A value that was checked and can be written."""
+
+    content: str
+    title: str
+    metadata: dict[str, Any]
+    ttl: timedelta | None
+
+    def fields(self) -> MemoryFields:
+        return {"title": self.title, "metadata": self.metadata, "ttl": self.ttl}
+
+    def over(self, standing: Memory) -> ChangedFields:
+        """What others have noted in the metadata stays."""
+        others = {name: kept for name, kept in without_marks(standing.metadata).items() if name not in _OURS}
+        return {**self.fields(), "content": self.content, "metadata": {**others, **self.metadata}}
+
+
+def new_item(value: Mapping[str, Any], *, key: str, ttl_minutes: float | None, ranked: bool) -> NewItem:
+    """Raises `InvalidInput` for what is no JSON object, and for a time to live that is none."""
+    spots = [(name,) for name in value] if len(value) == 1 else []
+    content, metadata, shown = readable(value, spots=spots, field="value")
+    if ttl_minutes is not None:
+        metadata[TTL] = ttl_minutes
+    if not ranked:
+        metadata[UNRANKED] = True
+    said = next((text for text in texts_in(shown) if text.strip()), "")
+    title = one_line(first_sentence(f"{key}: {one_line(said)}" if REST not in metadata else content))
+    ttl = None if ttl_minutes is None else lifetime(ttl_minutes * 60)
+    return NewItem(content, title or "item", metadata, ttl)
+
+
+def value_in(memory: Memory) -> dict[str, Any]:
+    found = value_of(memory)
+    return {PLAIN: program_text(memory.content)} if found is None else found
+
+
+def written_at(memory: Memory) -> datetime:
+    kept = memory.metadata.get(WRITTEN_AT)
+    try:
+        return datetime.fromisoformat(kept) if isinstance(kept, str) else memory.updated_at
+    except ValueError:
+        return memory.updated_at
+
+
+def renewal(memory: Memory) -> ChangedFields | None:
+    """What gives an item that was read its whole time to live again; None where there is nothing to do."""
+    minutes = memory.metadata.get(TTL)
+    if memory.expires_at is None or not isinstance(minutes, int | float):
+        return None
+    ttl = timedelta(minutes=minutes)
+    # Also when the clock here is far from that of the store.
+    if abs(datetime.now(UTC) + ttl - memory.expires_at) < ttl * RENEWED_AFTER:
+        return None
+    metadata = {**without_marks(memory.metadata), WRITTEN_AT: written_at(memory).isoformat()}
+    return {"ttl": ttl, "metadata": metadata, "expected_version": memory.version}
+
 
 try:
     from langgraph.store.base import (

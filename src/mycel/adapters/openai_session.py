@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from mycel.adapters.extras import missing_package
 from mycel.adapters.json_content import Spot, readable, texts_in, value_of
-from mycel.adapters.path_parts import path_of
-from mycel.adapters.shelf import PAGE, Shelf
+from mycel.adapters.shelf import PAGE, Shelf, missing_package, path_of
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.draft import first_sentence
 from mycel.domain.fields import label, one_line

@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import takewhile
 from typing import Unpack
+from urllib.parse import unquote
 
-from mycel.adapters.path_parts import names_below
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.memory_fields import ChangedFields, MemoryFields
+from mycel.domain.fields import UNPRINTABLE
 from mycel.domain.fields import path as checked_path
 from mycel.domain.hidden_text import hides
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.errors import Conflict, InvalidInput, NotFound
+
+
+def missing_package(package: str, error: ImportError) -> ImportError:
+    """What to raise instead of an error that names only a module."""
+    text = f'this adapter needs {package}: pip install "mycel[adapters]" ({error})'
+    return ImportError(text, name=error.name, path=error.path)
+
+
+# What a path cannot hold, what separates its parts, and the sign that stands for such a character.
+_ODD = re.compile(rf"[%/\\{UNPRINTABLE}]|^ | $|^\.(?=\.?$)")
+# The sign alone: no other text becomes this.
+_EMPTY = "%"
+
+
+def path_part(name: str) -> str:
+    """The name itself, with `%2F` and the like for the characters that no part of a path can hold."""
+    return _ODD.sub(_escaped, name) or _EMPTY
+
+
+def name_of(part: str) -> str:
+    return "" if part == _EMPTY else unquote(part)
+
+
+def path_of(folder: str, names: tuple[str, ...]) -> str:
+    return "/".join((folder.rstrip("/"), *map(path_part, names))) or "/"
+
+
+def names_below(folder: str, path: str) -> tuple[str, ...]:
+    """The names by which a path continues that of the folder."""
+    below = path.removeprefix(folder.rstrip("/")).strip("/")
+    return tuple(map(name_of, below.split("/"))) if below else ()
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogatepass"))
+
 
 # The engine compares and merges statements, never documents: what was put here stays as it is.
 KIND = MemoryType.DOCUMENT

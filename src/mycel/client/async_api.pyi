@@ -28,16 +28,15 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
-from mycel.domain.explanation import Explanation
 from mycel.domain.ids import TeamName
-from mycel.domain.import_markdown import ImportReport
 from mycel.domain.inbox import InboxItem
+from mycel.domain.knowledge import ImportReport
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
-from mycel.domain.recall import Recall
+from mycel.domain.recall import Explanation, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry

@@ -164,6 +164,6 @@ def find_service(url: str | None, token: str | None) -> Reached:
 
 def planned(path: str | Path) -> list[dict[str, Any]]:
     """The organisation files of this machine as the service reads them."""
-    from mycel.services.org_files import read_org
+    from mycel.services.organisation_plan import read_org
 
     return [{**plain(team), "members": [plain(one) for one in team.members]} for team in read_org(Path(path))]

@@ -17,8 +17,8 @@ from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
 from mycel.domain.inbox import Surroundings
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import EvidenceRef, MadeBy, Memory
-from mycel.domain.purged import PurgedPassage
 from mycel.domain.query import Page
+from mycel.domain.receipt import PurgedPassage
 from mycel.domain.report import ActionKind, Report
 from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry, Step
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypedDict, Unpack
 
-from mycel.domain.import_markdown import ImportReport
+from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall

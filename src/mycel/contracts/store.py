@@ -28,9 +28,9 @@ from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
-from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Pool, Recall
 from mycel.domain.receipt import Receipt
+from mycel.domain.search_request import Signals
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector

@@ -26,9 +26,8 @@ from mycel.domain.memory import (
     Visibility,
 )
 from mycel.domain.place import Project, Repo
-from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
+from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger, Turn
 from mycel.domain.team import Role, Trust
-from mycel.domain.transcript import Turn
 from mycel.errors import InvalidInput
 
 Line = dict[str, Any]

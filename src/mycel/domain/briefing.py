@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from mycel.domain.artifact import Artifact
 from mycel.domain.envelope import alike_words, cite, envelope, one_line
 from mycel.domain.episode import Episode, Record, SimilarEpisode
-from mycel.domain.excerpt import line_tokens, shorten
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
-from mycel.domain.rendering import bullet, left_out_line, note_text
+from mycel.domain.rendering import bullet, left_out_line, line_tokens, note_text, shorten
 
 LEAST_TOKENS_OF_A_LINE = 40
 MOST_TOKENS_OF_A_LINE = 120

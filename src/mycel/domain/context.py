@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mycel.domain import envelope, rendering
-from mycel.domain.excerpt import estimate_tokens
 from mycel.domain.ids import RecallId, TeamName
 from mycel.domain.memory import Memory
+from mycel.domain.rendering import estimate_tokens
 
 
 class Section(StrEnum):

@@ -1,4 +1,4 @@
-"""Receipts: the proof that a memory was purged, and how far the erasure has come."""
+"""Receipts: the proof that a memory was purged, and what must be known to keep it out."""
 
 from __future__ import annotations
 
@@ -30,3 +30,13 @@ class Receipt:
     held_by_backups: tuple[str, ...] = ()
     # Teams whose copies have not been taken back yet.
     held_by_teams: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PurgedPassage:
+    """Recognised when it comes again, but not to be read: how many words and letters, and a keyed hash of them."""
+
+    words: int
+    letters: int
+    key: bytes
+    digest: bytes

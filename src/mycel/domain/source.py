@@ -1,4 +1,4 @@
-"""Sources and ingestion events: the raw material, and the work still to be done on it."""
+"""Sources and ingestion events: the raw material, what is drawn from it, and the work still to be done on it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,51 @@ from datetime import datetime
 from enum import StrEnum
 
 from mycel.domain.ids import EventId, MemberId, SourceId
-from mycel.domain.memory import Scope, SourceKind, Visibility
+from mycel.domain.memory import MemoryType, Scope, SourceKind, Visibility
 from mycel.domain.team import Role, Trust
-from mycel.domain.transcript import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker said: the characters from `start` to `end` of the text, without the speaker's name.
+
+    `role` is `user`, `assistant`, `system`, `tool`, or empty where nobody knows; `speaker` a name, if one was given.
+    """
+
+    role: str
+    start: int
+    end: int
+    speaker: str | None = None
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The text is what is stored as the source; evidence points into it."""
+
+    text: str
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A statement worth keeping, and the characters `start` to `end` of its source that support it.
+
+    `grounds` names what found it besides a rule: a language model.
+    """
+
+    type: MemoryType
+    title: str
+    content: str
+    confidence: float
+    start: int
+    end: int
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    rationale: str | None = None
+    alternatives: tuple[str, ...] = ()
+    grounds: str | None = None
+
 
 # What stands where purged evidence was.
 BLANK = "\N{FULL BLOCK}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Unpack
 
 from mycel.contracts.knowledge_api import KnowledgeFields
-from mycel.domain.import_markdown import ImportReport
+from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall

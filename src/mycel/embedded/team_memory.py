@@ -23,14 +23,13 @@ from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
-from mycel.domain.explanation import Explanation
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
-from mycel.domain.recall import Recall
+from mycel.domain.recall import Explanation, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -14,12 +17,73 @@ from typing import Any, Self
 from mycel.contracts.clock import Clock, SystemClock
 from mycel.domain import fields
 from mycel.domain.working_memory import WorkingChange, WorkingField, WorkingState, read_key, read_value, render
-from mycel.embedded.announcements import Announcements
 from mycel.embedded.endings import endings
 from mycel.embedded.working_snapshot import Loaded, WorkingSnapshot
 from mycel.errors import InvalidInput, MycelError, Unavailable
 from mycel.services.organisation import read_member_id
 from mycel.settings import load_settings
+
+Listener = Callable[[WorkingChange], object]
+
+_log = logging.getLogger("mycel.working_memory")
+
+
+class Announcements:
+    """Whoever changes something while another thread is telling leaves the telling to that thread."""
+
+    def __init__(self) -> None:
+        # A signal handler may come in between in the same thread.
+        self._lock = threading.RLock()
+        self._numbers = itertools.count()
+        self._listeners: dict[int, Listener] = {}
+        self._waiting: deque[tuple[int, WorkingChange]] = deque()
+        self._is_telling = False
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        with self._lock:
+            number = next(self._numbers)
+            self._listeners[number] = listener
+
+        def stop() -> None:
+            with self._lock:
+                self._listeners.pop(number, None)
+
+        return stop
+
+    def put(self, change: WorkingChange) -> None:
+        """For those who listen now; the order of these calls is the order in which they are told."""
+        with self._lock:
+            self._waiting.extend((number, change) for number in self._listeners)
+
+    def tell(self) -> None:
+        with self._lock:
+            if self._is_telling:
+                return
+            self._is_telling = True
+        try:
+            while (found := self._next()) is not None:
+                _call(*found)
+        except BaseException:
+            # Ctrl-C and the like: what still waits is told with the next change.
+            self._is_telling = False
+            raise
+
+    def _next(self) -> tuple[Listener, WorkingChange] | None:
+        with self._lock:
+            while self._waiting:
+                number, change = self._waiting.popleft()
+                if (listener := self._listeners.get(number)) is not None:
+                    return listener, change
+            self._is_telling = False
+            return None
+
+
+def _call(listener: Listener, change: WorkingChange) -> None:
+    try:
+        listener(change)
+    except Exception as error:  # noqa: BLE001 - the writer and the other listeners must go on
+        # What the error says may quote a note.
+        _log.error("a listener to changes of %s raised %s", change.field, type(error).__name__)
 
 
 class WorkingMemory:

@@ -20,9 +20,8 @@ from mycel.services.archive import Progress
 from mycel.services.callers import Callers, token_of
 from mycel.services.change_feed import Follower, Following
 from mycel.services.embeddings import Report
-from mycel.services.org_files import read_org
 from mycel.services.organisation import Organisation, read_member_id, read_team_name
-from mycel.services.planning import read_planned_teams
+from mycel.services.organisation_plan import read_org, read_planned_teams
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 

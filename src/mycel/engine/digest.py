@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from mycel.contracts.language_model import LanguageModel
-from mycel.domain.candidate import Candidate
-from mycel.domain.source import Step
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Candidate, Step, Transcript
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.summary import summarize_with_model
 from mycel.engine.workshop.workshop import Workshop

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import accumulate
 
-from mycel.domain.purged import PurgedPassage
+from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import BLANK
 from mycel.engine.sentences import Span, split_sentences
 from mycel.engine.summary import ASKED

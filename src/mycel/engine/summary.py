@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.sentences import Span, split_sentences
 from mycel.retrieval.analysis import index_text
 from mycel.retrieval.duplicates import Wording

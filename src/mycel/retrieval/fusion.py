@@ -1,4 +1,4 @@
-"""One order out of words, vectors and neighbours.
+"""One order out of words, vectors and neighbours, and one ranking over the candidates of several stores.
 
 The figures were tuned on LoCoMo (development conversations), SciFact and CoSQA, and checked against the vectors of the
 built-in model by `training.fit`, which leaves out one set after another: docs/decisions/0008-fusion.md.
@@ -6,15 +6,45 @@ built-in model by `training.fit`, which leaves out one set after another: docs/d
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 
 from mycel.contracts.embedder import Background
 from mycel.domain.indexed_words import Plan
+from mycel.domain.memory import Memory
 from mycel.domain.recall import Pool
-from mycel.retrieval.bm25 import SATURATION, rarity_of
+from mycel.retrieval.bm25 import COLUMN_WEIGHTS, SATURATION, damping_of, rarity_of, term_score
+from mycel.retrieval.columns import indexed_text
 from mycel.retrieval.lexical import Question, coverage
+
+
+def score_together(
+    question: Question, memories: Sequence[Memory], *, frequencies: Mapping[str, int], documents: int
+) -> list[float]:
+    """One score each, by BM25 with the document frequencies of all stores added up."""
+    counted = [_count(memory) for memory in memories]
+    usual_length = sum(length for _, length in counted) / len(counted) if counted else 1.0
+    # Also of terms that no present text has: a past one may.
+    rarities = {term: rarity_of(frequencies.get(term, 0), documents) for term in question.terms}
+    return [_score(rarities, counts, damping=damping_of(length, usual_length)) for counts, length in counted]
+
+
+def _score(rarities: Mapping[str, float], counts: Mapping[str, float], *, damping: float) -> float:
+    return sum(term_score(rarity, counts[term], damping=damping) for term, rarity in rarities.items() if term in counts)
+
+
+def _count(memory: Memory) -> tuple[Mapping[str, float], int]:
+    counts: dict[str, float] = defaultdict(float)
+    length = 0
+    for text, weight in zip(indexed_text(memory), COLUMN_WEIGHTS, strict=True):
+        tokens = text.split()
+        length += len(tokens)
+        for token in tokens:
+            counts[token] += weight
+    return counts, length
+
 
 # Words beside one standard deviation of cosine: flat from 0.8 to 1.6 and from 2 to 4. The weight of an arm adapts by
 # itself: cosines count by how far they stand out for this question, words by how much of it they explain. Explicit

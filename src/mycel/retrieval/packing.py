@@ -10,9 +10,9 @@ from functools import cached_property
 from mycel.domain import envelope, rendering
 from mycel.domain.author_share import AUTHOR_SHARE, LEAST_WORTH
 from mycel.domain.context import HEADINGS, ContextItem, Section
-from mycel.domain.excerpt import LEAST_EXCERPT_TOKENS, estimate_tokens, line_tokens
 from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.memory import Memory
+from mycel.domain.rendering import LEAST_EXCERPT_TOKENS, estimate_tokens, line_tokens
 from mycel.retrieval.copies import Likeness, is_crowd
 
 # Per cent of the budget. What a section does not use goes to the next, and what is left in the end to all in order.

@@ -13,9 +13,8 @@ from math import log, prod
 from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
 from mycel.domain.query import Filters
-from mycel.domain.ranking import Ranking, RankingOptions, Signals
 from mycel.domain.recall import Pool
-from mycel.domain.search_request import SearchRequest
+from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, Signals
 from mycel.retrieval import ranking
 from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.arms import (
@@ -29,10 +28,19 @@ from mycel.retrieval.arms import (
 )
 from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
 from mycel.retrieval.columns import labels_of
-from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights, scale_of, support, weights_of, words_score
+from mycel.retrieval.fusion import (
+    BM25_WEIGHT,
+    Evidence,
+    Scale,
+    Weights,
+    scale_of,
+    score_together,
+    support,
+    weights_of,
+    words_score,
+)
 from mycel.retrieval.lexical import holds_phrases
 from mycel.retrieval.passages import embedded_text
-from mycel.retrieval.pooling import score_together
 from mycel.retrieval.relevance import judge, judge_words, told_by_words
 
 # How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope
 from mycel.domain.query import Filters
-from mycel.domain.ranking import RankingOptions, Signals
+from mycel.domain.search_request import RankingOptions, Signals
 
 DAY_SECONDS = 86_400.0
 HOUR_SECONDS = 3_600.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 
-from mycel.access.attribution import require_attribution
+from mycel.access.rules import require_attribution
 from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
@@ -35,7 +35,7 @@ from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory
-from mycel.services.reach import named_scope
+from mycel.services.read import named_scope
 from mycel.services.registration import Registration, prepare, read_checksum, read_content, read_description, read_size
 from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching

@@ -18,9 +18,8 @@ from mycel.domain.capture_request import CaptureMode, read_surroundings
 from mycel.domain.draft import default_scope
 from mycel.domain.ids import EventId, SourceId, TeamName, new_id, parse_id
 from mycel.domain.memory import SourceKind
-from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
+from mycel.domain.source import EventState, IngestionEvent, Source, Step, Transcript, Trigger
 from mycel.domain.team import Caller
-from mycel.domain.transcript import Transcript
 from mycel.errors import InvalidInput, InvalidState, NotFound, Unavailable
 from mycel.services.idempotency import Retry
 from mycel.services.policies import Policies

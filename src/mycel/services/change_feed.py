@@ -14,7 +14,7 @@ from mycel.domain.team import Caller
 from mycel.errors import CLOSED, NotFound, Unavailable
 from mycel.services.callers import known
 from mycel.services.log_tail import Cursor, Tail
-from mycel.services.reach import named_scope
+from mycel.services.read import named_scope
 from mycel.services.recent_log import RecentLog, told_of
 
 # Enough for whoever was away for a minute in a busy team; whoever is further behind reads from the store.

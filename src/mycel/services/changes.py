@@ -10,7 +10,7 @@ from mycel.domain import fields
 from mycel.domain.change import Change, ChangeFilter
 from mycel.domain.request_filters import read_change_filter, read_sequence
 from mycel.domain.team import Caller
-from mycel.services.reach import named_scope
+from mycel.services.read import named_scope
 
 BATCH = 500
 WAIT_SECONDS = 0.5

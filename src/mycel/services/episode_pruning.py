@@ -12,10 +12,10 @@ from mycel.contracts.store import Store, Transaction
 from mycel.domain.draft import default_scope
 from mycel.domain.envelope import one_line
 from mycel.domain.episode import Tally, month_path
-from mycel.domain.excerpt import shorten
 from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.memory import MadeBy, Memory, MemoryType, SourceKind, Status, Visibility
 from mycel.domain.policy import Policy
+from mycel.domain.rendering import shorten
 from mycel.domain.team import ENGINE, Trust
 from mycel.services.approach_groups import Grouping
 from mycel.services.attempts import Attempts, in_batches

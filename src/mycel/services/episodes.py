@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from mycel.access.attribution import require_attribution
+from mycel.access.rules import require_attribution
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
+from mycel.contracts.episode_store import TimeBucket
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import MAX_CONTENT_BYTES, MAX_NOTE_BYTES, new_memory, read_fields
@@ -33,17 +34,49 @@ from mycel.domain.memory import NO_METADATA, Memory, MemoryType
 from mycel.domain.query import Page
 from mycel.domain.request_filters import read_limit
 from mycel.domain.team import Caller
-from mycel.errors import InvalidInput, NotFound
+from mycel.errors import InvalidInput, InvalidState, NotFound
 from mycel.retrieval.wording import wording_of
 from mycel.services.approach_groups import Grouping
 from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory, unwritten
-from mycel.services.reach import named_scope
+from mycel.services.read import named_scope
 from mycel.services.screening import masked, screen
 from mycel.services.search import Searching
-from mycel.services.time_buckets import stretch_name, time_buckets
+
+MOST_BUCKETS = 400
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
+_LENGTHS = {RateBy.DAY: timedelta(days=1), RateBy.WEEK: timedelta(days=7)}
+
+
+def time_buckets(since: datetime, until: datetime, way: RateBy) -> list[TimeBucket]:
+    """Whole days, weeks or months in UTC, the first and last as far as asked for."""
+    start = since.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if way is RateBy.MONTH:
+        start = start.replace(day=1)
+    elif way is RateBy.WEEK:
+        start -= timedelta(days=start.weekday())
+    found: list[TimeBucket] = []
+    while start < until:
+        end = _end_of(start, way)
+        found.append((max(start, since), min(end, until)))
+        if len(found) > MOST_BUCKETS:
+            raise InvalidState(f"is more than {MOST_BUCKETS} {way.value}s back: ask for a shorter time", field="since")
+        start = end
+    return found
+
+
+def _end_of(start: datetime, way: RateBy) -> datetime:
+    try:
+        return (start + timedelta(days=32)).replace(day=1) if way is RateBy.MONTH else start + _LENGTHS[way]
+    except OverflowError:
+        return _LAST_MOMENT
+
+
+def stretch_name(start: datetime, way: RateBy) -> str:
+    return f"{start:%Y-%m}" if way is RateBy.MONTH else f"{start:%Y-%m-%d}"
+
 
 # One is its action.
 MAX_TAGS = fields.MAX_TAGS - 1

@@ -9,14 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from mycel.domain.envelope import one_line
-from mycel.domain.explanation import Explanation, Step
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.ids import MemoryId, RecallId, parse_id
 from mycel.domain.memory import Memory
 from mycel.domain.query import Filters
-from mycel.domain.ranking import Ranking, Signals
-from mycel.domain.recall import Hit, LoggedRecall
-from mycel.domain.search_request import SearchRequest, read_search_request
+from mycel.domain.recall import Explanation, Hit, LoggedRecall, Step
+from mycel.domain.search_request import Ranking, SearchRequest, Signals, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, NotFound
 from mycel.retrieval.arms import Place

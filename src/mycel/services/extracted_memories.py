@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from mycel.domain.candidate import Candidate
 from mycel.domain.draft import default_path, default_scope
 from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.marks import with_marks
@@ -19,7 +18,7 @@ from mycel.domain.memory import (
     Status,
 )
 from mycel.domain.policy import Policy
-from mycel.domain.source import Source
+from mycel.domain.source import Candidate, Source
 from mycel.domain.team import Trust
 from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.screening import suspicion

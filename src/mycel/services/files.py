@@ -16,9 +16,8 @@ from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.limits import MAX_URI_BYTES
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Status, Visibility
-from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger
+from mycel.domain.source import EventState, IngestionEvent, Source, Step, Transcript, Trigger, Turn
 from mycel.domain.team import Caller, Trust
-from mycel.domain.transcript import Transcript, Turn
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.services.capture import ask_for, new_event, new_source
 from mycel.services.extracted_memories import Drawing

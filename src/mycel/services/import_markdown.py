@@ -11,14 +11,12 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.category import Category
 from mycel.domain.ids import MemoryId
-from mycel.domain.import_markdown import ImportedEntry, ImportReport, LeftOut, Outcome
-from mycel.domain.knowledge import is_over, is_rival
+from mycel.domain.knowledge import ImportedEntry, ImportReport, LeftOut, Outcome, is_over, is_rival
 from mycel.domain.limits import MAX_SHARED_TEXT_BYTES
 from mycel.domain.memory import EvidenceRef, MadeBy, Memory, SourceKind, SourceRef, Status
 from mycel.domain.query import Filters, Order
-from mycel.domain.source import Source, Trigger
+from mycel.domain.source import Source, Transcript, Trigger, Turn
 from mycel.domain.team import Caller
-from mycel.domain.transcript import Transcript, Turn
 from mycel.errors import InvalidInput
 from mycel.services.capture import new_event, new_source
 from mycel.services.keyed_values import store_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from mycel.access.review import require_arbiter, require_reviewer
+from mycel.access.rules import require_arbiter, require_reviewer
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
@@ -17,12 +17,11 @@ from mycel.domain.query import Filters, Order, Page
 from mycel.domain.recall import Recall
 from mycel.domain.team import Caller
 from mycel.errors import Conflict, InvalidInput, NotFound, ReferenceNotFound
-from mycel.services.ownership import change_own
 from mycel.services.read import Reading
 from mycel.services.review import approve_one, clear_opponents, lose, reject_one
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
-from mycel.services.write import Writing
+from mycel.services.write import Writing, change_own
 
 _HOLDS = "another value holds"
 # The widest audience first: it is what most readers mean by the value of a key.

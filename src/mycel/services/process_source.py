@@ -10,12 +10,10 @@ from mycel.access.scope import engine_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.language_model import LanguageModel
 from mycel.contracts.store import Store, Transaction
-from mycel.domain.candidate import Candidate
 from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
-from mycel.domain.source import IngestionEvent, Source
+from mycel.domain.source import Candidate, IngestionEvent, Source, Transcript
 from mycel.domain.team import ENGINE, Trust
-from mycel.domain.transcript import Transcript
 from mycel.engine.workshop.workshop import Workshop
 from mycel.errors import Conflict, NotFound
 from mycel.retrieval.duplicates import Wording

@@ -1,25 +1,65 @@
-"""Reading memories by id, by filter, by folder."""
+"""Reading memories by id, by filter, by folder; how fresh each is by then."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from mycel.access.rules import may_curate
-from mycel.access.scope import ReadScope, read_scope, readable_scopes
+from mycel.access.scope import ReadScope, read_scope, readable_scopes, scope_of_team
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
+from mycel.domain.artifact import Artifact
+from mycel.domain.episode import Episode
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.memory import Memory, Usage, Version, checked_memory
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.request_filters import read_filters, read_limit, read_order
 from mycel.domain.team import Caller, Role
 from mycel.errors import InvalidState, NotFound
-from mycel.services.freshness import Freshness
-from mycel.services.reach import named_scope
+from mycel.retrieval.ranking import freshness
+
+
+def named_scope(caller: Caller, team: object) -> ReadScope:
+    name = None if team is None else fields.label(team, field="team")
+    scope = scope_of_team(caller, name)
+    if scope is None:
+        raise NotFound(f"no team {name}")
+    return scope
+
+
+# So that the same record is the same answer for a while, to whoever keeps it by its ETag.
+DIGITS = 3
+DetailedT = TypeVar("DetailedT", Episode, Artifact)
+
+
+class Freshness:
+    """By the half-life of the ranking, so that a record shows the factor that its place in a search depends on."""
+
+    def __init__(self, clock: Clock, *, half_life_days: float) -> None:
+        self._clock = clock
+        self._half_life = half_life_days
+
+    def of(self, memory: Memory) -> Memory:
+        found = freshness(memory, now=self._clock.now(), half_life_days=self._half_life)
+        return checked_memory({**vars(memory), "freshness": round(found, DIGITS)})
+
+    def of_all(self, memories: Iterable[Memory]) -> tuple[Memory, ...]:
+        return tuple(map(self.of, memories))
+
+    def of_page(self, page: Page[Memory]) -> Page[Memory]:
+        return Page(self.of_all(page), page.next_cursor)
+
+    def of_entry(self, entry: DetailedT) -> DetailedT:
+        return replace(entry, memory=self.of(entry.memory))
+
+    def of_entries(self, page: Page[DetailedT]) -> Page[DetailedT]:
+        return Page([self.of_entry(entry) for entry in page], page.next_cursor)
+
 
 TREE_ITEMS = 100
 

@@ -12,8 +12,8 @@ from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
 from mycel.errors import InvalidState, ReferenceNotFound
-from mycel.services.ownership import change_own
 from mycel.services.screening import screen_at_once
+from mycel.services.write import change_own
 
 
 class Relating:

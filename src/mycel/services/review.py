@@ -8,8 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import cast
 
-from mycel.access.review import require_arbiter, require_reviewer
-from mycel.access.rules import is_copy, require_transition
+from mycel.access.rules import is_copy, require_arbiter, require_reviewer, require_transition
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
@@ -26,11 +25,11 @@ from mycel.domain.query import Filters, Order, Page
 from mycel.domain.request_filters import read_filters, read_limit
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
-from mycel.services.details import require_free_of_details
-from mycel.services.freshness import Freshness
 from mycel.services.policies import Policies
+from mycel.services.read import Freshness
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
+from mycel.services.write import require_free_of_details
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240

@@ -14,7 +14,7 @@ from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA
 from mycel.domain.policy import Policy, Secrets
 from mycel.domain.screened_fields import NAMES, is_screened, named_values, texts_in
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.errors import InvalidInput, InvalidState
 
 HIDDEN = "holds characters that hide text from people or steer a terminal"

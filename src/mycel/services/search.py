@@ -13,9 +13,8 @@ from mycel.contracts.store import Stores
 from mycel.domain.ids import RecallId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.query import Order
-from mycel.domain.ranking import RankingOptions
 from mycel.domain.recall import Hit, Recall
-from mycel.domain.search_request import SearchRequest, read_search_request
+from mycel.domain.search_request import RankingOptions, SearchRequest, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.arms import Meaning, Place
@@ -23,7 +22,7 @@ from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
 from mycel.retrieval.pipeline import find
 from mycel.services.embeddings import Embedding
-from mycel.services.freshness import Freshness
+from mycel.services.read import Freshness
 
 # What a recall says when meaning took no part, or only for the memories embedded so far.
 WITHOUT_MEANING = "meaning"

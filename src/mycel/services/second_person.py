@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycel.access.review import require_second_person
+from mycel.access.rules import require_second_person
 from mycel.access.scope import read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Transaction

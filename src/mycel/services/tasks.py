@@ -16,10 +16,9 @@ from mycel.domain.ids import SourceId, TeamName
 from mycel.domain.marks import TOLD, with_marks
 from mycel.domain.memory import NO_METADATA, EvidenceRef, MadeBy, MemoryType, SourceKind, Status
 from mycel.domain.policy import Policy
-from mycel.domain.source import Source, Step, Trigger
+from mycel.domain.source import Source, Step, Transcript, Trigger, Turn
 from mycel.domain.task import LESSON_CONFIDENCE, WENT_WRONG, TaskRecord, TaskResult, read_task_result, report_text
 from mycel.domain.team import Caller
-from mycel.domain.transcript import Transcript, Turn
 from mycel.errors import InvalidInput
 from mycel.services.artifacts import ArtifactRegistry, store_artifact
 from mycel.services.capture import new_event, new_source

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mycel.domain.import_markdown import ImportReport
+from mycel.domain.knowledge import ImportReport
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
 from mycel.testing.memory_api_access import member_of

@@ -20,9 +20,8 @@ from mycel.domain.link import Link, Relation
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import EvidenceRef, MadeBy, SourceKind, SourceRef, Status, Visibility
 from mycel.domain.report import Action, ActionKind, Report
-from mycel.domain.source import EventState, IngestionEvent, Source, Step
+from mycel.domain.source import EventState, IngestionEvent, Source, Step, Turn
 from mycel.domain.team import ENGINE, Role
-from mycel.domain.transcript import Turn
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_racing import together
 from mycel.testing.store_samples import AUTHOR, START, TEAM, TEAMMATE, a_source, an_event, change, purge, put, reader

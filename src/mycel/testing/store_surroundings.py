@@ -17,8 +17,8 @@ from mycel.domain.memory import (
     Visibility,
 )
 from mycel.domain.place import Project, Repo, SavedView
-from mycel.domain.ranking import Signals
 from mycel.domain.receipt import Erasure
+from mycel.domain.search_request import Signals
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (
     AUTHOR,

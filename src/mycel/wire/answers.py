@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
 
-from mycel.domain import explanation, report
+from mycel.domain import recall, report
 from mycel.domain.artifact import Artifact
 from mycel.domain.context import ContextBundle
 from mycel.domain.episode import Episode, SuccessRate, Tally
@@ -39,7 +39,7 @@ _PLAIN: Mapping[Any, Schema] = {
     timedelta: {"type": "number", "description": "Seconds."},
 }
 # Two of a kind in the domain, where their modules tell them apart.
-_NAMES: Mapping[Any, str] = {explanation.Step: "ExplanationStep", report.Action: "ReportAction"}
+_NAMES: Mapping[Any, str] = {recall.Step: "ExplanationStep", report.Action: "ReportAction"}
 # Of operations of knowledge.
 _KNOWLEDGE: Mapping[Any, Any] = {Memory: Knowledge, Page[Memory]: Page[Knowledge]}
 MARKDOWN: Schema = {"type": "string"}

@@ -27,9 +27,8 @@ from mycel.domain.limits import (
 from mycel.domain.link import Relation
 from mycel.domain.memory import MadeBy, MemoryType, Scope, Status, Visibility
 from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets
-from mycel.domain.ranking import Ranking
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
-from mycel.domain.search_request import MAX_QUERY_BYTES
+from mycel.domain.search_request import MAX_QUERY_BYTES, Ranking
 from mycel.domain.source import EventState
 from mycel.domain.task import ENDINGS, MAX_ARTIFACTS, MAX_LESSONS, MAX_TASK_OUTPUT_BYTES
 from mycel.domain.team import Kind, Role, Trust

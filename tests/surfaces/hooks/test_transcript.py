@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mycel.engine.transcripts.growth import grown
 from mycel.engine.transcripts.reading import read_transcript
+from mycel.engine.transcripts.session_growth import grown
 from mycel.surfaces.hooks import transcript as reading
 from mycel.surfaces.hooks.transcript import TimeBucket, has_words, new_stretch, read_piece
 from tests.surfaces.hooks.hooking import said

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from mycel.surfaces.http.activity import Activity
+from mycel.surfaces.http.serving import Activity
 
 
 class Watch:

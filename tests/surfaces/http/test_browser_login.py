@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
-from mycel.surfaces.http import one_time_codes
+from mycel.surfaces.http import credentials
 from tests.asking import ADDRESS, UNKNOWN, asking, bearer, by_cookie
 from tests.serving import served
 
@@ -213,7 +213,7 @@ def test_what_is_wrong_used_over_or_revoked_is_answered_alike(
     ]
     answers = [client.post("/api/sign-in", json=given) for given in tried]
     service = client.app.state.service  # type: ignore[attr-defined]
-    monkeypatch.setattr(service.codes, "_clock", lambda: time.monotonic() + one_time_codes.LINK_SECONDS)
+    monkeypatch.setattr(service.codes, "_clock", lambda: time.monotonic() + credentials.LINK_SECONDS)
     answers.append(client.post("/api/sign-in", json={"code": over}))
     assert {(answer.status_code, answer.json()["detail"]) for answer in answers} == {(401, WRONG)}
     assert {answer.content for answer in answers} == {answers[0].content}
@@ -259,10 +259,10 @@ def test_others_offer_links_for_themselves_alone(squad: Workspace, client: TestC
 def test_one_member_cannot_push_out_the_links_of_others(squad: Workspace, client: TestClient) -> None:
     kept = offered(client, squad.issue_token("swe-1"))
     greedy = squad.issue_token("swe-2")
-    urls = [offered(client, greedy) for _ in range(one_time_codes.MAX_OF_ONE + 2)]
+    urls = [offered(client, greedy) for _ in range(credentials.MAX_OF_ONE + 2)]
     assert exchanged(client, code=code_of(kept)).status_code == 303
     states = [exchanged(client, code=code_of(url)).status_code for url in urls]
-    assert states == [401] * 2 + [303] * one_time_codes.MAX_OF_ONE
+    assert states == [401] * 2 + [303] * credentials.MAX_OF_ONE
 
 
 def test_no_secret_is_in_a_log_or_an_error(

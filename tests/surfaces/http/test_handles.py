@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from mycel.surfaces.http.handles import most_streams
+from mycel.surfaces.http.serving import most_streams
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit per process")
 PROGRAM = """
 import resource, sys
-from mycel.surfaces.http.handles import raise_handle_limit
+from mycel.surfaces.http.serving import raise_handle_limit
 _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, min(hard, int(sys.argv[1])) if hard > 0 else int(sys.argv[1])))
 print(raise_handle_limit(), *resource.getrlimit(resource.RLIMIT_NOFILE))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from mycel.surfaces.http.json_pieces import PieceDecoder
+from mycel.surfaces.http.bodies import PieceDecoder
 
 VALUES = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False) | some.text(),

@@ -13,12 +13,12 @@ from contextlib import closing
 
 import pytest
 
-from mycel.surfaces.http import log_writer
-from mycel.surfaces.http.log_writer import LogWriter
+from mycel.surfaces.http import log
+from mycel.surfaces.http.log import LogWriter
 
 PROGRAM = """
 import logging
-from mycel.surfaces.http.log_lines import begin_logs, log_event
+from mycel.surfaces.http.log import begin_logs, log_event
 
 begin_logs("info")
 for place in range(2000):
@@ -65,7 +65,7 @@ def test_nobody_waits_for_a_log_that_is_not_read(output: Blocked) -> None:
 def test_what_nobody_reads_does_not_grow_without_end_and_is_counted(
     output: Blocked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_writer, "MOST_WAITING", 10)
+    monkeypatch.setattr(log, "MOST_WAITING", 10)
     with closing(LogWriter(output)) as writer:
         tell(writer, "first")
         # Taken out of the queue, and now it is held up.

@@ -21,8 +21,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mycel.errors import NotFound
-from mycel.surfaces.http.log_lines import begin_logs, log_event
-from mycel.surfaces.http.logs import RequestLog
+from mycel.surfaces.http.log import RequestLog, begin_logs, log_event
 
 SECRET = "the-vault-opens-with-1234"
 

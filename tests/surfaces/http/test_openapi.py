@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
-from mycel.surfaces.http.described import About, DescribedRoute, described
 from mycel.surfaces.http.openapi import openapi, path_of
+from mycel.surfaces.http.routes import About, DescribedRoute, described
 from mycel.wire.operations import OPERATIONS
 from mycel.wire.vocabulary import OVERRIDES, WORDS
 from tests.surfaces.http.described_api import (
@@ -171,7 +171,7 @@ def test_the_page_needs_nothing_from_elsewhere(client: TestClient, document: dic
 
 
 def test_the_page_escapes_what_it_shows() -> None:
-    from mycel.surfaces.http.docs_page import docs_page
+    from mycel.surfaces.http.docs_pages import docs_page
 
     async def endpoint(_request: Request) -> Response:
         return Response()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from mycel.domain.context import ContextBundle, ContextItem, Section
 from mycel.domain.envelope import cite
-from mycel.domain.excerpt import estimate_tokens
 from mycel.domain.memory import Memory, MemoryType
+from mycel.domain.rendering import estimate_tokens
 from mycel.testing.store_samples import START, TEAM, sample
 
 INVISIBLE = (

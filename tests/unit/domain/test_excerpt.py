@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mycel.domain.excerpt import CUT_MARK, LEAST_EXCERPT_TOKENS, estimate_tokens, line_tokens, shorten
+from mycel.domain.rendering import CUT_MARK, LEAST_EXCERPT_TOKENS, estimate_tokens, line_tokens, shorten
 
 
 @given(st.text())

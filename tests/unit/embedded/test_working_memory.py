@@ -29,7 +29,7 @@ from mycel.domain.working_memory import (
     WorkingState,
     read_value,
 )
-from mycel.embedded.snapshot_text import encode
+from mycel.embedded.working_snapshot import encode
 from mycel.testing.clock import ManualClock
 
 

@@ -9,9 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from mycel.domain.candidate import Candidate
 from mycel.domain.memory import MemoryType
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.extraction.extract import extract
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from mycel.domain.memory import MemoryType
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.extraction import weights
 from mycel.engine.extraction.extract import extract
 from mycel.engine.extraction.talk import Talk

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mycel.domain.candidate import Candidate
 from mycel.domain.category import USUAL, Category
 from mycel.domain.memory import MemoryType
+from mycel.domain.source import Candidate
 from mycel.engine.by_model import extraction
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.prompts import read_prompt

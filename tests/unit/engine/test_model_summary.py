@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Transcript
 from mycel.engine.by_model.summary import summarize_with_model
 from mycel.errors import Unavailable
 from tests.unit.engine.scripted_model import ScriptedModel, talk

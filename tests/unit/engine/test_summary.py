@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Transcript
 from mycel.engine.summary import summarize
 from mycel.engine.transcripts.reading import read_transcript
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mycel.domain.transcript import Transcript
-from mycel.engine.transcripts.reading import MAX_TRANSCRIPT_BYTES, read_transcript
+from mycel.domain.source import Transcript
+from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
+from mycel.engine.transcripts.reading import read_transcript
 
 AT = "2026-11-15T09:00:00.000Z"
 

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mycel.domain.transcript import Transcript
-from mycel.engine.transcripts.growth import grown
-from mycel.engine.transcripts.reading import MAX_TRANSCRIPT_BYTES, read_transcript
+from mycel.domain.source import Transcript
+from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
+from mycel.engine.transcripts.reading import read_transcript
+from mycel.engine.transcripts.session_growth import grown
 from mycel.errors import LimitExceeded
 
 words = st.text(st.sampled_from("ab \n."), min_size=1).filter(str.strip)

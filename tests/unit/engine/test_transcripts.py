@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.transcripts import privacy
-from mycel.engine.transcripts.reading import MAX_TRANSCRIPT_BYTES, read_transcript
+from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
+from mycel.engine.transcripts.reading import read_transcript
 from mycel.errors import InvalidInput, LimitExceeded
 
 # Anything that can be stored and hides nothing.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Transcript
 from mycel.engine.by_model.windows import LEAST_CHARACTERS, TOOL_CHARACTERS, divide_into_windows
 from tests.unit.engine.scripted_model import talk
 

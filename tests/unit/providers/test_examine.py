@@ -15,9 +15,8 @@ from mycel.errors import Misconfigured, Unavailable
 from mycel.providers.embeddings import examine as examining
 from mycel.providers.embeddings import shipped
 from mycel.providers.embeddings.description import Kind, describe
-from mycel.providers.embeddings.examine import Examination, Outcome, examine
+from mycel.providers.embeddings.examine import ANSWERED, QUESTIONS, STATEMENTS, Examination, Outcome, examine
 from mycel.providers.embeddings.registry import EmbeddingOptions
-from mycel.providers.embeddings.sample_texts import ANSWERED, QUESTIONS, STATEMENTS
 from mycel.testing.embedder import WordEmbedder
 from tests.unit.providers.tiny_model import TABLE, write_model
 

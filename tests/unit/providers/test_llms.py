@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mycel.errors import Misconfigured
-from mycel.providers.llms import limits, prompt
+from mycel.providers.llms import prompt
 from mycel.providers.llms.anthropic import AnthropicLanguageModel
 from mycel.providers.llms.openai import OpenAILanguageModel
 from mycel.providers.llms.prompt import fenced, told_schema
@@ -32,7 +32,7 @@ def test_none_is_the_default_and_no_model_at_all() -> None:
 def test_each_vendor_has_a_model_of_its_own(llm: str, made: type, model: str) -> None:
     found = make_language_model(LanguageModelOptions(llm=llm, key="sk-secret"))
     assert isinstance(found, made)
-    assert (found.model, found.max_characters) == (model, limits.VENDOR_CHARACTERS)
+    assert (found.model, found.max_characters) == (model, prompt.VENDOR_CHARACTERS)
     named = make_language_model(LanguageModelOptions(llm=llm, key="sk-secret", model="other"))
     assert named is not None
     assert named.model == "other"
@@ -42,7 +42,7 @@ def test_each_vendor_has_a_model_of_its_own(llm: str, made: type, model: str) ->
 def test_another_endpoint_needs_no_key_but_its_model(llm: str) -> None:
     found = make_language_model(LanguageModelOptions(llm=llm, url=HOME, model="qwen3"))
     assert found is not None
-    assert (found.model, found.max_characters) == ("qwen3", limits.OTHER_CHARACTERS)
+    assert (found.model, found.max_characters) == ("qwen3", prompt.OTHER_CHARACTERS)
     with pytest.raises(Misconfigured, match="MYCEL_LLM_MODEL"):
         make_language_model(LanguageModelOptions(llm=llm, url=HOME))
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mycel.domain.context import ContextBundle, Section
-from mycel.domain.excerpt import estimate_tokens, line_tokens
+from mycel.domain.rendering import estimate_tokens, line_tokens
 from mycel.retrieval.packing import SHARES, Candidate, Packed, pack
 from mycel.testing.store_samples import TEAM, sample
 

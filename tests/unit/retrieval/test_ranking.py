@@ -10,7 +10,7 @@ import pytest
 
 from mycel.domain.memory import MadeBy, MemoryType, Scope
 from mycel.domain.query import Filters
-from mycel.domain.ranking import RankingOptions, Signals
+from mycel.domain.search_request import RankingOptions, Signals
 from mycel.retrieval.ranking import balanced, freshness, swarm, usefulness
 from mycel.testing.store_samples import START, sample
 

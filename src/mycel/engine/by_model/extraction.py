@@ -9,11 +9,10 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from mycel.contracts.language_model import LanguageModel
-from mycel.domain.candidate import Candidate
 from mycel.domain.category import USUAL, Category
 from mycel.domain.draft import MAX_TITLE, first_sentence, read_fields
 from mycel.domain.memory import MemoryType
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Candidate, Transcript
 from mycel.engine.by_model.prompts import read_prompt
 from mycel.engine.by_model.quotes import find_quote
 from mycel.engine.by_model.windows import TOOL, Window, divide_into_windows

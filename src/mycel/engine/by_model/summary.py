@@ -7,7 +7,7 @@ from typing import Any
 
 from mycel.contracts.language_model import LanguageModel
 from mycel.domain import fields
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.by_model.prompts import read_prompt
 from mycel.engine.by_model.windows import divide_into_windows
 from mycel.errors import InvalidInput, Unavailable

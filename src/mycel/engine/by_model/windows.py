@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 
 # Below this, headings would take more room than what was said.
 LEAST_CHARACTERS = 400

@@ -6,9 +6,8 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
-from mycel.domain.candidate import Candidate
 from mycel.domain.memory import MemoryType
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Candidate, Transcript
 from mycel.engine.extraction.chatter import is_question, is_report
 from mycel.engine.extraction.judge import Verdict, judge
 from mycel.engine.extraction.reasons import alternatives_of, gives_reason, rationale_of

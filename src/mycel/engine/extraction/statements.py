@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mycel.domain.envelope import ENVELOPE
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.sentences import split_sentences
 
 SILENT_ROLES = frozenset({"tool", "system"})

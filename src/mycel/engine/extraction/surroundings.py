@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.extraction.statements import SILENT_ROLES, Statement
 
 # In its first turns a talk says what is wrong or wanted, and little that lasts.

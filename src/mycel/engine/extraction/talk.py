@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Transcript
 from mycel.engine.extraction.people import assigns, name_pattern
 from mycel.engine.extraction.signals import words_of
 from mycel.engine.extraction.statements import Statement, list_statements

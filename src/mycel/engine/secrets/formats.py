@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from mycel.access.tokens import PREFIX
-from mycel.engine.secrets.span import Span
-from mycel.engine.secrets.values import is_key_in_groups
+from mycel.engine.secrets.values import Span, is_key_in_groups
 
 # How far before its run of key characters a format may begin, and what then stands between.
 _LONGEST_START = 28

@@ -6,9 +6,9 @@ import re
 from typing import NamedTuple
 
 from mycel.engine.secrets import languages
-from mycel.engine.secrets.span import Span
 from mycel.engine.secrets.values import (
     LEAST_UNANNOUNCED_CHARS,
+    Span,
     is_password,
     is_placeholder,
     is_random,

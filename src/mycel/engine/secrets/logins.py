@@ -1,4 +1,4 @@
-"""Secrets inside logins: addresses with a password, `Authorization` headers, signed links, options of commands."""
+"""Secrets inside logins: addresses with a password, headers, cookies, signed links, options of commands."""
 
 from __future__ import annotations
 
@@ -7,8 +7,82 @@ import binascii
 import re
 
 from mycel.engine.secrets.formats import webhook_at
-from mycel.engine.secrets.span import Span
-from mycel.engine.secrets.values import is_password, is_placeholder, is_token
+from mycel.engine.secrets.values import Span, is_password, is_placeholder, is_random, is_token
+
+_QUOTE = r"\\{0,3}[\"']?"
+_VALUE = r"(?P<value>[^\s\"'\\]{1,128})"
+# One line, and never far.
+_SOME = r"[^\n]{0,120}?[ \t]"
+
+# The first literal of a command, and where its password stands.
+_COMMANDS: dict[bytes, re.Pattern[str]] = {
+    hint: re.compile(pattern, re.IGNORECASE if hint != b"mongo" else 0)
+    for hint, pattern in {
+        b"login": rf"login\b{_SOME}(?:-p|--password)[ =]?{_QUOTE}{_VALUE}",
+        b"redis-cli": rf"redis-cli\b{_SOME}(?:-a|--pass)[ =]?{_QUOTE}{_VALUE}",
+        b"ldap": rf"ldap\w{{3,10}}\b{_SOME}-w[ ]?{_QUOTE}{_VALUE}",
+        b"sqlcmd": rf"sqlcmd\b{_SOME}-P[ ]?{_QUOTE}{_VALUE}",
+        b"mosquitto_": rf"mosquitto_\w{{3}}\b{_SOME}-P[ ]?{_QUOTE}{_VALUE}",
+        b"smbclient": rf"smbclient\b{_SOME}-U[ ]?{_QUOTE}[\w.\\-]{{1,64}}%{_VALUE}",
+        b"mongo": rf"mongo\w{{0,8}}\b{_SOME}-p[ ]?{_QUOTE}{_VALUE}",
+        b"openssl": rf"openssl\b{_SOME}-k[ ]{_QUOTE}{_VALUE}",
+        b"htpasswd": rf"htpasswd[ \t]-[a-z]{{0,3}}b[a-z]{{0,3}}[ \t](?:[^\s-]\S{{0,120}}[ \t]){{1,2}}{_QUOTE}{_VALUE}",
+        b"mysql": rf"mysql\w{{0,8}}\b{_SOME}-p{_QUOTE}{_VALUE}",
+        b"echo ": (
+            rf"echo (?:-n )?{_QUOTE}(?:[\w.-]{{1,32}}:)?{_VALUE}{_QUOTE} ?\| ?"
+            r"(?:sudo (?:-\w )?-S\b|(?:sudo )?chpasswd\b|passwd --stdin"
+            r"|[^\n|]{0,60}--(?:password|with-token|passphrase))"
+        ),
+        b"/user:": rf"/user:[\w.\\-]{{1,64}}[ \t]{{1,4}}{_QUOTE}{_VALUE}",
+    }.items()
+}
+HINTS = tuple(_COMMANDS)
+
+
+def password_of(hint: bytes, text: str, at: int) -> Span | None:
+    """The password given to the command whose hint is there."""
+    found = _COMMANDS[hint].match(text, at)
+    if not found or not is_password(found["value"]):
+        return None
+    return Span(found.start("value"), found.end("value"), "password")
+
+
+_START = re.compile(
+    r"cookies?\\{0,3}[\"']?[ \t]{0,4}(?:[:=]|(?<=[ \t]--cookie)[ \t])[ \t]{0,4}\\{0,3}[\"']?", re.IGNORECASE
+)
+_PAIR = re.compile(
+    r"(?P<name>[\w.$-]{1,64})=(?P<value>[^\s;,\"'\\]{1,4096})\\{0,3}[\"']?"
+    r"(?:;[ \t]{0,4}(?:(?:HttpOnly|Secure)\b;?[ \t]{0,4}){0,2})?",
+    re.IGNORECASE,
+)
+_SESSION = re.compile(r"sess(?:ion)?[_-]?id=(?P<value>[A-Za-z0-9%._~+/-]{16,512})", re.IGNORECASE)
+_MOST_PAIRS = 40
+_LEAST_CHARS = 16
+
+
+def cookie_at(text: str, at: int) -> Span | None:
+    """From the first to the last of the values that are secret in the cookies named there."""
+    start = _START.match(text, at)
+    pair = _PAIR.match(text, start.end()) if start else None
+    first = last = None
+    for _ in range(_MOST_PAIRS):
+        if not pair:
+            break
+        if _is_secret(pair["value"]):
+            first, last = first or pair, pair
+        pair = _PAIR.match(text, pair.end())
+    return Span(first.start("value"), last.end("value"), "cookie") if first and last else None
+
+
+def session_at(text: str, at: int) -> Span | None:
+    """The value of a session's cookie that stands without the word: `JSESSIONID=...`."""
+    found = _SESSION.match(text, at)
+    return Span(found.start("value"), found.end("value"), "cookie") if found and _is_secret(found["value"]) else None
+
+
+def _is_secret(value: str) -> bool:
+    return len(value) >= _LEAST_CHARS and is_random(value, least=_LEAST_CHARS) and not is_placeholder(value)
+
 
 _LOGIN = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/\"'<>]{1,256})@(?=[\w\[{$<.-])")
 _TOKEN_AS_USER = re.compile(r"://(?P<value>[\w-]{20,256})@(?=\w)")

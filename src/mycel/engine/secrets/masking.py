@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from mycel.engine.secrets import languages
 from mycel.engine.secrets.line_breaks import joined
-from mycel.engine.secrets.span import Span
+from mycel.engine.secrets.values import Span
 
 # So much is looked through at a time: searching holds the interpreter lock, and others want to go on. Larger slices
 # are also slower, since each costs fresh pages of memory.
@@ -155,23 +155,23 @@ def _spans(text: str, start: int) -> Iterator[Span]:
 
 @cache
 def _command_hints() -> tuple[bytes, ...]:
-    from mycel.engine.secrets import commands
+    from mycel.engine.secrets import logins
 
-    return commands.HINTS
+    return logins.HINTS
 
 
 @cache
 def _finds() -> dict[_Hint, tuple[_Find, ...]]:
     """What to look for at a hint. The patterns are made when the first hint is met: most short texts have none."""
-    from mycel.engine.secrets import commands, cookies, keywords, logins
+    from mycel.engine.secrets import keywords, logins
     from mycel.engine.secrets.formats import private_key_at
 
     other: dict[_Hint, tuple[_Find, ...]] = {
         b"pass": (keywords.value_at, keywords.value_before),
         b"cred": (keywords.value_at, keywords.pair_at),
         b"login": (keywords.pair_at,),
-        b"cookie": (cookies.cookie_at,),
-        b"sess": (cookies.session_at,),
+        b"cookie": (logins.cookie_at,),
+        b"sess": (logins.session_at,),
         b"auth": (keywords.value_at, logins.header_at),
         b"bearer": (logins.bearer_at,),
         b"://": (logins.address_at,),
@@ -183,8 +183,8 @@ def _finds() -> dict[_Hint, tuple[_Find, ...]]:
     beside = [*languages.HINTS_WITH_SIGN, *(hint for _, hints in _HINTS_WITH for hint in hints)]
     named: list[_Hint] = [*_HINTS, *beside, *languages.MARKED_HINTS, *languages.SCRIPT_HINTS]
     finds: dict[_Hint, tuple[_Find, ...]] = {hint: other.get(hint, (keywords.value_at,)) for hint in named}
-    for hint in commands.HINTS:
-        finds[hint] = (*other.get(hint, ()), partial(commands.password_of, hint))
+    for hint in logins.HINTS:
+        finds[hint] = (*other.get(hint, ()), partial(logins.password_of, hint))
     return finds
 
 

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Where in a text a secret stands, and of what kind it is."""
+
+    start: int
+    end: int
+    kind: str
+
 
 LEAST_PASSWORD_CHARS = 6
 LEAST_TOKEN_CHARS = 10

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 from mycel.engine.sentences import fenced_blocks, is_inside
 from mycel.engine.transcripts.privacy import without_private
 from mycel.engine.transcripts.said import ROLES, UNKNOWN

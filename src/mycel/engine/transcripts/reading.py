@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from mycel.domain import fields
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Transcript
 from mycel.engine.transcripts.jsonl import read_jsonl
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES, byte_size, check_size
 from mycel.engine.transcripts.messages import read_messages

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Transcript, Turn
 
 USER, ASSISTANT, SYSTEM, TOOL, UNKNOWN = "user", "assistant", "system", "tool", ""
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from mycel.domain.candidate import Candidate
 from mycel.domain.memory import MemoryType
-from mycel.domain.transcript import Transcript, Turn
+from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.judging.pair import Judgement, Statement
 from mycel.engine.workshop.workshop import Pair
 

@@ -11,8 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mycel.domain.candidate import Candidate
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Candidate, Transcript
 from mycel.engine.judging.pair import Judgement
 from mycel.engine.workshop.child_messages import (
     candidate_from,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from mycel.domain.candidate import Candidate
-from mycel.domain.transcript import Transcript
+from mycel.domain.source import Candidate, Transcript
 
 if TYPE_CHECKING:
     from mycel.engine.judging.pair import Judgement, Statement

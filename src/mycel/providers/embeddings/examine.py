@@ -12,10 +12,87 @@ from typing import TYPE_CHECKING
 from mycel.contracts.embedder import Background, Embedder
 from mycel.errors import Misconfigured, Unavailable
 from mycel.providers.embeddings.registry import BUILTIN, EmbeddingOptions, folder_of, make_embedder
-from mycel.providers.embeddings.sample_texts import ANSWERED, QUESTIONS, STATEMENTS
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vectors
+
+
+# Each answer shares no word of weight with its question, so only meaning brings the two together.
+ANSWERED = (
+    ("why is the website so slow in the morning", "Page loads crawl before 9 am because the nightly cache is empty."),
+    ("how do I get a new password", "Locked out? Reset your credentials on the account page."),
+    ("who may approve spending", "Invoices above 500 are signed off by the head of finance."),
+    ("when do we ship", "Releases go out every second Tuesday."),
+    ("what should I do when the database is full", "If storage runs out, delete old partitions of the events table."),
+    ("is it safe to run the tests twice", "The suite can be repeated without harm: it cleans up after itself."),
+)
+
+QUESTIONS = (
+    "which tea has the least caffeine",
+    "how long does concrete need to harden",
+    "what makes bread rise",
+    "how many strings has a cello",
+    "why do leaves turn red",
+    "which port does the mail server use",
+    "how do I sharpen a kitchen knife",
+    "when was the printing press invented",
+    "what is the capital of Mongolia",
+    "how can I lower my heating bill",
+    "which gear should I use uphill",
+    "how is glass recycled",
+    "what does a red flag on the beach mean",
+    "how do vaccines work",
+    "who pays for a broken rental car",
+    "why is my code review still open",
+    "how deep are tulip bulbs planted",
+    "how do I undo the last commit",
+    "what is the offside rule",
+    "how far away is the moon",
+)
+
+STATEMENTS = (
+    "The lighthouse was painted white and red again last summer.",
+    "Timestamps in the export are in UTC.",
+    "Wolves returned to the valley after sixty years.",
+    "The elevator is out of order until Friday.",
+    "Two thirds of the audience left before the second act.",
+    "Feature flags are removed one release after they are on for everybody.",
+    "Olive oil goes rancid when it stands in the light.",
+    "The orchestra rehearses on the third floor.",
+    "A customer complained about the colour of the packaging.",
+    "Penguins take turns keeping the egg warm.",
+    "The contract with the cleaning company ends in March.",
+    "Our logo must not be stretched or tilted.",
+    "Volcanic soil is rich in minerals.",
+    "Parcels are picked up at half past four.",
+    "The museum charges no entry on the first Sunday.",
+    "Screenshots belong into the ticket, not into the chat.",
+    "Silk threads are stronger than they look.",
+    "The river froze twice that winter.",
+    "Interviews take place in the small meeting room.",
+    "Copper prices fell by a tenth within a week.",
+    "The linter ignores generated files.",
+    "Whales sing differently in each ocean.",
+    "He missed the ferry and slept in the harbour.",
+    "Ticket prices for students are half of the usual ones.",
+    "The translation into Finnish is not finished.",
+    "Never mix bleach with vinegar.",
+    "Clocks on the space station drift by microseconds.",
+    "The bakery closes on Mondays.",
+    "Trains to the north are replaced by buses.",
+    "The dragon in the story turns out to be kind.",
+    "Backups are kept for ninety days.",
+    "Bamboo grows a hand's width in one day.",
+    "The board elected a new chair without opposition.",
+    "Wool sweaters should dry flat.",
+    "The satellite burned up over the Pacific.",
+    "Salaries are paid on the last working day.",
+    "Chess was banned there for a decade.",
+    "Our office plants are watered by the front desk.",
+    "Emails with large attachments are refused by the gateway.",
+    "The marathon route passes the old bridge.",
+)
+
 
 # Quantised models round a text differently in other company; what differs more would be found by luck.
 LEAST_REPEATED_COSINE = 0.99

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from mycel.providers.breaker import Breaker
 from mycel.providers.endpoint import Connection, Endpoint, Question, Service
-from mycel.providers.llms import limits
-from mycel.providers.llms.answers import (
+from mycel.providers.llms import prompt as prompts
+from mycel.providers.llms.prompt import (
+    Prompt,
     declined,
+    fenced,
     inner_list,
     inner_object,
     read_object,
@@ -18,7 +20,6 @@ from mycel.providers.llms.answers import (
     stopped_early,
     wrong_answer,
 )
-from mycel.providers.llms.prompt import Prompt, fenced
 
 if TYPE_CHECKING:
     import httpx2
@@ -45,14 +46,14 @@ class AnthropicLanguageModel:
         url: str | None = None,
         key: str | None = None,
         max_characters: int | None = None,
-        answer_seconds: float = limits.ANSWER_SECONDS,
-        connect_seconds: float = limits.CONNECT_SECONDS,
+        answer_seconds: float = prompts.ANSWER_SECONDS,
+        connect_seconds: float = prompts.CONNECT_SECONDS,
         breaker: Breaker | None = None,
     ) -> None:
-        self._model = limits.checked_model(
+        self._model = prompts.checked_model(
             model, url=url, key=key, default=DEFAULT_MODEL, key_variable="ANTHROPIC_API_KEY"
         )
-        self._max_characters = max_characters or (limits.OTHER_CHARACTERS if url else limits.VENDOR_CHARACTERS)
+        self._max_characters = max_characters or (prompts.OTHER_CHARACTERS if url else prompts.VENDOR_CHARACTERS)
         self._answer_seconds = answer_seconds
         address = _without_version(url or ANTHROPIC_URL)
         self._endpoint = Endpoint(_service(), url=address, key=key, connect_seconds=connect_seconds)
@@ -85,7 +86,7 @@ class AnthropicLanguageModel:
         reply = self._endpoint.ask(
             [self._question(prompt, way) for way in ways],
             seconds=self._answer_seconds,
-            most_bytes=limits.MOST_ANSWER_BYTES,
+            most_bytes=prompts.MOST_ANSWER_BYTES,
         )
         if reply.number > 0:
             self._takes_schemas = False
@@ -110,7 +111,7 @@ def _service() -> Service[AsyncAnthropic]:
         hint="MYCEL_LLM_URL and MYCEL_LLM_MODEL",
         connect=_connect,
         headers={"anthropic-version": INTERFACE_VERSION},
-        longest_pause=limits.LONGEST_PAUSE_SECONDS,
+        longest_pause=prompts.LONGEST_PAUSE_SECONDS,
     )
 
 

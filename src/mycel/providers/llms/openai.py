@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from mycel.providers.breaker import Breaker
 from mycel.providers.endpoint import Endpoint, Question, Service
-from mycel.providers.llms import limits
-from mycel.providers.llms.answers import (
+from mycel.providers.llms import prompt as prompts
+from mycel.providers.llms.prompt import (
+    Prompt,
     declined,
+    fenced,
     inner_list,
     inner_object,
     read_object,
     read_spoken_object,
     stopped_early,
+    told_schema,
     wrong_answer,
 )
-from mycel.providers.llms.prompt import Prompt, fenced, told_schema
 from mycel.providers.openai_client import OPENAI_URL, connect_openai
 
 if TYPE_CHECKING:
@@ -37,14 +39,14 @@ class OpenAILanguageModel:
         url: str | None = None,
         key: str | None = None,
         max_characters: int | None = None,
-        answer_seconds: float = limits.ANSWER_SECONDS,
-        connect_seconds: float = limits.CONNECT_SECONDS,
+        answer_seconds: float = prompts.ANSWER_SECONDS,
+        connect_seconds: float = prompts.CONNECT_SECONDS,
         breaker: Breaker | None = None,
     ) -> None:
-        self._model = limits.checked_model(
+        self._model = prompts.checked_model(
             model, url=url, key=key, default=DEFAULT_MODEL, key_variable="OPENAI_API_KEY"
         )
-        self._max_characters = max_characters or (limits.OTHER_CHARACTERS if url else limits.VENDOR_CHARACTERS)
+        self._max_characters = max_characters or (prompts.OTHER_CHARACTERS if url else prompts.VENDOR_CHARACTERS)
         self._answer_seconds = answer_seconds
         self._endpoint = Endpoint(_service(), url=url or OPENAI_URL, key=key, connect_seconds=connect_seconds)
         self._breaker = breaker or Breaker(self._endpoint.name)
@@ -70,7 +72,7 @@ class OpenAILanguageModel:
         told = Prompt(told_schema(prompt.instructions, schema), prompt.material)
         without = self._question(told, {"type": "json_object"})
         questions = [with_schema, without] if self._takes_schemas else [without]
-        reply = self._endpoint.ask(questions, seconds=self._answer_seconds, most_bytes=limits.MOST_ANSWER_BYTES)
+        reply = self._endpoint.ask(questions, seconds=self._answer_seconds, most_bytes=prompts.MOST_ANSWER_BYTES)
         if reply.number > 0:
             self._takes_schemas = False
         return _object_of(reply.body, source=self._endpoint.name)
@@ -91,7 +93,7 @@ def _service() -> Service[AsyncOpenAI]:
         settings="MYCEL_LLM",
         hint="MYCEL_LLM_URL and MYCEL_LLM_MODEL",
         connect=connect_openai,
-        longest_pause=limits.LONGEST_PAUSE_SECONDS,
+        longest_pause=prompts.LONGEST_PAUSE_SECONDS,
     )
 
 

@@ -15,7 +15,7 @@ from mycel.contracts.store import PastVersion
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Memory
 from mycel.domain.query import Filters
-from mycel.domain.ranking import Signals
+from mycel.domain.search_request import Signals
 from mycel.retrieval.passages import embedded_text, text_hash
 from mycel.stores.sqlite.clauses import matching, visible
 from mycel.stores.sqlite.rows import columns_of, memory_from, micros, moment_or_none

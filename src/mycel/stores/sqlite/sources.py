@@ -12,11 +12,10 @@ from mycel.access.scope import ReadScope
 from mycel.domain.ids import SourceId
 from mycel.domain.inbox import Surroundings
 from mycel.domain.memory import EvidenceRef, SourceKind
-from mycel.domain.purged import PurgedPassage
 from mycel.domain.query import Page
-from mycel.domain.source import Source, SourceEntry
+from mycel.domain.receipt import PurgedPassage
+from mycel.domain.source import Source, SourceEntry, Turn
 from mycel.domain.team import Trust
-from mycel.domain.transcript import Turn
 from mycel.stores.sqlite.clauses import Clause, visible
 from mycel.stores.sqlite.rows import (
     audience_from,

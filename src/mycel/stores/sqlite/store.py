@@ -26,12 +26,11 @@ from mycel.domain.indexed_words import Plan
 from mycel.domain.link import Link
 from mycel.domain.memory import EvidenceRef, Memory, Usage, Version
 from mycel.domain.place import Project, Repo, SavedView
-from mycel.domain.purged import PurgedPassage
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
-from mycel.domain.ranking import Signals
 from mycel.domain.recall import LoggedRecall, Recall
-from mycel.domain.receipt import Receipt
+from mycel.domain.receipt import PurgedPassage, Receipt
 from mycel.domain.report import ActionKind, Report
+from mycel.domain.search_request import Signals
 from mycel.domain.source import EventState, IngestionEvent, Source, SourceEntry
 from mycel.errors import StoreDamaged, Unavailable
 from mycel.stores.sqlite import (

@@ -14,8 +14,8 @@ from mycel.surfaces.cli.progress import progress
 
 if TYPE_CHECKING:
     from mycel.domain.embedding import EmbeddingProgress
-    from mycel.domain.explanation import Explanation
     from mycel.domain.ids import TeamName
+    from mycel.domain.recall import Explanation
 
 
 def add_to(app: typer.Typer) -> None:

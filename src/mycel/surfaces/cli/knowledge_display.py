@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mycel.domain.import_markdown import Outcome
+from mycel.domain.knowledge import Outcome
 from mycel.surfaces.cli.display import moment, show_more, when
 from mycel.surfaces.cli.output import Column, note, one_line, print_table
 
 if TYPE_CHECKING:
-    from mycel.domain.import_markdown import ImportReport
+    from mycel.domain.knowledge import ImportReport
     from mycel.domain.memory import Memory, Version
     from mycel.domain.query import Page
 

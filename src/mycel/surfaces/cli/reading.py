@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mycel.domain.query import Order, OrderField, Page
-from mycel.domain.ranking import Ranking
 from mycel.domain.request_filters import read_order
+from mycel.domain.search_request import Ranking
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation

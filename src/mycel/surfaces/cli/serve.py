@@ -47,12 +47,11 @@ def serve(
     from mycel import __version__
     from mycel.surfaces.http.app import create_app
     from mycel.surfaces.http.connections import ConnectionLimits
+    from mycel.surfaces.http.credentials import keep_operator_token
     from mycel.surfaces.http.feeds import StreamLimits
-    from mycel.surfaces.http.handles import most_streams, raise_handle_limit
-    from mycel.surfaces.http.log_lines import begin_logs, log_event
-    from mycel.surfaces.http.operator_token import keep_operator_token
+    from mycel.surfaces.http.log import begin_logs, log_event
     from mycel.surfaces.http.ownership import owned
-    from mycel.surfaces.http.serving import run_service
+    from mycel.surfaces.http.serving import most_streams, raise_handle_limit, run_service
     from mycel.wire.daemon_file import STAGING_FOLDER
 
     begin_logs(settings.log_level)

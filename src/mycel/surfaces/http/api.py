@@ -22,8 +22,7 @@ from mycel.surfaces.http.bodies import (
     read_body,
     require_json,
 )
-from mycel.surfaces.http.calls import Answer, Call
-from mycel.surfaces.http.paths import Paths
+from mycel.surfaces.http.calls import Answer, Call, Paths
 from mycel.surfaces.http.problems import Problem, Refused, problem_of
 from mycel.surfaces.http.threads import Threads
 from mycel.wire.operations import OPERATIONS, Operation

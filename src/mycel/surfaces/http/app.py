@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
 from starlette.datastructures import Address
 from starlette.middleware import Middleware
@@ -15,19 +16,20 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from mycel import __version__
+from mycel.access.rules import require_operator
 from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, browser_login, front_page, mcp, metrics, sockets, streams
+from mycel.surfaces.http import archives, browser_login, docs_pages, mcp, sockets, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.authentication import Visitors
-from mycel.surfaces.http.described import About, DescribedRoute
-from mycel.surfaces.http.descriptions import Descriptions
+from mycel.surfaces.http.docs_pages import Descriptions
 from mycel.surfaces.http.feeds import Feeds, StreamLimits
-from mycel.surfaces.http.figures import Measured, Metrics
 from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.mcp_sessions import SessionLimits
+from mycel.surfaces.http.metrics import Measured, Metrics
 from mycel.surfaces.http.problems import HANDLERS
+from mycel.surfaces.http.routes import About, DescribedRoute
 from mycel.surfaces.http.service import KnownDamages, Service, service_of
 from mycel.surfaces.http.staging import Staging, StagingLimits
 from mycel.surfaces.http.threads import Threads
@@ -65,6 +67,13 @@ HEALTH = About(
     refuses=frozenset({422}),
 )
 LIVE = About(tag="health", summary="The service answers", shape=_OK, public=True)
+METRICS = About(
+    tag="health",
+    summary="Figures of the service, for Prometheus",
+    description="For the operator alone.",
+    shape={"type": "string"},
+    media_type="text/plain",
+)
 READY = About(
     tag="health", summary="The service can read its workspace, and has no damaged store", shape=_CONDITION, public=True
 )
@@ -105,9 +114,9 @@ def create_app(
         *streams.ROUTES,
         *sockets.ROUTES,
         *archives.ROUTES,
-        *metrics.ROUTES,
+        DescribedRoute("/metrics", _metrics, {"GET": METRICS}),
         *browser_login.ROUTES,
-        *front_page.ROUTES,
+        *docs_pages.ROUTES,
         mcp.route(
             SessionLimits(
                 in_total=chosen.max_mcp_sessions,
@@ -182,3 +191,12 @@ async def _ready(request: Request) -> Response:
     service = service_of(request)
     await service.threads.run(service.workspace.who_am_i)
     return JSONResponse(await service.condition())
+
+
+async def _metrics(request: Request) -> Response:
+    """For the operator: how many agents ask for what is nobody else's concern."""
+    service = service_of(request)
+    visit = await service.admitted(request)
+    require_operator(await service.work(visit.caller))
+    service.metrics.tell_damages(await service.damages.now())
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE_PLAIN_0_0_4)

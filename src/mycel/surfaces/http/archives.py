@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 from mycel.access.rules import require_operator
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.embedded.workspace import Visit
-from mycel.surfaces.http.arguments import query_arguments
 from mycel.surfaces.http.bodies import check_announced, chunk_of
-from mycel.surfaces.http.described import About, DescribedRoute
+from mycel.surfaces.http.calls import query_arguments
+from mycel.surfaces.http.routes import About, DescribedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.staging import Stage
 from mycel.wire.archives import EXPORT, IMPORT, REPORT, name_of

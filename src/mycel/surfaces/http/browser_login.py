@@ -16,11 +16,9 @@ from mycel.domain import fields
 from mycel.domain.team import Caller, IssuedToken, Token
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
-from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
-from mycel.surfaces.http.described import About, DescribedRoute
-from mycel.surfaces.http.one_time_codes import LINK_SECONDS
+from mycel.surfaces.http.credentials import COOKIE, LINK_SECONDS, address_of, cookie_of, require_own_page
 from mycel.surfaces.http.problems import Problem, Refused
-from mycel.surfaces.http.routes import NotedRoute
+from mycel.surfaces.http.routes import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.schemas import MEMBER, Schema, closed, filled, nullable

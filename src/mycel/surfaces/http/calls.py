@@ -1,15 +1,19 @@
-"""One call of an operation: from the request to its arguments, and from what it returns to the answer."""
+"""One call of an operation: which one a request means, its arguments, and from what it returns to the answer."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qsl, quote, urlencode
 
+from starlette.requests import HTTPConnection
+
+from mycel.domain import fields
 from mycel.domain.artifact import Artifact
 from mycel.domain.episode import Episode
 from mycel.domain.memory import Memory
@@ -17,13 +21,99 @@ from mycel.domain.query import Page
 from mycel.domain.source import IngestionEvent
 from mycel.embedded.workspace import Visit
 from mycel.errors import Conflict, InvalidInput, InvalidState
-from mycel.surfaces.http.arguments import query_texts, require_known
-from mycel.surfaces.http.bodies import read_object
+from mycel.surfaces.http.bodies import check_text, read_object
 from mycel.surfaces.http.problems import Problem, Refused
+from mycel.wire.arguments import MAX_IN_QUERY
 from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation, accepts_none
 from mycel.wire.queries import read_argument
 from mycel.wire.shapes import as_knowledge, to_json
 from mycel.wire.spelling import respelled, snake_case
+
+MAX_QUERY_PAIRS = 500
+
+
+def query_texts(query: bytes) -> dict[str, list[str]]:
+    """By our spelling of their names, each with everything that was given under it."""
+    try:
+        # Bytes that are no UTF-8 become lone surrogates, which no field takes.
+        pairs = parse_qsl(
+            query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_QUERY_PAIRS
+        )
+    except ValueError:
+        raise InvalidInput(f"has more than {MAX_QUERY_PAIRS} parts", field="query") from None
+    texts: dict[str, list[str]] = {}
+    spelled: dict[str, str] = {}
+    for name, value in pairs:
+        check_text(name, "query")
+        ours = snake_case(name)
+        check_text(value, ours)
+        if len(value) > MAX_IN_QUERY:
+            raise InvalidInput(f"is longer than {MAX_IN_QUERY:,} characters; in a body it may be more", field=ours)
+        if spelled.setdefault(ours, name) != name:
+            raise InvalidInput(f"is given twice, also as {name}", field=ours)
+        texts.setdefault(ours, []).append(value)
+    return texts
+
+
+def require_known(given: Iterable[str], known: Container[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise InvalidInput("is not a field of this request", field=name[:200])
+
+
+def query_arguments(request: HTTPConnection, types: Mapping[str, Any]) -> dict[str, Any]:
+    texts = query_texts(request.scope["query_string"])
+    require_known(texts, types)
+    found = {name: read_argument(types[name], given, field=name) for name, given in texts.items()}
+    for name, value in found.items():
+        if types[name] is bool:
+            fields.flag(value, field=name)
+    return found
+
+
+@dataclass(slots=True)
+class _Place:
+    named: dict[str, _Place] = field(default_factory=dict[str, "_Place"])
+    # Any other part of a path, such as an id.
+    other: _Place | None = None
+    operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
+
+
+class Paths:
+    def __init__(self, operations: Iterable[Operation], *, taken: Iterable[str] = ()) -> None:
+        """`taken` are paths that somebody else answers, which must not be read as an id."""
+        self._root = _Place()
+        for path in taken:
+            self._place(path)
+        for operation in operations:
+            self._add(operation)
+
+    def find(self, path: str) -> tuple[Mapping[str, Operation], list[str]]:
+        """The operations of a path by method, and its parts that are no fixed name; none when it is unknown."""
+        place, values = self._root, list[str]()
+        for part in path.split("/")[1:]:
+            step = place.named.get(part)
+            if step is None:
+                if place.other is None:
+                    return {}, []
+                step = place.other
+                values.append(part)
+            place = step
+        return place.operations, values
+
+    def _add(self, operation: Operation) -> None:
+        self._place(operation.path).operations[operation.method] = operation
+
+    def _place(self, path: str) -> _Place:
+        place = self._root
+        for part in path.split("/")[1:]:
+            if part.startswith("{"):
+                place.other = place.other or _Place()
+                place = place.other
+            else:
+                place = place.named.setdefault(part, _Place())
+        return place
+
 
 _ETAG = re.compile(r'"(\d{1,18})"')
 _BASE64 = "base64"

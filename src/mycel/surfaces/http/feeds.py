@@ -5,17 +5,125 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from starlette.requests import HTTPConnection
+from starlette.types import Receive
 
 from mycel.domain.change import Change
 from mycel.domain.ids import MemberId
 from mycel.errors import LimitExceeded, MycelError, Unavailable
 from mycel.services.change_feed import Follower
-from mycel.surfaces.http.grouped_reads import MOST_AT_ONCE, Takings
+from mycel.surfaces.http.authentication import refusal_of
 from mycel.wire.events import Event, change_event, cursor_event
+
+ResultT = TypeVar("ResultT")
+
+# Between two jobs the others who need the interpreter get their turn.
+MOST_AT_ONCE = 64
+
+
+class Takings(Generic[ResultT]):
+    """A job per follower would cost more for the handing over than for the work itself."""
+
+    def __init__(self, name: str) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._waiting: list[tuple[Callable[[], ResultT], asyncio.Future[ResultT]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def run(self, work: Callable[[], ResultT]) -> ResultT:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[ResultT] = loop.create_future()
+        self._waiting.append((work, answer))
+        if self._task is None:
+            self._task = loop.create_task(self._work_off())
+        return await answer
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    async def _work_off(self) -> None:
+        loop = asyncio.get_running_loop()
+        batch: list[tuple[Callable[[], ResultT], asyncio.Future[ResultT]]] = []
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
+                outcomes = await loop.run_in_executor(self._thread, _all_of, [work for work, _ in batch])
+                for (_, answer), outcome in zip(batch, outcomes, strict=True):
+                    _settle(answer, outcome)
+        except RuntimeError:
+            # The thread takes no more work.
+            for _, answer in (*batch, *self._waiting):
+                _settle(answer, Unavailable("the service is stopping"))
+            self._waiting.clear()
+        finally:
+            self._task = None
+
+
+def _all_of(works: Iterable[Callable[[], ResultT]]) -> list[ResultT | Exception]:
+    return [_outcome(work) for work in works]
+
+
+def _outcome(work: Callable[[], ResultT]) -> ResultT | Exception:
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - raised again for the one that it concerns
+        return error
+
+
+def _settle(answer: asyncio.Future[ResultT], outcome: ResultT | Exception) -> None:
+    if answer.done():
+        return
+    if isinstance(outcome, Exception):
+        answer.set_exception(outcome)
+    else:
+        answer.set_result(outcome)
+
+
+# How long a connection that is cut may take to notice.
+CUTTING_SECONDS = 5.0
+_ENDS = frozenset({"http.disconnect", "websocket.disconnect"})
+
+
+class Left(Exception):
+    """Nobody is there any more to be told anything."""
+
+
+async def deliver(feed: Feed, outlet: Outlet, *, connection: HTTPConnection, receive: Receive) -> None:
+    leaving: asyncio.Future[None] | None = None
+    try:
+        await feed.send(outlet.begin())
+        leaving = asyncio.ensure_future(_until_gone(receive))
+        leaving.add_done_callback(lambda _: feed.leave())
+        await _run(feed, outlet, connection)
+    except Slow:
+        # What is still to be sent would keep a connection open that is merely closed.
+        connection.app.state.cut(connection.client)
+        if leaving is not None:
+            await asyncio.wait([leaving], timeout=CUTTING_SECONDS)
+    except Left:
+        pass
+    finally:
+        feed.close()
+        if leaving is not None:
+            leaving.cancel()
+
+
+async def _run(feed: Feed, outlet: Outlet, connection: HTTPConnection) -> None:
+    try:
+        await feed.run(outlet)
+    except MycelError as error:
+        await feed.send(outlet.end(refusal_of(connection.scope, error)))
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] not in _ENDS:
+        pass
+
 
 # Some thirty kilobytes: with what a connection buffers, all that a slow reader costs.
 BATCH = 100

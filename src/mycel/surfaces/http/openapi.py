@@ -10,16 +10,165 @@ from typing import Any
 from mycel import __version__
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
-from mycel.surfaces.http import openapi_parts as parts
-from mycel.surfaces.http.bodies import JSON
+from mycel.surfaces.http.bodies import JSON, MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.surfaces.http.calls import PLACES
-from mycel.surfaces.http.described import About, DescribedRoute
+from mycel.surfaces.http.routes import About, DescribedRoute
 from mycel.wire.answers import Answers
-from mycel.wire.arguments import arguments, in_path, without
+from mycel.wire.arguments import SPELLING, arguments, in_path, without
 from mycel.wire.nested import definitions
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS, Operation
-from mycel.wire.schemas import Schema, placed
+from mycel.wire.problems import MEDIA_TYPE
+from mycel.wire.schemas import LABEL, MEMBER, TEAM, Schema, placed
 from mycel.wire.summaries import description_of, summary_of, tag_of
+
+_AT = "#/components/schemas/"
+ABOUT = f"""The shared memory of a team of AI agents and people.
+
+Every route under `/api` asks for a bearer token, whose member it acts as. {SPELLING} Answers are in snake_case.
+Errors are `application/problem+json` with a stable `code` and, where one part of the request is wrong, its `field`. A
+body is at most {MAX_BODY_BYTES:,} bytes, that of a capture {MAX_CAPTURE_BYTES:,}. Lists come in pages: the `Link`
+header of one holds the address of the next. What a caller may not see answers like what is not there."""
+
+_DETAILS: Mapping[int, str] = {
+    400: "The Host header is missing or malformed.",
+    401: "No token, or one that is unknown, expired or revoked.",
+    403: "Seen, but not allowed.",
+    404: "Absent or hidden: the two look alike.",
+    409: "Somebody was faster, or it does not fit what stands. Read again and retry.",
+    412: "The memory is not at the version that If-Match names.",
+    413: "The body is too large.",
+    415: "The body is not application/json.",
+    421: "The service does not answer under this name.",
+    422: "The request is wrong; `field` names the part.",
+    429: "Too many requests, or too much asked for at once.",
+    500: "Something went wrong in the service; its log says more.",
+    503: "The service is busy; nothing was stored.",
+    507: "The disk of the service is full; reads go on.",
+}
+_LATER = frozenset({429, 503, 507})
+FOR_ANYBODY = (400, 403, 421, 500, 503)
+ALWAYS = (400, 401, 403, 404, 409, 421, 422, 429, 500, 503)
+PROBLEM: Schema = {
+    "type": "object",
+    "description": "An error (RFC 9457).",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "For people."},
+        "code": {"type": "string", "description": "Stable, for programs."},
+        "field": {"type": "string", "description": "The part of the request that is wrong."},
+    },
+    "required": ["type", "title", "status", "detail", "code"],
+}
+NOT_MODIFIED: Schema = {
+    "description": "Nothing has changed since the answer whose ETag If-None-Match names.",
+    "headers": {"ETag": {"$ref": "#/components/headers/ETag"}},
+}
+_HEADERS: Mapping[str, Schema] = {
+    "ETag": {
+        "description": "Of a memory its version, of other answers what they hold.",
+        "schema": {"type": "string", "pattern": '^"[0-9a-f]+"$'},
+    },
+    "Link": {"description": 'The next page, as `rel="next"`; none after the last.', "schema": {"type": "string"}},
+    "Location": {"description": "The path of what was made or begun.", "schema": {"type": "string"}},
+    "Mycel-Report": {"description": "What the archive holds, in ASCII JSON.", "schema": {"type": "string"}},
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+    "Set-Cookie": {"schema": {"type": "string"}},
+    "WWW-Authenticate": {"schema": {"const": "Bearer"}},
+}
+_REQUEST_HEADERS: Mapping[str, tuple[str, Schema, str]] = {
+    "As": ("Mycel-As", MEMBER, "The operator acts as this member."),
+    "Team": ("Mycel-Team", TEAM, "The operator acts in this team."),
+    "IdempotencyKey": (
+        "Idempotency-Key",
+        LABEL,
+        "The same key and request give the same answer for seven days; also read as the field `idempotency_key`.",
+    ),
+    "IfNoneMatch": ("If-None-Match", {"type": "string"}, "An ETag that is known already."),
+    "IfMatch": (
+        "If-Match",
+        {"type": "string", "pattern": r'^(?:\*|"[0-9]{1,18}")$'},
+        "The ETag that the memory must have; the same as the field `expected_version`. 412 when it has another.",
+    ),
+}
+
+
+def _to(part: str, name: str) -> Schema:
+    return {"$ref": f"#/components/{part}/{name}"}
+
+
+# Of the caller, and not of what is asked: written down once, and not with every path.
+OF_THE_OPERATOR = [_to("parameters", "As"), _to("parameters", "Team")]
+IDEMPOTENCY_KEY, IF_NONE_MATCH, IF_MATCH = (
+    _to("parameters", name) for name in ("IdempotencyKey", "IfNoneMatch", "IfMatch")
+)
+
+
+def _phrase(status: int) -> str:
+    return "".join(HTTPStatus(status).phrase.title().split())
+
+
+def _problem(status: int) -> Schema:
+    headers = ["Retry-After"] if status in _LATER else ["WWW-Authenticate"] if status == 401 else []
+    return {
+        "description": _DETAILS[status],
+        **({"headers": {name: _to("headers", name) for name in headers}} if headers else {}),
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"{_AT}Problem"}}},
+    }
+
+
+COMPONENTS: Mapping[str, Any] = {
+    "securitySchemes": {
+        "bearer": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token of `mycel token issue`. With that of the operator, the headers `Mycel-As` and "
+            "`Mycel-Team` say as which member, or in which team.",
+        }
+    },
+    "headers": dict(_HEADERS),
+    "responses": {_phrase(status): _problem(status) for status in _DETAILS},
+    "parameters": {
+        name: {"name": header, "in": "header", "description": about, "schema": placed(schema, at=_AT)}
+        for name, (header, schema, about) in _REQUEST_HEADERS.items()
+    },
+}
+
+
+def problems(statuses: Iterable[int]) -> Schema:
+    return {str(status): _to("responses", _phrase(status)) for status in sorted(statuses)}
+
+
+def parameter(name: str, schema: Schema, *, place: str, required: bool = False) -> Schema:
+    needed = {"required": True} if required or place == "path" else {}
+    about = {"description": schema["description"]} if "description" in schema else {}
+    inner = {key: value for key, value in schema.items() if key != "description"}
+    return {"name": name, "in": place, **needed, **about, "schema": inner}
+
+
+def body(schema: Schema, *, media_types: Iterable[str] = (JSON,)) -> Schema:
+    needed = {} if _allows_nothing(schema) else {"required": True}
+    return {**needed, "content": {media_type: {"schema": schema} for media_type in media_types}}
+
+
+def answer(schema: Schema | None, media_type: str, headers: Iterable[str], *, others: Iterable[str] = ()) -> Schema:
+    named = {name: _to("headers", name) for name in headers}
+    found: Schema = {"description": "Done." if schema is None else "The answer."}
+    if named:
+        found["headers"] = named
+    if schema is not None:
+        found["content"] = {media_type: {"schema": schema}, **{other: {"schema": {}} for other in others}}
+    return found
+
+
+def _allows_nothing(schema: Schema) -> bool:
+    """Whether an empty object would do, and so no body at all."""
+    if schema.get("required") or schema.get("minProperties"):
+        return False
+    options = schema.get("anyOf")
+    return all(map(_allows_nothing, schema.get("allOf", []))) and (not options or any(map(_allows_nothing, options)))
+
 
 AT = "#/components/schemas/"
 _TEXT = "text/markdown"
@@ -39,17 +188,17 @@ def openapi(routes: Iterable[DescribedRoute] = ()) -> Document:
     for route in routes:
         for method, about in route.about.items():
             paths.setdefault(route.path, {})[method.lower()] = _route(route, method, about, answers)
-    schemas = {**definitions(), **answers.definitions, "Problem": parts.PROBLEM}
+    schemas = {**definitions(), **answers.definitions, "Problem": PROBLEM}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Mycel", "version": __version__, "description": parts.ABOUT},
+        "info": {"title": "Mycel", "version": __version__, "description": ABOUT},
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}],
-        "x-operator-headers": parts.OF_THE_OPERATOR,
+        "x-operator-headers": OF_THE_OPERATOR,
         "tags": _tags(paths.values()),
         "paths": placed(paths, at=AT),
         "components": {
-            **parts.COMPONENTS,
+            **COMPONENTS,
             "schemas": placed({name: schemas[name] for name in sorted(schemas)}, at=AT),
         },
     }
@@ -69,27 +218,27 @@ def _operation(operation: Operation, answers: Answers, *, id: str) -> Document:
         "parameters": _parameters(operation),
     }
     if EXPECTED in operation.fields:
-        found["x-conditional-headers"] = [parts.IF_MATCH]
+        found["x-conditional-headers"] = [IF_MATCH]
     taken = without(arguments(operation), IDEMPOTENCY)
     if not operation.in_query and taken.get("properties", True):
-        found["requestBody"] = parts.body(taken)
+        found["requestBody"] = body(taken)
     media_type = JSON if operation.shows in {None, "to_agent_context"} else _TEXT
     found["responses"] = {
-        str(operation.status): parts.answer(answers.of(operation), media_type, _headers(operation)),
-        **({"304": parts.NOT_MODIFIED} if operation.method == "GET" else {}),
-        **parts.problems(_statuses(operation)),
+        str(operation.status): answer(answers.of(operation), media_type, _headers(operation)),
+        **({"304": NOT_MODIFIED} if operation.method == "GET" else {}),
+        **problems(_statuses(operation)),
     }
     return {name: value for name, value in found.items() if value}
 
 
 def _parameters(operation: Operation) -> list[Schema]:
-    found = [parts.parameter("id", schema, place="path") for schema in in_path(operation).values()]
+    found = [parameter("id", schema, place="path") for schema in in_path(operation).values()]
     if operation.in_query:
         found += _in_query(arguments(operation))
     if IDEMPOTENCY in operation.fields:
-        found.append(parts.IDEMPOTENCY_KEY)
+        found.append(IDEMPOTENCY_KEY)
     if operation.method == "GET":
-        found.append(parts.IF_NONE_MATCH)
+        found.append(IF_NONE_MATCH)
     return found
 
 
@@ -101,7 +250,7 @@ def _in_query(taken: Schema) -> list[Schema]:
         ]
     required = taken.get("required", [])
     return [
-        parts.parameter(name, schema, place="query", required=name in required)
+        parameter(name, schema, place="query", required=name in required)
         for name, schema in taken["properties"].items()
     ]
 
@@ -116,7 +265,7 @@ def _headers(operation: Operation) -> list[str]:
 
 
 def _statuses(operation: Operation) -> Iterable[int]:
-    yield from parts.ALWAYS
+    yield from ALWAYS
     if operation.method != "GET":
         yield 507
     if not operation.in_query:
@@ -128,10 +277,9 @@ def _statuses(operation: Operation) -> Iterable[int]:
 def _route(route: DescribedRoute, method: str, about: About, answers: Answers) -> Document:
     names = _NO_NAME.sub("_", route.path).strip("_")
     in_query = [
-        parts.parameter(name, schema, place="query", required=name in about.required)
-        for name, schema in about.query.items()
+        parameter(name, schema, place="query", required=name in about.required) for name, schema in about.query.items()
     ]
-    steps = [parts.parameter(name, {"type": "string"}, place="path") for name in _PARAMETER.findall(route.path)]
+    steps = [parameter(name, {"type": "string"}, place="path") for name in _PARAMETER.findall(route.path)]
     taken = about.refuses if about.body is None else {413, *([415] if JSON in about.body_types else []), *about.refuses}
     schema = about.shape if about.answers is None else answers.schema(about.answers)
     found: Document = {
@@ -141,12 +289,12 @@ def _route(route: DescribedRoute, method: str, about: About, answers: Answers) -
         "description": about.description,
         "parameters": steps + in_query,
         "responses": {
-            str(about.status): parts.answer(schema, about.media_type, about.headers, others=about.others),
-            **parts.problems({*(parts.FOR_ANYBODY if about.public else parts.ALWAYS), *taken}),
+            str(about.status): answer(schema, about.media_type, about.headers, others=about.others),
+            **problems({*(FOR_ANYBODY if about.public else ALWAYS), *taken}),
         },
     }
     if about.body is not None:
-        found["requestBody"] = parts.body(about.body, media_types=about.body_types)
+        found["requestBody"] = body(about.body, media_types=about.body_types)
     shown = {name: value for name, value in found.items() if value}
     return {**shown, "security": []} if about.public else shown
 

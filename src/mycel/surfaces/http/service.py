@@ -13,13 +13,14 @@ from starlette.requests import HTTPConnection
 from mycel.domain.damage import GUIDE, Damage
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.surfaces.http.authentication import Visitors
+from mycel.surfaces.http.credentials import OneTimeCodes
 from mycel.surfaces.http.feeds import Feeds
-from mycel.surfaces.http.figures import Metrics
-from mycel.surfaces.http.one_time_codes import OneTimeCodes
+from mycel.surfaces.http.metrics import Metrics
 from mycel.surfaces.http.staging import Staging
 from mycel.surfaces.http.threads import Threads
 
 ResultT = TypeVar("ResultT")
+
 
 # Whoever watches a service asks often, and every look goes over the files of every team.
 LOOK_SECONDS = 1.0

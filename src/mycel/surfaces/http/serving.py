@@ -7,6 +7,7 @@ import contextlib
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -16,13 +17,64 @@ from typing import Any, cast
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Address, State
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mycel.surfaces.http.activity import Activity
 from mycel.surfaces.http.bounded_protocol import BoundedProtocol, BoundedSocket
 from mycel.surfaces.http.connections import ConnectionLimits, Connections
-from mycel.surfaces.http.log_lines import log_event
-from mycel.surfaces.http.logs import RequestLog
+from mycel.surfaces.http.log import RequestLog, log_event
+
+
+class Activity:
+    """ASGI middleware around the whole app. Whoever waits for an answer or reads a stream uses the service."""
+
+    def __init__(self, app: ASGIApp, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._app = app
+        self._clock = clock
+        self._under_way = 0
+        self._last = clock()
+
+    @property
+    def idle_seconds(self) -> float:
+        return 0.0 if self._under_way else self._clock() - self._last
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        self._under_way += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._under_way -= 1
+            self._last = self._clock()
+
+
+# More than this only makes starting other programs slower.
+ENOUGH_HANDLES = 65_536
+
+
+def raise_handle_limit() -> int:
+    """As far as the system allows it; how many this process may have from now on."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit per process.
+        return ENOUGH_HANDLES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = ENOUGH_HANDLES if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_HANDLES)
+    if soft == resource.RLIM_INFINITY or soft >= allowed:
+        return ENOUGH_HANDLES if soft == resource.RLIM_INFINITY else soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    except (OSError, ValueError):
+        # macOS allows less than it says.
+        return soft
+    return allowed
+
+
+def most_streams(handles: int, *, wanted: int) -> int:
+    """A third: the stores take up to half of them, and requests that come and go need theirs."""
+    return max(1, min(wanted, handles // 3))
+
 
 # Requests under way get this long when the service stops.
 GRACE_SECONDS = 10

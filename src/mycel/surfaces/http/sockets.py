@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mycel.errors import MycelError
-from mycel.surfaces.http.arguments import query_arguments
-from mycel.surfaces.http.delivery import Left, deliver
+from mycel.surfaces.http.calls import query_arguments
+from mycel.surfaces.http.feeds import Left, deliver
 from mycel.surfaces.http.problems import problem_of
 from mycel.surfaces.http.routes import NotedSocket
 from mycel.surfaces.http.service import service_of

@@ -17,14 +17,12 @@ from mycel.domain.briefing import Briefing
 from mycel.domain.context import ContextBundle
 from mycel.domain.envelope import cite, envelope, one_line, under_key, whole_text
 from mycel.domain.episode import Episode, SuccessRate
-from mycel.domain.excerpt import estimate_tokens, shorten
-from mycel.domain.explanation import Explanation
 from mycel.domain.ids import TeamName
 from mycel.domain.inbox import InboxItem
 from mycel.domain.memory import Memory, Status
 from mycel.domain.query import Page
-from mycel.domain.recall import Hit, Recall
-from mycel.domain.rendering import bullet, note_text
+from mycel.domain.recall import Explanation, Hit, Recall
+from mycel.domain.rendering import bullet, estimate_tokens, note_text, shorten
 from mycel.domain.report import Action, Report
 from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord

@@ -1,15 +1,25 @@
-"""The description of the API as one page of plain HTML: no script, and nothing from elsewhere."""
+"""`/`, `/docs` and `/openapi.json`: what there is to call, for people and programs. No data, so without a token."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from html import escape
 from typing import Any
 
-from mycel.surfaces.http.openapi import AT, Document
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute
+
+from mycel import __version__
+from mycel.surfaces.http.bodies import JSON
+from mycel.surfaces.http.browser_login import SIGN_IN
+from mycel.surfaces.http.openapi import AT, Document, openapi
+from mycel.surfaces.http.routes import About, DescribedRoute, NotedRoute, described
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -136,3 +146,81 @@ def _paragraphs(text: str) -> str:
 
 def _text(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+OPENAPI_PATH = "/openapi.json"
+DOCS_PATH = "/docs"
+
+
+class Descriptions:
+    """Made once, when somebody first asks, and about all routes there are by then."""
+
+    def __init__(self, routes: list[BaseRoute]) -> None:
+        self._routes = routes
+
+    def routes(self) -> list[BaseRoute]:
+        about = About(tag="description", summary="This description", shape={"type": "object"}, public=True)
+        page = About(
+            tag="description", summary="This description as a page", shape={"type": "string"}, media_type="text/html",
+            public=True,
+        )  # fmt: skip
+        return [
+            DescribedRoute(OPENAPI_PATH, self._show_document, {"GET": about}),
+            DescribedRoute(DOCS_PATH, self._show_page, {"GET": page}),
+        ]
+
+    @cached_property
+    def document(self) -> Document:
+        return openapi(described(self._routes))
+
+    @cached_property
+    def _text(self) -> bytes:
+        # In ASCII: its patterns name characters that many programs would show as nothing at all.
+        return json.dumps(self.document).encode()
+
+    @cached_property
+    def _page(self) -> str:
+        return docs_page(self.document)
+
+    async def _show_document(self, _request: Request) -> Response:
+        return Response(self._text, media_type=JSON)
+
+    async def _show_page(self, _request: Request) -> Response:
+        return Response(self._page, media_type="text/html", headers={"content-security-policy": SECURITY_POLICY})
+
+
+PATH = "/"
+_FRONT_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem; }
+code { font: 14px/1.4 ui-monospace, monospace; }
+"""
+_FRONT_HASH = base64.b64encode(hashlib.sha256(_FRONT_STYLE.encode()).digest()).decode()
+_HEADERS = {
+    "content-security-policy": (
+        f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+_PAGE = f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Mycel</title>
+<style>{_STYLE}</style></head>
+<body><main><h1>Mycel {__version__}</h1>
+<p>The shared memory of a team of AI agents and people.</p>
+<ul>
+<li><a href="{DOCS_PATH}">What there is to call</a>, and <a href="{OPENAPI_PATH}">the same for programs</a></li>
+<li><a href="{SIGN_IN}">Sign in</a> with a token of <code>mycel token issue MEMBER</code></li>
+</ul>
+<p>Programs send their token with every request: <code>Authorization: Bearer …</code></p>
+</main></body>
+</html>
+"""
+
+
+async def show(_request: Request) -> Response:
+    return HTMLResponse(_PAGE, headers=_HEADERS)
+
+
+ROUTES = [NotedRoute(PATH, show, methods=["GET"])]
