@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessDenied",
     "Conflict",
-    "Dangling",
     "InvalidInput",
     "InvalidState",
     "LimitExceeded",
@@ -53,7 +52,6 @@ __all__ = [
     "TooLarge",
     "Unauthenticated",
     "Unavailable",
-    "Unfitting",
     "WorkingMemory",
     "Workspace",
     "__version__",
