@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.report import Figure, show, show_rows
 from mycel.contracts.embedder import Embedder
+from mycel.engine.english.reading import read
 from mycel.engine.judging.pair import Judgement, Statement, judge
-from mycel.engine.judging.reading import read
 from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
 
 CLAIMS = Path(__file__).parent / "data" / "claim_pairs.tsv"

@@ -15,7 +15,7 @@ from typing import Any
 
 import mycel
 from mycel import settings
-from mycel.engine.extraction import people
+from mycel.engine.english import people
 from mycel.engine.poison import detection
 from mycel.engine.transcripts import privacy
 from mycel.retrieval import analysis
@@ -27,8 +27,8 @@ _DEEPEST = 5
 
 # Functions that make patterns, and what they make. Those of module level need none: what they made is found there.
 MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
-    "mycel.engine.extraction.cues.family.family": lambda: (),
-    "mycel.engine.extraction.people.name_pattern": lambda: filter(None, [people.name_pattern(["swe-1", "qa lead"])]),
+    "mycel.engine.english.decision_cues.family": lambda: (),
+    "mycel.engine.english.people.name_pattern": lambda: filter(None, [people.name_pattern(["swe-1", "qa lead"])]),
     "mycel.engine.poison.detection._patterns": lambda: (
         pattern for patterns in (detection._certain(), detection._weighted()) for _, _, pattern in patterns.by_number
     ),

@@ -15,11 +15,12 @@ from mycel.adapters.shelf import name_of, path_part
 from mycel.domain import artifact, cursor, draft, envelope, fields, ids, rendering
 from mycel.domain.query import Order, OrderField
 from mycel.domain.source import Transcript, Turn
-from mycel.engine import chunks, purged_passages, sentences, shared_context, summary
+from mycel.engine import chunks, purged_passages, shared_context, summary
 from mycel.engine.by_model.quotes import find_quote
 from mycel.engine.by_model.windows import divide_into_windows
+from mycel.engine.english import sentences
+from mycel.engine.english.titles import content_of, title_of
 from mycel.engine.extraction.extract import extract
-from mycel.engine.extraction.titles import content_of, title_of
 from mycel.engine.judging.pair import Statement, judge
 from mycel.engine.poison.detection import instruction_to_reader
 from mycel.engine.secrets.masking import mask_secrets, mask_within
@@ -97,7 +98,26 @@ def _wordings(text: str) -> None:
     wording.wording_of(text)
 
 
-_ENGINE = ("mycel.engine.sentences", "mycel.engine.summary", "mycel.engine.chunks", "mycel.engine.shared_context")
+_SENTENCES = "mycel.engine.english.sentences"
+_ENGINE = (
+    _SENTENCES,
+    "mycel.engine.summary",
+    "mycel.engine.chunks",
+    "mycel.engine.shared_context",
+)
+_TITLES = "mycel.engine.english.titles"
+_TALK = (
+    "mycel.engine.extraction",
+    _SENTENCES,
+    _TITLES,
+    "mycel.engine.english.people",
+    "mycel.engine.english.phrases",
+    "mycel.engine.english.signs",
+    "mycel.engine.english.topic",
+    "mycel.engine.english.decision_cues",
+    "mycel.engine.english.knowledge_cues",
+)
+_STATEMENTS = ("mycel.engine.judging", "mycel.engine.english.lexemes", "mycel.engine.english.values")
 _TRANSCRIPTS = ("mycel.engine.transcripts", "mycel.domain.fields")
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -128,14 +148,15 @@ READERS: Mapping[str, Reader] = {
     "documents": Reader(_documents, _ENGINE),
     "shared context": Reader(lambda text: shared_context.read_shared_context(text, name="a.md"), _ENGINE),
     "summary": Reader(lambda text: summary.summarize(_transcript(text)), _ENGINE),
-    "extraction": Reader(
-        lambda text: extract(_transcript(text)), ("mycel.engine.extraction", "mycel.engine.sentences")
+    "extraction": Reader(lambda text: extract(_transcript(text)), _TALK),
+    "title of a statement": Reader(
+        lambda text: title_of(content_of(text), fallback="a"), ("mycel.engine.english.titles",)
     ),
-    "title of a statement": Reader(lambda text: title_of(content_of(text), fallback="a"), ("mycel.engine.extraction",)),
     "judging": Reader(
-        lambda text: judge(Statement(text), Statement(f"{text} not b"), cosine=0.9), ("mycel.engine.judging",)
+        lambda text: judge(Statement(text), Statement(f"{text} not b"), cosine=0.9),
+        _STATEMENTS,
     ),
-    "purged passages": Reader(_purged, ("mycel.engine.purged_passages", "mycel.engine.sentences")),
+    "purged passages": Reader(_purged, ("mycel.engine.purged_passages", _SENTENCES)),
     "plain transcript": Reader(read_transcript, _TRANSCRIPTS),
     "messages": Reader(lambda text: read_transcript([{"role": "user", "content": text}]), _TRANSCRIPTS),
     "claude code": Reader(lambda text: read_transcript(_claude(text)), _TRANSCRIPTS),

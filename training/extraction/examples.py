@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.extraction import Labelled
-from mycel.engine.extraction.judge import Reading, read
+from mycel.engine.english.weights import TYPES
+from mycel.engine.extraction.extract import BIAS, Reading, read
 from mycel.engine.extraction.talk import Talk
-from mycel.engine.extraction.weighing import BIAS
-from mycel.engine.extraction.weights import TYPES
 
 # What is seen less often says more about the talk than about the language.
 LEAST_SEEN = 4

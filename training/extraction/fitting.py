@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mycel.engine.extraction.weighing import BIAS, Row, Weights
-from mycel.engine.extraction.weights import SCALE, TYPES
+from mycel.engine.english.weights import SCALE, TYPES
+from mycel.engine.extraction.extract import BIAS, Row, Weights
 from training.extraction.examples import WORD, Example, names_of, rows_of
 
 Array = NDArray[np.float64]

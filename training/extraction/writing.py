@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from textwrap import indent
 
-from mycel.engine.extraction import weights
-from mycel.engine.extraction.weighing import Row, Weights
-from mycel.engine.extraction.weights import SCALE, TYPES
+from mycel.engine.english import weights
+from mycel.engine.english.weights import SCALE, TYPES
+from mycel.engine.extraction.extract import Row, Weights
 
 LINE_CHARS = 116
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from mycel.engine.sentences import Span, fenced_blocks, is_inside, split_sentences
+from mycel.engine.english.sentences import Span, fenced_blocks, is_inside, split_sentences
 
 PATH_SIGN = " \u203a "
 MOST_TITLE_CHARS = 120

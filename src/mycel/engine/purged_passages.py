@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import BLANK
-from mycel.engine.sentences import Span, split_sentences
+from mycel.engine.english.sentences import Span, split_sentences
 from mycel.engine.summary import ASKED
 from mycel.retrieval.duplicates import Wording
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from mycel.domain.category import Category
 from mycel.engine.chunks import PATH_SIGN, Heading, find_headings, front_matter_end
-from mycel.engine.sentences import Span, fenced_blocks, is_inside
+from mycel.engine.english.sentences import Span, fenced_blocks, is_inside
 
 MOST_KEY_CHARS = 180
 MOST_TITLE_CHARS = 200

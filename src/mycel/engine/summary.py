@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from mycel.domain.source import Transcript, Turn
-from mycel.engine.sentences import Span, split_sentences
+from mycel.engine.english.sentences import Span, split_sentences
 from mycel.retrieval.analysis import index_text
 from mycel.retrieval.duplicates import Wording
 

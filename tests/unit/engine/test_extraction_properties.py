@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mycel.domain.source import Transcript, Turn
+from mycel.engine.english.titles import MOST_TITLE_CHARS
 from mycel.engine.extraction.extract import extract
-from mycel.engine.extraction.titles import MOST_TITLE_CHARS
 
 ROLES = ("user", "assistant", "tool", "system", "")
 PIECES = (

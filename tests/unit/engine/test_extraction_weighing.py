@@ -11,10 +11,9 @@ import pytest
 
 from mycel.domain.memory import MemoryType
 from mycel.domain.source import Transcript, Turn
-from mycel.engine.extraction import weights
-from mycel.engine.extraction.extract import extract
+from mycel.engine.english import weights
+from mycel.engine.extraction.extract import BIAS, Weights, extract, fitted, read_table, weigh
 from mycel.engine.extraction.talk import Talk
-from mycel.engine.extraction.weighing import BIAS, Weights, fitted, read_table, weigh
 
 ROOT = Path(__file__).resolve().parents[3]
 

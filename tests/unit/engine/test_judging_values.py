@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mycel.engine.judging.values import CLOCK, DATE, MONEY, PERIOD, PLAIN, SHARE, SIZE, TIME, WEEKDAY, Value, read_value
+from mycel.engine.english.values import CLOCK, DATE, MONEY, PERIOD, PLAIN, SHARE, SIZE, TIME, WEEKDAY, Value, read_value
 
 
 def value(text: str) -> Value | None:

@@ -13,8 +13,7 @@ from mycel.domain.source import Candidate
 from mycel.engine.by_model import extraction
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.prompts import read_prompt
-from mycel.engine.extraction.cues.every import every_rule
-from mycel.engine.extraction.sections import kind_of
+from mycel.engine.language import kind_of, rules
 from mycel.errors import Unavailable
 from tests.unit.engine.scripted_model import ScriptedModel, talk
 
@@ -147,7 +146,7 @@ def test_a_category_that_the_rules_do_not_know_is_the_usual_one_of_its_type(name
 
 def test_the_model_is_told_the_types_and_categories_that_the_rules_give() -> None:
     told = set(re.findall(r"Type `(\w+)`, category\s+`([\w-]+)`", read_prompt("extraction")))
-    ruled = {(rule.type, rule.category) for rule in every_rule()}
+    ruled = {(rule.type, rule.category) for rule in rules()}
     ruled |= {kind for heading in HEADINGS if (kind := kind_of(heading)) is not None} | set(USUAL.items())
     assert told == {(type.value, category.value) for type, category in ruled}
     fields = extraction.SCHEMA["properties"]["candidates"]["items"]["properties"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mycel.engine.sentences import fenced_blocks, split_sentences
+from mycel.engine.english.sentences import fenced_blocks, split_sentences
 
 
 def sentences(text: str, **options: bool) -> list[str]:

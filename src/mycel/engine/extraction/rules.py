@@ -1,13 +1,32 @@
-"""What a rule is, and which rules a sentence follows."""
+"""What a language tells of a sentence: its topic, the kind that a heading gives it, and the rules that it follows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mycel.domain.category import Category
 from mycel.domain.memory import MemoryType
+
+Kind = tuple[MemoryType, Category]
+
+# What stands above an item whose box is not ticked.
+OPEN_BOX = "to do"
+
+
+class Topic(NamedTuple):
+    """How many words of each sort a sentence has."""
+
+    technical: int
+    work: int
+    personal: int
+
+    @property
+    def weight(self) -> float:
+        """How much it speaks for work; a word that also turns up elsewhere counts half."""
+        return self.technical + self.work / 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,50 @@
-"""What a clause says: its words with weight, the place of each, and how they are said."""
+"""What a reading tells of a text: its words, its values, and its clauses with the place of each word in them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from mycel.engine.judging.values import Value
+# Numbers without a unit; versions are among them, since "Node 18" and "version 18" are written alike.
+PLAIN = "plain"
+TIME, SIZE, SHARE, MONEY = "time", "size", "share", "money"
+CLOCK, DATE, WEEKDAY, ORDINAL, PERIOD = "clock", "date", "weekday", "ordinal", "period"
+
+
+class Value(NamedTuple):
+    """An amount and what it measures; equal amounts are written alike."""
+
+    dimension: str
+    amount: str
+
+    def agrees_with(self, other: Value) -> bool:
+        """Whether both can be meant: the same, or one says it more exactly, as 3.11 does for 3."""
+        if self.dimension != other.dimension:
+            return False
+        if self.dimension == DATE:
+            return all(
+                mine in {theirs, "?"} or theirs == "?" for mine, theirs in zip(self.amount, other.amount, strict=True)
+            )
+        if self.dimension == PLAIN:
+            mine, theirs = self.amount.split("."), other.amount.split(".")
+            return all(one == two or "x" in (one, two) for one, two in zip(mine, theirs, strict=False))
+        return self.amount == other.amount
+
+
+class Lexeme(NamedTuple):
+    """One word, value or mark as it is written; `word` is in small letters, and a phrase is one word with hyphens."""
+
+    word: str
+    text: str
+    is_name: bool = False
+    value: Value | None = None
+    is_copula: bool = False
+
+
+Part = tuple[Lexeme, ...]
+Sentence = tuple[Part, ...]
 
 
 class Role(Enum):
@@ -50,7 +88,7 @@ class Token(NamedTuple):
     is_environment: bool = False
 
 
-class Sequence(NamedTuple):
+class Order(NamedTuple):
     """What comes first, and what then."""
 
     earlier: frozenset[str]
@@ -74,5 +112,21 @@ class Clause:
     tense: Tense
     is_told: bool
     condition: str
-    sequence: Sequence | None
+    sequence: Order | None
     akins: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text once read: its words with weight in order, how often each, and the small words that decide.
+
+    `deciding` has those with the words they stand before: from here, to there.
+    """
+
+    words: tuple[str, ...]
+    counts: Counter[str]
+    values: Counter[str]
+    deciding: Counter[tuple[str, str]]
+    sentences: tuple[Sentence, ...]
+    clauses: tuple[Clause, ...]
+    is_whole: bool

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mycel.domain.source import Transcript, Turn
-from mycel.engine.sentences import fenced_blocks, is_inside
+from mycel.engine.english.sentences import fenced_blocks, is_inside
 from mycel.engine.transcripts.privacy import without_private
 from mycel.engine.transcripts.said import ROLES, UNKNOWN
 

@@ -12,8 +12,8 @@ import apsw
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import MadeBy, Memory, Visibility
 from mycel.domain.source import BLANK
+from mycel.engine.english.sentences import Span
 from mycel.engine.purged_passages import KEY_BYTES, blank_said, passages_in, recognisable, redacted
-from mycel.engine.sentences import Span
 from mycel.stores.sqlite.rows import columns_of, memory_from, packed_roles
 
 _USED = """

@@ -1,9 +1,13 @@
-"""Verbs of technical talk, enough to see how a sentence is built."""
+"""Verbs and their forms: those of technical talk, and those by which the predicate of a clause is found."""
 
 from __future__ import annotations
 
-from mycel.engine.extraction.wordset import word_set
+from functools import cache
 
+from mycel.engine.english import word_set
+from mycel.engine.english.vocabulary import IRREGULAR, plain_terms
+
+# Enough to see how a sentence of a talk is built.
 BASE = word_set(
     """
     abandon abort accept access account achieve acknowledge act activate adapt add address adjust adopt affect
@@ -89,9 +93,90 @@ def is_past(word: str) -> bool:
     return (word.endswith("ed") and word not in _NO_PAST) or word in _PAST
 
 
-def is_participle(word: str) -> bool:
+def is_past_participle(word: str) -> bool:
     return (word.endswith("ed") and word not in _NO_PAST) or word in _PARTICIPLE or word == "shared"
 
 
 def is_doing(word: str) -> bool:
     return word.endswith("ing") and word not in _NO_DOING
+
+
+# By these the verb of a clause is known.
+_VERBS = (
+    """
+deliver cover offer discover gather consider remember register transfer alter prefer suffer let
+detect sell meet refuse decline enter leave travel survive tolerate master reference report
+show tell see hear find lose leave bring buy sell teach learn explain suggest propose reject refuse demand
+ingest scrape evict serialize deserialize normalize sanitize escape truncate prune flush drain spawn
+attach detach bind unbind register unregister declare define implement wrap unwrap extract inject
+squash rebase bump minify transpile obfuscate redact debounce
+paginate rebalance fail-over cut-over onboard offboard invite ban suspend reinstate refund settle
+happen occur vary differ exceed reach cross affect cause prevent guarantee
+contain hold carry embed refer translate print draw paint visualize summarize
+belong apply comply conform violate obey enforce certify attest prove assert
+speak talk write read hold sit stand walk drink cook wash drive ride fly swim climb fall throw kick hit
+believe think assume expect hope intend try aim promise warn admit claim say
+"""
+    + """
+use need require support contain include store keep hold live save listen expose serve return reject accept
+expire own maintain manage handle depend inherit extend override invoke send receive publish emit consume
+subscribe read parse validate verify write begin finish take allow permit forbid prohibit
+deny enable disable fall belong know mean happen go come get give make become remain stay stand sit lie
+execute retry succeed deploy compile install upgrade configure resolve redirect forward encrypt compress
+replicate migrate rename replace delete remove drop purge archive retain add append insert
+create generate produce close own approve assign decide agree prefer recommend avoid
+ensure fetch throttle render notify escalate restore follow precede wait poll refresh rotate revoke grant
+ask tell contact describe talk speak connect authenticate authorize announce respond treat compare bill pay want
+skip ignore raise throw catch exit kill reload roll-out roll-back kick-off time-out take-precedence-over win-over
+outrank trump opt-in opt-out hand-over eat rely work feed discuss convert transform split collect protect
+indent hide appear exist seem provide offer receive treat adopt employ trigger emit persist
+"""
+)
+# Nouns as often as verbs: a verb only when nothing else in the clause is one.
+_OFTEN_NOUNS = """
+build test log cache limit request call run retry report index hash queue batch host block lead share
+process format filter count measure alert page plan order charge cost document name set commit push pull
+upload download track lock sync copy move switch cap route proxy point end start stop cover answer
+schedule last review crash fail break pass restart ship sort mount load sign pin walk ride play cut jump
+match equal cause map link label tag check audit stream buffer mask seed chart plot patch draft comment
+open merge export import release monitor poll watch fire win beat flow change update fix backup
+"""
+_UNCHANGING = word_set("set put cut run split read")
+
+
+def stem(word: str) -> str:
+    found = plain_terms(word)
+    return found[0] if found else word
+
+
+@cache
+def stems(words: str) -> frozenset[str]:
+    return frozenset(map(stem, words.split()))
+
+
+@cache
+def sure_verbs() -> frozenset[str]:
+    return stems(_VERBS) - stems(_OFTEN_NOUNS)
+
+
+@cache
+def verb_words() -> frozenset[str]:
+    return frozenset((*_VERBS.split(), *_OFTEN_NOUNS.split()))
+
+
+@cache
+def known_verbs() -> frozenset[str]:
+    return stems(_VERBS) | stems(_OFTEN_NOUNS)
+
+
+def is_participle(word: str) -> bool:
+    bare = word.removeprefix("re")
+    return is_regular_past(word) or word.endswith("ing") or bare in IRREGULAR or bare in _UNCHANGING
+
+
+def is_regular_past(word: str) -> bool:
+    return word.endswith("ed") and not word.endswith(("eed", "bed")) and len(word) > 3
+
+
+def is_gerund(word: str) -> bool:
+    return word.endswith("ing") and len(word) > 5

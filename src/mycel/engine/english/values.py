@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
-from mycel.engine.judging.word_sets import word_set
-
-# Numbers without a unit; versions are among them, since "Node 18" and "version 18" are written alike.
-PLAIN = "plain"
-TIME, SIZE, SHARE, MONEY = "time", "size", "share", "money"
-CLOCK, DATE, WEEKDAY, ORDINAL, PERIOD = "clock", "date", "weekday", "ordinal", "period"
+from mycel.engine.english import word_set
+from mycel.engine.judging.clauses import CLOCK, DATE, MONEY, ORDINAL, PERIOD, PLAIN, SHARE, SIZE, TIME, WEEKDAY, Value
 
 _NUMBER = re.compile(r"([$€£]?)([0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)-?([A-Za-zµ%]*)")
 _VERSION = re.compile(r"[vV]?([0-9]+(?:\.[0-9x]+)*(?:-?(?:rc|alpha|beta|dev|post)[-.]?[0-9]*)?)", re.IGNORECASE)
@@ -84,26 +79,6 @@ _BEFORE_YEAR = word_set("in since until till by from during of the our")
 _DAYS_OF = word_set("business working calendar full whole")
 _BEFORE_ONE_UNIT = word_set("for after within in every of least most than is takes lasts about over under last")
 _CLOCK_WORDS = {"noon": 720, "midday": 720, "midnight": 0}
-
-
-class Value(NamedTuple):
-    """An amount and what it measures; equal amounts are written alike."""
-
-    dimension: str
-    amount: str
-
-    def agrees_with(self, other: Value) -> bool:
-        """Whether both can be meant: the same, or one says it more exactly, as 3.11 does for 3."""
-        if self.dimension != other.dimension:
-            return False
-        if self.dimension == DATE:
-            return all(
-                mine in {theirs, "?"} or theirs == "?" for mine, theirs in zip(self.amount, other.amount, strict=True)
-            )
-        if self.dimension == PLAIN:
-            mine, theirs = self.amount.split("."), other.amount.split(".")
-            return all(one == two or "x" in (one, two) for one, two in zip(mine, theirs, strict=False))
-        return self.amount == other.amount
 
 
 def read_value(raws: Sequence[str], at: int) -> tuple[Value, int] | None:

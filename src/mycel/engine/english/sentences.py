@@ -6,6 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from mycel.engine.english import word_set
+
 Span = tuple[int, int]
 
 # A shorter line was ended by its author, a longer one by the width of the page.
@@ -37,22 +39,18 @@ _LONGEST_NUMBER = 3
 _LONGEST_NAME = 40
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 # Ended by a full stop that ends no sentence, whatever follows.
-_ABBREVIATIONS = _set(
+_ABBREVIATIONS = word_set(
     "e.g i.e eg ie vs cf viz al approx ca resp incl excl dept tel ext u.s u.k z.b d.h u.a s.o bzw ggf vgl evtl p.ex"
 )
 # As names are written only; `ms` is a unit.
-_TITLES = _set("Dr Mr Mrs Ms Prof Sr Jr St Lt Sgt")
+_TITLES = word_set("Dr Mr Mrs Ms Prof Sr Jr St Lt Sgt")
 # Ordinary words too, unless a number follows.
-_BEFORE_NUMBERS = _set("no nos nr fig figs eq eqs sec ch vol pp p art para")
+_BEFORE_NUMBERS = word_set("no nos nr fig figs eq eqs sec ch vol pp p art para")
 # What goes by a letter, as names do not.
-_LETTERED = _set("in option plan version step type class case variant point group part grade choice alternative")
+_LETTERED = word_set("in option plan version step type class case variant point group part grade choice alternative")
 # These end a sentence when a new one visibly begins.
-_BEFORE_CAPITALS = _set("etc inc ltd co corp a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec")
+_BEFORE_CAPITALS = word_set("etc inc ltd co corp a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec")
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None, *, keep_code: bool = True) -> list[Span]:

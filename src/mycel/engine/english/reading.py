@@ -1,21 +1,29 @@
-"""Reading a text: its words with weight, the small words that decide, and its clauses."""
+"""Reading a text: its words with weight, the small words that decide, its clauses, and what it gives up."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
-from mycel.engine.judging.clause_reader import ClauseReader, akins
-from mycel.engine.judging.clauses import Clause, Role, Tense, Token
-from mycel.engine.judging.lexing import MOST_CHARS, Lexeme, Part, Sentence, sentences
-from mycel.engine.judging.opposites import NEGATORS
-from mycel.engine.judging.verbs import CONDITIONS, PREPOSITIONS, REASONS, find_verb, stem, stems
-from mycel.engine.judging.vocabulary import LABELS, PRONOUNS
-from mycel.engine.judging.weights import weighty, word_tokens
-from mycel.engine.judging.word_sets import word_set
+from mycel.engine.english import word_set
+from mycel.engine.english.clauses import ClauseReader, akins
+from mycel.engine.english.lexemes import MOST_CHARS, sentences, weighty, word_tokens
+from mycel.engine.english.predicates import find_verb
+from mycel.engine.english.relations import NEGATORS
+from mycel.engine.english.verbs import stem, stems
+from mycel.engine.english.vocabulary import (
+    AUXILIARIES,
+    CONDITIONS,
+    LABELS,
+    PREPOSITIONS,
+    PRONOUNS,
+    REASONS,
+    light_terms,
+)
+from mycel.engine.judging.clauses import Clause, Lexeme, Part, Reading, Role, Sentence, Tense, Token
 
 # So many clauses of a text are compared with those of another; the rest counts only for likeness.
 MOST_CLAUSES = 12
@@ -23,6 +31,12 @@ MOST_TITLE_WORDS = 8
 # A statement of one sentence takes about 10 KB.
 CACHED_READINGS = 4096
 
+_GIVEN_UP_AFTER = word_set("no-longer instead-of rather-than in-place-of")
+_MOVING = "switch move migrate change upgrade downgrade rename raise lower increase reduce bump go port convert shift"
+_REPLACING = "replace supersede displace"
+_ENDING = "stop drop retire remove deprecate abandon decommission discontinue ditch sunset cancel revoke"
+_NOW = word_set("now as-of from-now-on henceforth starting effective")
+_ENDS_PHRASE = word_set("to with by for because since so-that so but and in-favour-of in-favor-of")
 _LEADING_IN = "decide agree learn find notice settle think know discover realise realize remember note mean"
 # Small words that can be left out or exchanged without saying anything else.
 _HARMLESS = word_set(
@@ -30,22 +44,6 @@ _HARMLESS = word_set(
     "also too just very please now currently as by in on at for with has have do does which who here then his her "
     "he she him them there's it's that's they're we're"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A text once read: its words with weight in order, how often each, and the small words that decide.
-
-    `deciding` has those with the words they stand before: from here, to there.
-    """
-
-    words: tuple[str, ...]
-    counts: Counter[str]
-    values: Counter[str]
-    deciding: Counter[tuple[str, str]]
-    sentences: tuple[Sentence, ...]
-    clauses: tuple[Clause, ...]
-    is_whole: bool
 
 
 @lru_cache(maxsize=CACHED_READINGS)
@@ -168,3 +166,62 @@ def _main_part(parts: Sequence[Part]) -> int:
         if not is_aside or number + 1 == len(parts):
             return number
     return with_verb[0] if with_verb else 0
+
+
+def says_now(reading: Reading) -> bool:
+    """Whether it tells of something new: "now", "as of", "switched to"."""
+    return any(_is_now(part, at) for sentence in reading.sentences for part in sentence for at in range(len(part)))
+
+
+def _is_now(part: Part, at: int) -> bool:
+    word = part[at].word
+    if word in _NOW:
+        return True
+    following = part[at + 1] if at + 1 < len(part) else None
+    is_since = word == "since" and following is not None and following.value is not None
+    return is_since or (stem(word) in stems(_MOVING) and any(lexeme.word == "to" for lexeme in part[at + 1 :]))
+
+
+def given_up(reading: Reading) -> Iterator[Mapping[str, str]]:
+    """Each thing that the text gives up, as its terms and how they are written."""
+    for sentence in reading.sentences:
+        if any(lexeme.word in CONDITIONS and lexeme.value is None for part in sentence for lexeme in part):
+            continue
+        for part in sentence:
+            for at, lexeme in enumerate(part):
+                if lexeme.value is None and (found := _terms(_given_up_at(part, at))):
+                    yield found
+
+
+def _given_up_at(part: Part, at: int) -> Sequence[Lexeme]:
+    """The words that name what is given up, if the word at this place says that something is."""
+    word = part[at].word
+    if word in _GIVEN_UP_AFTER:
+        return _phrase(part, at + 1)
+    if any(lexeme.word in NEGATORS for lexeme in part[:at]):
+        return ()
+    if stem(word) in stems(_MOVING):
+        begin = next((place for place in range(at + 1, len(part)) if part[place].word == "from"), None)
+        return () if begin is None else _phrase(part, begin + 1)
+    if stem(word) in stems(_REPLACING) or (stem(word) in stems(_ENDING) and word.endswith("ed")):
+        return _done_to(part, at)
+    return ()
+
+
+def _done_to(part: Part, at: int) -> Sequence[Lexeme]:
+    """What was removed, or what we removed; what is being removed, or may be, is still there."""
+    before = part[at - 1].word if at else ""
+    if before not in AUXILIARIES:
+        return _phrase(part, at + 1)
+    is_over = before in {"was", "were", "been"} or stem(part[at].word) in stems(_REPLACING)
+    return [lexeme for lexeme in part[: at - 1] if lexeme.word not in AUXILIARIES] if is_over else ()
+
+
+def _phrase(part: Part, begin: int) -> Sequence[Lexeme]:
+    end = next((place for place in range(begin, len(part)) if part[place].word in _ENDS_PHRASE), len(part))
+    return part[begin:end]
+
+
+def _terms(lexemes: Iterable[Lexeme]) -> Mapping[str, str]:
+    found = {term: lexeme.text for lexeme in lexemes for term in written_terms(lexeme)}
+    return {term: text for term, text in found.items() if term not in light_terms()}

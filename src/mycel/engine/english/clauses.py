@@ -1,31 +1,74 @@
-"""Reading one sentence: which of its words say who, what, where and under which condition."""
+"""Reading one sentence: which of its words say who, what, where, under which condition and in which order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from mycel.engine.judging.clauses import Clause, Role, Tense, Token
-from mycel.engine.judging.lexing import Part
-from mycel.engine.judging.opposites import DENIERS, NEGATORS
-from mycel.engine.judging.predicates import FUTURE, PAST, read_verb_group
-from mycel.engine.judging.sequences import read_sequence
-from mycel.engine.judging.verbs import (
+from mycel.engine.english import word_set
+from mycel.engine.english.lexemes import period, value_token, word_token, word_tokens
+from mycel.engine.english.predicates import (
+    FUTURE,
+    PAST,
+    find_verb,
+    is_alternative,
+    is_purpose,
+    leads_agent,
+    read_verb_group,
+)
+from mycel.engine.english.relations import DENIERS, NEGATORS
+from mycel.engine.english.verbs import is_gerund
+from mycel.engine.english.vocabulary import (
+    ARTICLES,
     AUXILIARIES,
     CONDITIONS,
     LINKING,
     PERIODS,
     PREPOSITIONS,
+    PRONOUNS,
     REASONS,
-    find_verb,
-    is_alternative,
-    is_gerund,
-    is_purpose,
-    leads_agent,
+    akin,
+    terms,
 )
-from mycel.engine.judging.vocabulary import ARTICLES, PRONOUNS, akin, terms
-from mycel.engine.judging.weights import period, value_token, word_token, word_tokens
-from mycel.engine.judging.word_sets import word_set
+from mycel.engine.judging.clauses import Clause, Order, Part, Role, Tense, Token
+
+_ORDERING = frozenset(("before", "after", "then", "first"))
+
+
+def read_sequence(words: Sequence[tuple[str, str]]) -> Order | None:
+    """None when the words give no order; each comes with what it is compared by, empty where it has no weight."""
+    places = {word: place for place, (word, _) in enumerate(words) if word in _ORDERING}
+    for word in ("then", "first", "before", "after"):
+        place = places.get(word)
+        if place is not None:
+            found = _split(words, word, place)
+            if found is not None:
+                return found
+    return None
+
+
+def _split(words: Sequence[tuple[str, str]], word: str, place: int) -> Order | None:
+    left, right = _weights(words[:place]), _weights(words[place + 1 :])
+    if word == "first":
+        if not left:
+            left, right = _first_half(words[place + 1 :])
+    elif not left and word in {"before", "after"}:
+        # Said first, it ends at the comma: "After the tests, deploy".
+        right, left = _first_half(words[place + 1 :])
+    if not left or not right:
+        return None
+    return Order(right, left) if word == "after" else Order(left, right)
+
+
+def _first_half(words: Sequence[tuple[str, str]]) -> tuple[frozenset[str], frozenset[str]]:
+    """Up to the comma, "and" or "then", and after it."""
+    cut = next((place for place, (word, _) in enumerate(words) if word in {",", "and", "then"}), len(words))
+    return _weights(words[:cut]), _weights(words[cut:])
+
+
+def _weights(words: Sequence[tuple[str, str]]) -> frozenset[str]:
+    return frozenset(weight for _, weight in words if weight and weight not in _ORDERING)
+
 
 MOST_BARE_WORDS = 3
 

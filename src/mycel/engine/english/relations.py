@@ -1,11 +1,11 @@
-"""Opposites: words that are another one negated, and words that cannot both be said of the same thing."""
+"""How words stand to each other: opposites, words that cannot both be said of a thing, places, times and owners."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from mycel.engine.judging.vocabulary import terms
-from mycel.engine.judging.word_sets import word_set
+from mycel.engine.english import word_set
+from mycel.engine.english.vocabulary import terms
 
 NEGATORS = word_set(
     "not no never nobody nothing none neither nor cannot no-longer hardly can't couldn't mustn't shouldn't won't "
@@ -136,6 +136,26 @@ plural singular
 camelcase snakecase kebabcase
 """
 
+_OPPOSITE_PLACES = frozenset(
+    (
+        *(frozenset((place, "outside")) for place in ("in", "inside", "within")),
+        *(frozenset((place, "except")) for place in ("in", "on", "for", "during")),
+        *(frozenset((time, "during")) for time in ("before", "after")),
+        frozenset(("with", "without")),
+        frozenset(("until", "since")),
+    )
+)
+_WITHOUT = frozenset(("without", "except", "except-for", "apart-from"))
+_DIRECTIONS = {"from": "from", "to": "to", "into": "to"}
+_PLACE_CLASSES = {
+    word: words.split()[0]
+    for words in ("with using via through by over", "in on at under inside into to onto", "from out-of")
+    for word in words.split()
+}
+_PERMITTING = "allow enable possible"
+_MANY_VALUED = "support include contain have provide offer accept know list cover allow depend call read show translate"
+_SOLE_AGENT = "own maintain lead manage responsible owned generate handle"
+
 
 @cache
 def denied() -> dict[str, str]:
@@ -167,3 +187,48 @@ def denies(one: str, other: str) -> bool:
     """Whether one is the other with a prefix that denies: unsigned and signed."""
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
     return len(shorter) >= 4 and longer in {prefix + shorter for prefix in ("un", "non", "dis")}
+
+
+def are_opposite_places(one: str, other: str) -> bool:
+    """Whether two markers name places, times or conditions of which one leaves out the other."""
+    return frozenset((one, other)) in _OPPOSITE_PLACES
+
+
+def are_before_and_after(one: str, other: str) -> bool:
+    return {one, other} == {"before", "after"}
+
+
+def leaves_out(marker: str) -> bool:
+    return marker in _WITHOUT
+
+
+def is_comparing(marker: str) -> bool:
+    return marker == "than"
+
+
+def direction(marker: str) -> str:
+    return _DIRECTIONS.get(marker, "")
+
+
+def place_class(marker: str) -> str:
+    """What stands for all markers that name the same sort of place."""
+    return _PLACE_CLASSES.get(marker, marker)
+
+
+def is_permission(term: str) -> bool:
+    return term in _terms_of(_PERMITTING)
+
+
+def may_have_many(verb: str) -> bool:
+    """Whether there may be several of what is said: it supports one thing, and another."""
+    return verb in _terms_of(_MANY_VALUED)
+
+
+def has_sole_agent(verb: str) -> bool:
+    """Whether only one does it: who owns, who leads."""
+    return verb in _terms_of(_SOLE_AGENT)
+
+
+@cache
+def _terms_of(words: str) -> frozenset[str]:
+    return frozenset(terms(raw)[0] for raw in words.split())

@@ -1,12 +1,20 @@
-"""Words that show what a sentence is about: work with software, work at all, or life outside it."""
+"""What a sentence is about: software, work at all or life outside it, by its words and the heading above it."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from mycel.domain.category import Category
+from mycel.domain.memory import MemoryType
+from mycel.engine.english import word_set
+from mycel.engine.extraction.rules import OPEN_BOX, Kind, Topic
 
 
 def _words(text: str) -> frozenset[str]:
     """Each word, and its plural."""
-    singular = text.split()
-    return frozenset(singular) | {f"{word}s" for word in singular}
+    singular = word_set(text)
+    return singular | {f"{word}s" for word in singular}
 
 
 # Hardly said outside of work with software.
@@ -106,3 +114,69 @@ PERSONAL = _words(
     vet villa wallpaper washing weather wedding weekend wife wine yoga yoghurt yogurt yummy zoo
     """
 )
+
+
+_SECTIONS: tuple[tuple[Kind, str], ...] = (
+    ((MemoryType.DECISION, Category.DECISION), r"decisions?|(?:what )?we (?:decided|agreed)|agreed|agreements"),
+    (
+        (MemoryType.TASK_HINT, Category.FACT),
+        rf"action items?|actions|to-?dos?|{OPEN_BOX}|next steps?|follow[- ]?ups?|open (?:items|tasks)|remaining work",
+    ),
+    ((MemoryType.LESSON, Category.BEST_PRACTICE), r"lessons?|learnings?|takeaways?|what we learned|best practices"),
+    (
+        (MemoryType.LESSON, Category.MISTAKE_PATTERN),
+        r"gotchas?|pitfalls?|mistakes?|what went wrong|root causes?|failed approaches",
+    ),
+    ((MemoryType.FACT, Category.CONVENTION), r"(?:\w+ )?conventions?|house rules|guidelines"),
+    ((MemoryType.REFERENCE, Category.FACT), r"references?|see also|links|further reading"),
+    ((MemoryType.PROFILE, Category.PREFERENCE), r"(?:\w+ )?preferences"),
+    ((MemoryType.FACT, Category.FACT), r"(?:key )?facts|what we know|good to know"),
+)
+_PATTERNS = tuple(
+    (kind, re.compile(rf"(?>[\W\d]*)(?:the |our |my |key |main )*(?:{words})\b[^.]{{0,30}}$", re.IGNORECASE))
+    for kind, words in _SECTIONS
+)
+
+
+def kind_of(section: str) -> Kind | None:
+    """The type and category that a heading gives to what stands below it."""
+    if not section:
+        return None
+    return next((kind for kind, pattern in _PATTERNS if pattern.match(section)), None)
+
+
+# A token that holds none of these is a plain word, and most do not.
+_MARK = re.compile(r"[`_/\d]|[A-Za-z][A-Z]|--|\w\.\w")
+# Code, addresses, paths, file names, options, names in snake or camel case, versions, sizes, capitals.
+_IDENTIFIER = re.compile(
+    r"`[^`\n]+`|https?://\S+|(?<![\w-])(?:--[a-z][\w-]+|(?<!\.)[\w.-]*+/[a-z][\w./-]+"
+    r"|[\w-]+\.(?:py|tsx?|jsx?|go|rs|rb|java|ya?ml|json|toml|md|sql|sh|env|lock|txt|conf|cfg|ini|css|html|proto|tf"
+    r"|pdf|csv"
+    r"|cpp|swift|kt)\b"
+    r"|[A-Za-z0-9]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z][A-Z0-9]{1,9}s?\b|v?\d+\.\d+\.\d+\b|v\d+\b"
+    r"|\d+(?:\.\d+)? ?(?:ms|[kKMGT]i?B|rps|qps|[kMG]?Hz)\b|[a-z]+\d+[a-z]*\b)"
+)
+_NO_IDENTIFIERS = word_set(
+    "OK AM PM TV USA UK US EU LOL OMG BBQ DIY CD DVD FYI BTW IMO IMHO ASAP NB PS PTO OOO WOW and/or he/she 24/7"
+)
+_TECHNICAL, _WORK, _PERSONAL = range(3)
+_SORTS = (
+    dict.fromkeys(TECHNICAL, _TECHNICAL) | dict.fromkeys(AMBIGUOUS | WORK, _WORK) | dict.fromkeys(PERSONAL, _PERSONAL)
+)
+
+
+def topic_of(text: str, *, words: Collection[str], names: Collection[str] = ()) -> Topic:
+    """What the sentence is about; the names of those who speak say nothing about it."""
+    counts = [0, 0, 0]
+    for word in {word for word in words if word in _SORTS}:
+        counts[_SORTS[word]] += 1
+    if _MARK.search(text):
+        for name in _identifiers(text, names=names):
+            # Letters alone may be the name of anything.
+            counts[_WORK if name.isalpha() and name.isupper() else _TECHNICAL] += 1
+    return Topic(*counts)
+
+
+def _identifiers(text: str, *, names: Collection[str]) -> set[str]:
+    found = {match[0] for match in _IDENTIFIER.finditer(text)}
+    return {name for name in found if name not in _NO_IDENTIFIERS and name.lower() not in names}

@@ -1,1 +1,0 @@
-"""The rules themselves: cues that say outright what a sentence is."""
