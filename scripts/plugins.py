@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from mycel import __version__
+from mycel.surfaces.agents.agent import SERVER, Connection
 from mycel.surfaces.agents.json_settings import HOOKS
-from mycel.surfaces.agents.shapes import SERVER, Connection
-from mycel.surfaces.agents.table import AGENTS
+from mycel.surfaces.agents.setups import AGENTS
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import installed_events
 

@@ -31,7 +31,7 @@ from mycel.providers.embeddings.estimate import estimated_token_ends
 from mycel.providers.llms.prompt import read_spoken_object
 from mycel.retrieval import analysis, duplicates, lexical, passages, snippet, spelling, wording
 from mycel.services.front_matter import read_front_matter
-from mycel.surfaces.agents.json_text import JsonText
+from mycel.surfaces.agents.json_settings import JsonText
 from mycel.surfaces.cli import output
 from mycel.surfaces.hooks.inject import question_in
 from mycel.surfaces.hooks.place import _origin

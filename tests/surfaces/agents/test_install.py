@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mycel.errors import Misconfigured
-from mycel.surfaces.agents.install import Site, install, plan_install, plan_uninstall, uninstall
+from mycel.surfaces.agents.agent import PROJECT, USER, Connection
+from mycel.surfaces.agents.install import install, plan_install, plan_uninstall, uninstall
 from mycel.surfaces.agents.records import Records
-from mycel.surfaces.agents.shapes import Connection
-from mycel.surfaces.agents.table import AGENTS, PROJECT, USER
+from mycel.surfaces.agents.setups import AGENTS
+from mycel.surfaces.agents.site import Site
 from mycel.surfaces.hooks.events import installed_events
 
 CONNECTION = Connection("/opt/my tools/mycel", "swe-1")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mycel.surfaces.agents.json_text import JsonText, NotEditable
+from mycel.surfaces.agents.json_settings import JsonText, NotEditable
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(allow_nan=False)
 VALUES = st.recursive(

@@ -104,7 +104,7 @@ CODEX_HASHES = {
 
 @pytest.mark.parametrize("label", CODEX_HASHES)
 def test_the_hash_of_a_hook_is_the_one_that_codex_makes(label: str) -> None:
-    from mycel.surfaces.agents.codex_trust import _hash
+    from mycel.surfaces.agents.codex import _hash
 
     expected, matcher, event = CODEX_HASHES[label]
     end = " é" if label == "post_tool_use" else ""
@@ -128,7 +128,7 @@ class Codex:
         path.write_text(json.dumps(first) + "\n{}\n")
 
     def trust(self, root: Path | None = None, **more: Any) -> None:
-        from mycel.surfaces.agents.codex_trust import _hash
+        from mycel.surfaces.agents.codex import _hash
 
         path = (root / ".codex" if root else self.home) / "hooks.json"
         lines: list[str] = []

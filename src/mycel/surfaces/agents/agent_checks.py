@@ -1,31 +1,121 @@
-"""Whether the agents that are set up can use it: their entries, the commands in them, and what these answer."""
+"""Whether the agents that are set up can use it: as whom they act, their entries, and what the commands answer."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
+from urllib.parse import urlsplit
 
 from mycel.domain.team import OPERATOR
 from mycel.errors import MycelError
-from mycel.settings import Settings
-from mycel.surfaces.agents.connection import connection_of
-from mycel.surfaces.agents.findings import Finding, ok, problem, warning
-from mycel.surfaces.agents.hook_switches import hindrance_of
-from mycel.surfaces.agents.identity_checks import Endpoint, identity_of
+from mycel.settings import Settings, environment_with
+from mycel.surfaces.agents.agent import TOKEN_VARIABLE, USER
+from mycel.surfaces.agents.checks import Endpoint, Finding, ok, problem, warning
 from mycel.surfaces.agents.install import plan_install
-from mycel.surfaces.agents.probe import ask_hook, list_tools, program_of, server_of
-from mycel.surfaces.agents.setups import Setup, find_setups
-from mycel.surfaces.agents.table import USER
+from mycel.surfaces.agents.probe import Server, ask_hook, list_tools, program_of, server_of
+from mycel.surfaces.agents.setups import connection_of, find_setups
+from mycel.surfaces.agents.site import Setup
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import name_of
+from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 from mycel.surfaces.hooks.place import find_place
+from mycel.surfaces.hooks.sender import Reply
 
-# How a plugin is taken out.
-_REMOVALS = {told.CLAUDE_CODE: "claude plugin uninstall", told.CODEX: "codex plugin remove"}
+UNAUTHORISED = 401
+_REFERENCE = re.compile(r"\$?\{(?:env:)?([A-Z_]{1,60})\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`member` is None where nobody could say; `finding` is what is wrong."""
+
+    member: str | None = None
+    finding: Finding | None = None
+
+
+def identity_of(setup: Setup, settings: Settings, service: Endpoint | None) -> Identity:
+    """By the token in its entry, else by that of the environment; without one it is the member of its hooks."""
+    url = _url_of(setup)
+    own, named = _token_of(setup)
+    # What starts on this machine reads the settings too; an agent that asks a service itself has its environment alone.
+    token = own or (settings.token if url is None else environment_with({}).get(named or ""))
+    if url is not None and token is None:
+        text = f"its entry wants {named or TOKEN_VARIABLE}, which is not set here"
+        return Identity(finding=warning(setup.name, text, "set it wherever the agent is started"))
+    if token is None:
+        return Identity(setup.member)
+    asked = service if url is None else Endpoint(_base_of(url))
+    where = "the token in its entry" if own else TOKEN_VARIABLE
+    if asked is None:
+        return Identity(setup.member)
+    try:
+        reply = asked.get("/api/me", token=token)
+    except (TimeUp, Unreachable, ValueError) as error:
+        return Identity(finding=_unanswered(setup, asked.url, error))
+    if reply.status == UNAUTHORISED:
+        advice = f"`mycel token issue {setup.member}` makes a new one; without any, {setup.member} acts"
+        return Identity(finding=problem(setup.name, f"{where} is unknown, expired or revoked", advice))
+    member = _member_in(reply)
+    is_meant = own is None and named is not None
+    if member is not None and member != setup.member and not is_meant:
+        advice = f"take it away, or put one of {setup.member} in its place (`mycel token issue {setup.member}`)"
+        text = f"acts as {member} by {where}, and was set up as {setup.member}"
+        return Identity(member, warning(setup.name, text, advice))
+    return Identity(member or setup.member)
+
+
+def _unanswered(setup: Setup, url: str, error: Exception) -> Finding:
+    text = f"{url} takes connections and does not answer" if isinstance(error, TimeUp) else f"nothing answers at {url}"
+    advice = f"start the service there, or run {setup.install_command} to have one started when it is needed"
+    return problem(setup.name, f"its MCP server is not there: {text}", advice)
+
+
+def _url_of(setup: Setup) -> str | None:
+    found = (setup.server or {}).get(setup.site.agent.url_key)
+    return found if isinstance(found, str) else None
+
+
+def _base_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path.removesuffix('/mcp')}"
+
+
+def _token_of(setup: Setup) -> tuple[str | None, str | None]:
+    """The token as it stands in the entry, or the name of the variable that has it."""
+    agent, entry = setup.site.agent, setup.server or {}
+    headers = {name.lower(): value for name, value in _texts(entry.get("headers")).items()}
+    variables = _texts(entry.get(agent.variables_key))
+    found = variables.get(TOKEN_VARIABLE) or headers.get("authorization", "").removeprefix("Bearer ").strip()
+    reference = _REFERENCE.fullmatch(found)
+    if reference is not None:
+        return None, reference[1]
+    passed = agent.token_variable(entry) if agent.token_variable else None
+    if not found and isinstance(passed, str):
+        return None, passed
+    return found or None, None
+
+
+def _texts(value: object) -> dict[str, str]:
+    named = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    return {name: one for name, one in named.items() if isinstance(one, str)}
+
+
+def _member_in(reply: Reply) -> str | None:
+    try:
+        found: object = json.loads(reply.body)
+    except ValueError:
+        return None
+    member = cast("dict[str, object]", found).get("member_id") if isinstance(found, dict) else None
+    return member if isinstance(member, str) else None
+
+
 # An agent waits for its hooks.
 SLOW_SECONDS = 0.6
 _FAILURES = (OSError, ValueError, subprocess.SubprocessError)
@@ -82,12 +172,16 @@ class _Servers:
         self._asked: dict[tuple[str, ...], Future[list[str]]] = {}
 
     def tools(self, setup: Setup) -> Future[list[str]] | None:
-        server = server_of(setup.server or {})
+        server = _server_of(setup)
         if server is None:
             return None
         if server.line not in self._asked:
             self._asked[server.line] = self._pool.submit(list_tools, server)
         return self._asked[server.line]
+
+
+def _server_of(setup: Setup) -> Server | None:
+    return server_of(setup.server or {}, variables=setup.site.agent.variables_key)
 
 
 def _check_files(setup: Setup) -> Finding | None:
@@ -119,7 +213,8 @@ def _check(
         return problem(setup.name, f"its MCP server fails: {_why(error)}", "run `mycel mcp` by hand to see why")
     member = identity.member or setup.member
     text = _told(setup, _with_team(member, around), took, listed)
-    hindrance = hindrance_of(setup, Path(setup.data or around.settings.data))
+    agent = setup.site.agent
+    hindrance = agent.hindrance(setup, Path(setup.data or around.settings.data)) if agent.hindrance else None
     if hindrance is not None and hindrance.is_certain:
         return warning(setup.name, f"{text}; {hindrance.text}", hindrance.advice)
     if around.members is not None and member != OPERATOR and member not in around.members:
@@ -133,7 +228,7 @@ def _check(
 
 
 def _unknown_program(setup: Setup) -> str | None:
-    server = server_of(setup.server or {})
+    server = _server_of(setup)
     programs = [program_of(line) for line in (setup.hooks[0], *([server.line] if server else []))]
     return next((one for one in programs if shutil.which(one) is None), None)
 
@@ -145,8 +240,7 @@ def _with_team(member: str, around: Surroundings) -> str:
 
 def _told(setup: Setup, who: str, took: float | None, listed: list[str] | None) -> str:
     hook = "" if took is None else f", a hook takes {took * 1000:.0f} ms"
-    server = setup.server or {}
-    tools = f"{len(listed)} tools" if listed is not None else f"tools at {server.get('url') or server.get('httpUrl')}"
+    tools = f"{len(listed)} tools" if listed is not None else f"tools at {_url_of(setup)}"
     return f"acts as {who}{hook}, {tools}"
 
 
@@ -179,5 +273,5 @@ def _check_doubles(setups: Sequence[Setup]) -> Iterator[Finding]:
                 text, advice = "it is set up for the user as well", f"keep one: mycel uninstall {agent}"
             else:
                 text = "`mycel install` has set it up as well"
-                advice = f"keep one: mycel uninstall {agent}, or {_REMOVALS[agent]} {one.plugin}"
+                advice = f"keep one: mycel uninstall {agent}, or {one.site.agent.plugin_removal} {one.plugin}"
             yield warning(one.name, f"{text}: its hooks run twice here", advice)

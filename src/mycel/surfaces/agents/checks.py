@@ -1,10 +1,11 @@
-"""What has to be well before any agent can use Mycel: the data directory, the service, who acts, the queue of hooks."""
+"""What has to be well before any agent can use Mycel: data directory, service, who acts, the queue of hooks."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import time
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,24 +13,65 @@ from typing import TYPE_CHECKING
 from mycel.errors import AccessDenied, MycelError
 from mycel.settings import Settings
 from mycel.stores.layout import is_unused
-from mycel.surfaces.agents.findings import Finding, ok, problem, warning
-from mycel.surfaces.agents.identity_checks import Endpoint
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.delivery import QUEUE, deliver_all
 from mycel.surfaces.hooks.environment import OFF, ON, read_environment
 from mycel.surfaces.hooks.faults import TimeUp, Unreachable
 from mycel.surfaces.hooks.log import FOLDER, Log
 from mycel.surfaces.hooks.queue import Queue
+from mycel.surfaces.hooks.sender import Line, Reply, read_address
 from mycel.surfaces.hooks.service import caller_of
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi
     from mycel.contracts.workspace_api import WorkspaceApi
 
+
+OK, WARNING, PROBLEM = "ok", "warning", "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    name: str
+    state: str
+    text: str
+    advice: str | None = None
+
+
+def ok(name: str, text: str) -> Finding:
+    return Finding(name, OK, text)
+
+
+def warning(name: str, text: str, advice: str) -> Finding:
+    return Finding(name, WARNING, text, advice)
+
+
+def problem(name: str, text: str, advice: str) -> Finding:
+    return Finding(name, PROBLEM, text, advice)
+
+
 _MIB = 1024 * 1024
 SCARCE_BYTES, TOO_LITTLE_BYTES = 1024 * _MIB, 64 * _MIB
 SLOW_SECONDS = 0.5
 DELIVERY_SECONDS = 1.0
+ANSWER_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A service, and the secret by which one of this machine proves that it is the one."""
+
+    url: str
+    secret: str | None = None
+
+    def get(self, path: str, *, token: str | None = None) -> Reply:
+        """`TimeUp` where it takes the question and does not answer, `Unreachable` where nothing is there."""
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        line = Line(read_address(self.url), Deadline(ANSWER_SECONDS), secret=self.secret)
+        try:
+            return line.ask("GET", path, headers=headers)
+        finally:
+            line.close()
 
 
 def check_data(data: Path) -> Finding:

@@ -6,61 +6,14 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from mycel import __version__
 from mycel.errors import Misconfigured
 from mycel.settings import replace_file
-from mycel.surfaces.agents.json_settings import JsonSettings
-from mycel.surfaces.agents.json_text import NotEditable
-from mycel.surfaces.agents.opencode_plugin import PluginFile, plugin_text
+from mycel.surfaces.agents.agent import Connection
+from mycel.surfaces.agents.json_settings import NotEditable
 from mycel.surfaces.agents.records import FileRecord, Installed, Records, digest
-from mycel.surfaces.agents.shapes import Connection, Entry
-from mycel.surfaces.agents.table import Agent
-from mycel.surfaces.agents.toml_settings import TomlSettings
-from mycel.surfaces.hooks.events import installed_events
-
-_TOML = ".toml"
-
-
-class Form(Protocol):
-    """How our entries stand in one file."""
-
-    def merged(self, text: str) -> str: ...
-    def without_own(self, text: str, *, before: str | None) -> str: ...
-    def present(self, text: str) -> tuple[Entry | None, list[str]]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """An agent in a scope: of the user, or of the project below `root`."""
-
-    agent: Agent
-    scope: str
-    root: Path
-    moved_to: Path | None = None
-
-    def forms(self, connection: Connection) -> dict[Path, Form]:
-        """The files, and what shall stand in each."""
-        agent = self.agent
-        places = agent.places(self.scope, self.root, moved_to=self.moved_to)
-        servers, hooks = Path(places.servers), Path(places.hooks)
-        server = agent.server(connection)
-        if agent.hook is None:
-            plugin = PluginFile(plugin_text(connection))
-            return {servers: JsonSettings(agent.servers_key, server, {}, {}, agent.comments), hooks: plugin}
-        entries = {
-            event.name: agent.hook(event, connection.hook_line(agent.name, event.name))
-            for event in installed_events(agent.name)
-        }
-        if servers == hooks:
-            return {servers: JsonSettings(agent.servers_key, server, entries, agent.beside_hooks, agent.comments)}
-        first: Form = (
-            TomlSettings(agent.servers_key, server)
-            if servers.suffix == _TOML
-            else JsonSettings(agent.servers_key, server, {}, {}, agent.comments)
-        )
-        return {servers: first, hooks: JsonSettings("", None, entries, agent.beside_hooks, agent.comments)}
+from mycel.surfaces.agents.site import Form, Site
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,14 +30,17 @@ class Server:
     variables: tuple[tuple[str, str], ...]
 
 
-def server_of(entry: Mapping[str, Any]) -> Server | None:
-    """None for one that is spoken to over HTTP. References to variables are the agent's to fill in."""
+def server_of(entry: Mapping[str, Any], *, variables: str) -> Server | None:
+    """None for one that is spoken to over HTTP; `variables` is what the agent calls those that it starts it with.
+
+    References to other variables are the agent's to fill in.
+    """
     command = entry.get("command")
     line = [command, *entry.get("args", ())] if isinstance(command, str) else command
-    variables = cast("Mapping[str, str]", entry.get("env") or entry.get("environment") or {})
+    given = cast("Mapping[str, str]", entry.get(variables) or {})
     if not isinstance(line, list) or not line:
         return None
-    plain = {name: value for name, value in variables.items() if "{" not in value}
+    plain = {name: value for name, value in given.items() if "{" not in value}
     return Server(tuple(map(str, cast("list[object]", line))), tuple(sorted(plain.items())))
 
 

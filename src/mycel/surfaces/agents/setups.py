@@ -1,61 +1,59 @@
-"""The agents that are set up, as their files say it: by `mycel install`, by hand, or by a plugin."""
+"""The agents that are set up, as their files say it, and how each reaches Mycel."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
 
-from mycel.settings import Settings
-from mycel.surfaces.agents.connection import COMMAND, connection_of, site_of
-from mycel.surfaces.agents.install import Site
-from mycel.surfaces.agents.json_text import JsonText, NotEditable
-from mycel.surfaces.agents.probe import option_of
-from mycel.surfaces.agents.records import Installed, Records
-from mycel.surfaces.agents.shapes import SERVER, Connection, Entry
-from mycel.surfaces.agents.table import AGENTS, PROJECT, USER
-from mycel.surfaces.hooks import hook_event as told
+from mycel.errors import InvalidInput, Misconfigured
+from mycel.settings import DEFAULT, FILE_NAME, Settings, origin_of
+from mycel.surfaces.agents import claude_code, codex, cursor, gemini, opencode
+from mycel.surfaces.agents.agent import PROJECT, USER, Agent, Connection, Entry
+from mycel.surfaces.agents.json_settings import NotEditable
+from mycel.surfaces.agents.records import Records
+from mycel.surfaces.agents.site import Setup, Site, changed_at, site_of
+from mycel.surfaces.hooks.environment import default_data
 from mycel.surfaces.hooks.events import installed_events
-from mycel.surfaces.hooks.place import find_place
 
-# Both agents name a plugin with the marketplace it is from.
-_OF_MARKETPLACE = "@"
+AGENTS: Mapping[str, Agent] = {
+    agent.name: agent for agent in (claude_code.AGENT, codex.AGENT, cursor.AGENT, gemini.AGENT, opencode.AGENT)
+}
+COMMAND = "mycel"
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """An agent somewhere. `installed_at` is when its files were written, as far as that is known."""
+def agent_named(name: str) -> Agent:
+    found = AGENTS.get(name.lower())
+    if found is None:
+        raise InvalidInput(f"must be one of {', '.join(AGENTS)}", field="agent")
+    return found
 
-    site: Site
-    record: Installed | None
-    server: Entry | None
-    hooks: Sequence[str]
-    installed_at: float = 0.0
-    # The name of the plugin, with its marketplace.
-    plugin: str | None = None
 
-    @property
-    def name(self) -> str:
-        if self.plugin is not None:
-            return f"{self.site.agent.name} plugin"
-        where = "" if self.site.scope == USER else f" in {self.site.root}"
-        return f"{self.site.agent.name}{where}"
+def connection_of(settings: Settings, *, scope: str, member: str) -> Connection:
+    """Files of a project are others' as well: they hold no path of this machine."""
+    names_token = origin_of("token", data=settings.data) not in {DEFAULT, FILE_NAME}
+    data = settings.data.absolute()
+    return Connection(
+        find_command() if scope == USER else COMMAND,
+        member,
+        data=str(data) if scope == USER and data != default_data() else None,
+        url=settings.url if names_token else None,
+        names_token=names_token,
+    )
 
-    @property
-    def member(self) -> str:
-        """As whom its hooks act where no token says otherwise."""
-        return (option_of(self.hooks[0], "--as") if self.hooks else None) or self.site.agent.name
 
-    @property
-    def data(self) -> str | None:
-        return option_of(self.hooks[0], "--data") if self.hooks else None
-
-    @property
-    def install_command(self) -> str:
-        scope = " --project" if self.site.scope == PROJECT else ""
-        return f"mycel install {self.site.agent.name}{scope}"
+def find_command() -> str:
+    """The program that runs now, or that of its environment: an agent has another PATH than a terminal."""
+    beside = Path(sys.executable).with_name(COMMAND)
+    own = Path(sys.argv[0])
+    for found in (own if own.name == COMMAND else beside, beside):
+        if found.is_file():
+            return str(found.absolute())
+    elsewhere = shutil.which(COMMAND)
+    if elsewhere is None:
+        raise Misconfigured("the command `mycel` is not found: install the package so that it is on the PATH")
+    return elsewhere
 
 
 def find_setups(settings: Settings) -> list[Setup]:
@@ -76,7 +74,7 @@ def _installed(settings: Settings) -> Iterator[Setup]:
         if site.scope == PROJECT and site.root == Path.home():
             continue
         record = records.find(site.agent.name, site.scope, site.root)
-        installed_at = records.kept_at(site.agent.name, site.scope, site.root) or _moment(hooks_file(site))
+        installed_at = records.kept_at(site.agent.name, site.scope, site.root) or changed_at(site.hooks_file)
         yield Setup(site, record, *_present(site, settings), installed_at=installed_at)
 
 
@@ -94,74 +92,10 @@ def _present(site: Site, settings: Settings) -> tuple[Entry | None, list[str]]:
 
 def _plugins() -> Iterator[Setup]:
     """What they run is what the table would install, by the name of the command alone."""
-    for name, enabled in ((told.CLAUDE_CODE, _claude_plugin()), (told.CODEX, _codex_plugin())):
-        if enabled is None:
-            continue
-        agent = AGENTS[name]
-        connection = Connection(COMMAND, name)
-        lines = [connection.hook_line(name, event.name) for event in installed_events(name)]
-        yield Setup(site_of(agent, USER), None, agent.server(connection), lines, plugin=enabled)
-
-
-def _claude_plugin() -> str | None:
-    states: dict[str, object] = {}
-    for path in reversed(claude_settings(site_of(AGENTS[told.CLAUDE_CODE], USER))):
-        states |= _table(read_json(path), "enabledPlugins")
-    return next((one for one, state in states.items() if _is_ours(one) and state is True), None)
-
-
-def _codex_plugin() -> str | None:
-    plugins = _table(read_toml(config_file(site_of(AGENTS[told.CODEX], USER))), "plugins")
-    return next((one for one in plugins if _is_ours(one) and _table(plugins, one).get("enabled") is not False), None)
-
-
-def _is_ours(plugin: str) -> bool:
-    return plugin.partition(_OF_MARKETPLACE)[0] == SERVER
-
-
-def hooks_file(site: Site) -> Path:
-    return Path(site.agent.places(site.scope, site.root, moved_to=site.moved_to).hooks)
-
-
-def config_file(site: Site) -> Path:
-    return Path(site.agent.places(site.scope, site.root, moved_to=site.moved_to).servers)
-
-
-def claude_settings(site: Site) -> list[Path]:
-    """What wins comes first: of the project one works in, then of the user."""
-    root = site.root if site.scope == PROJECT else find_place(Path.cwd()).root
-    user = hooks_file(site_of(site.agent, USER))
-    found = [root / ".claude/settings.local.json", root / ".claude/settings.json", user]
-    return list(dict.fromkeys(found))
-
-
-def gemini_settings(site: Site) -> list[Path]:
-    root = site.root if site.scope == PROJECT else find_place(Path.cwd()).root
-    return list(dict.fromkeys([root / ".gemini/settings.json", hooks_file(site_of(site.agent, USER))]))
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """What cannot be read says nothing."""
-    try:
-        return cast("dict[str, Any]", JsonText(path.read_text("utf-8"), comments=True).value)
-    except (OSError, UnicodeDecodeError, NotEditable):
-        return {}
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-
-
-def _table(value: dict[str, Any], name: str) -> dict[str, Any]:
-    found = value.get(name)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _moment(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
+    for agent in AGENTS.values():
+        site = site_of(agent, USER)
+        enabled = agent.plugin(site) if agent.plugin else None
+        if enabled is not None:
+            connection = Connection(COMMAND, agent.name)
+            lines = [connection.hook_line(agent.name, event.name) for event in installed_events(agent.name)]
+            yield Setup(site, None, agent.server(connection), lines, plugin=enabled)

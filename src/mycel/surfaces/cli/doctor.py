@@ -17,7 +17,7 @@ from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import line, print_lines
 
 if TYPE_CHECKING:
-    from mycel.surfaces.agents.findings import Finding
+    from mycel.surfaces.agents.checks import Finding
 
     # What was found, and the members with their teams where they may be asked for.
     Told = tuple[list[Finding], Mapping[str, str] | None]
@@ -46,8 +46,7 @@ def doctor(context: typer.Context) -> None:
 
 def _examine(call: Invocation) -> Iterator[Finding]:
     from mycel.surfaces.agents.agent_checks import Surroundings, check_agents
-    from mycel.surfaces.agents.checks import check_data, check_queue, check_service, check_sqlite
-    from mycel.surfaces.agents.findings import ok, problem
+    from mycel.surfaces.agents.checks import check_data, check_queue, check_service, check_sqlite, ok, problem
 
     try:
         settings = call.settings()
@@ -75,8 +74,7 @@ def _examine(call: Invocation) -> Iterator[Finding]:
 
 
 def _through_the_service(call: Invocation) -> Told:
-    from mycel.surfaces.agents.checks import check_caller, check_index, check_stores
-    from mycel.surfaces.agents.findings import problem
+    from mycel.surfaces.agents.checks import check_caller, check_index, check_stores, problem
 
     try:
         with call.workspace() as workspace:
@@ -92,7 +90,7 @@ def _through_the_service(call: Invocation) -> Told:
 
 def _in_time(ask: Callable[[], Told]) -> Told:
     """A service that takes every question and answers none must not keep the doctor."""
-    from mycel.surfaces.agents.findings import problem
+    from mycel.surfaces.agents.checks import problem
 
     answers: SimpleQueue[Told] = SimpleQueue()
     threading.Thread(target=lambda: answers.put(ask()), name="mycel-doctor", daemon=True).start()

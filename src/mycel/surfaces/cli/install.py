@@ -17,8 +17,9 @@ from mycel.surfaces.cli.output import Line, is_terminal, line, note, print_lines
 from mycel.surfaces.hooks.hook_event import AGENTS
 
 if TYPE_CHECKING:
-    from mycel.surfaces.agents.install import Change, Site
-    from mycel.surfaces.agents.table import Agent
+    from mycel.surfaces.agents.agent import Agent
+    from mycel.surfaces.agents.install import Change
+    from mycel.surfaces.agents.site import Site
     from mycel.surfaces.cli.team_choice import Membership
 
 _PANEL = "Agents"
@@ -52,10 +53,11 @@ def install(
     knows the repository of this folder, else the one with the most memories, else with the most members; on a terminal
     you are asked. All else in the files stays as it is; `mycel uninstall` restores them.
     """
-    from mycel.surfaces.agents.connection import agent_named, connection_of, site_of
     from mycel.surfaces.agents.install import install as put_in
     from mycel.surfaces.agents.install import plan_install
     from mycel.surfaces.agents.records import Records
+    from mycel.surfaces.agents.setups import agent_named, connection_of
+    from mycel.surfaces.agents.site import site_of
 
     call = invocation(context)
     found = agent_named(agent)
@@ -97,10 +99,11 @@ def uninstall(
 
     Of a file that others have changed since, only Mycel's own entries are removed. The member and what it wrote stay.
     """
-    from mycel.surfaces.agents.connection import agent_named, connection_of, site_of
     from mycel.surfaces.agents.install import plan_uninstall
     from mycel.surfaces.agents.install import uninstall as take_out
     from mycel.surfaces.agents.records import Records
+    from mycel.surfaces.agents.setups import agent_named, connection_of
+    from mycel.surfaces.agents.site import site_of
 
     call = invocation(context)
     found = agent_named(agent)
@@ -125,7 +128,7 @@ def uninstall(
 
 
 def _scope(*, project: bool, user: bool) -> str:
-    from mycel.surfaces.agents.table import PROJECT, USER
+    from mycel.surfaces.agents.agent import PROJECT, USER
 
     if project and user:
         raise InvalidInput("cannot be given together with --user", field="project")

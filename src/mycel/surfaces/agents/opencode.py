@@ -1,4 +1,4 @@
-"""The plugin that hands OpenCode's events to `mycel hook`: a file that is ours as a whole."""
+"""OpenCode: its settings, and the plugin that hands its events to `mycel hook`, a file that is ours as a whole."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import cast
 
-from mycel.surfaces.agents.json_text import NotEditable
-from mycel.surfaces.agents.shapes import Connection, Entry
+from mycel.surfaces.agents.agent import Agent, Connection, Entry, Files, bearer
+from mycel.surfaces.agents.json_settings import NotEditable
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.events import name_of
 
@@ -18,7 +18,7 @@ MARK = "// Written by `mycel install opencode`"
 _COMMAND = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
 
 
-def plugin_text(connection: Connection) -> str:
+def _plugin_text(connection: Connection) -> str:
     """The program of this package, with the command it is to run; the event comes after these words."""
     program = files("mycel.surfaces.hooks").joinpath("opencode.js").read_text("utf-8")
     command, verb, agent, _, *options = connection.hook_words(told.OPENCODE, "")
@@ -27,7 +27,7 @@ def plugin_text(connection: Connection) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginFile:
+class _PluginFile:
     wanted: str
 
     def merged(self, text: str) -> str:
@@ -46,3 +46,30 @@ class PluginFile:
         command, verb, agent, *options = cast("list[str]", json.loads(found[1]))
         event = name_of(told.OPENCODE, told.SESSION_STARTED)
         return None, [shlex.join([command, verb, agent, event, *options])]
+
+
+def _server(connection: Connection) -> Entry:
+    reference = "{env:MYCEL_TOKEN}"
+    if connection.url:
+        return {"type": "remote", "url": connection.endpoint, "headers": bearer(reference), "enabled": True}
+    line = [connection.command, *connection.arguments()]
+    return {"type": "local", "command": line, "environment": connection.variables(reference), "enabled": True}
+
+
+def _plugin_file(connection: Connection) -> _PluginFile:
+    return _PluginFile(_plugin_text(connection))
+
+
+AGENT = Agent(
+    told.OPENCODE,
+    "OpenCode",
+    user=Files(".config/opencode/opencode.json", ".config/opencode/plugins/mycel.js"),
+    project=Files("opencode.json", ".opencode/plugins/mycel.js"),
+    server=_server,
+    folder=".config",
+    moved_by="XDG_CONFIG_HOME",
+    servers_key="mcp",
+    variables_key="environment",
+    comments=True,
+    hooks_form=_plugin_file,
+)
