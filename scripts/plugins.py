@@ -11,7 +11,7 @@ from mycel.surfaces.agents.agent import SERVER, Connection
 from mycel.surfaces.agents.json_settings import HOOKS
 from mycel.surfaces.agents.setups import AGENTS
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.events import installed_events
+from mycel.surfaces.hooks.hook_event import installed_events
 
 ROOT = Path(__file__).resolve().parents[1]
 ABOUT = {

@@ -21,7 +21,7 @@ from mycel.surfaces.agents.install import install, plan_install, plan_uninstall,
 from mycel.surfaces.agents.records import Records
 from mycel.surfaces.agents.setups import AGENTS
 from mycel.surfaces.agents.site import Site
-from mycel.surfaces.hooks.events import installed_events
+from mycel.surfaces.hooks.hook_event import installed_events
 
 CONNECTION = Connection("/opt/my tools/mycel", "swe-1")
 NAMES = st.text(st.characters(codec="ascii", categories=("L", "N")), min_size=1, max_size=6)

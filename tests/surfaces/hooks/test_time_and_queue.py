@@ -16,12 +16,11 @@ import pytest
 
 from mycel.client.daemon import find_daemon
 from mycel.client.workspace import RemoteWorkspace
-from mycel.surfaces.hooks import queue as queueing
+from mycel.surfaces.hooks import delivery as queueing
 from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.delivery import deliver_all
+from mycel.surfaces.hooks.delivery import Queue, Write, deliver_all
 from mycel.surfaces.hooks.environment import read_environment
-from mycel.surfaces.hooks.log import Log
-from mycel.surfaces.hooks.queue import Queue, Write
+from mycel.surfaces.hooks.files import Log
 from mycel.surfaces.hooks.service import Caller
 from tests.service_process import Service, connected, eventually, is_alive, service, started_on_demand
 from tests.surfaces.hooks.hooking import COMMAND, PATIENT, environment, log_of, queued, recorded, run_hook, said

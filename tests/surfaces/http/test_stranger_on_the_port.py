@@ -31,13 +31,11 @@ from mycel.surfaces.agents.checks import check_queue, check_service
 from mycel.surfaces.cli.invocation import Invocation
 from mycel.surfaces.cli.main import build
 from mycel.surfaces.hooks import background_sender, command
-from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.clock import Deadline, Unreachable
+from mycel.surfaces.hooks.delivery import Queue, Write
 from mycel.surfaces.hooks.environment import read_environment
-from mycel.surfaces.hooks.events import EVENTS
-from mycel.surfaces.hooks.faults import Unreachable
-from mycel.surfaces.hooks.queue import Queue, Write
-from mycel.surfaces.hooks.sender import Line, read_address
-from mycel.surfaces.hooks.service import Caller, find_service
+from mycel.surfaces.hooks.hook_event import EVENTS
+from mycel.surfaces.hooks.service import Caller, Line, find_service, read_address
 from mycel.wire.daemon_file import DAEMON_FILE, OPERATOR_TOKEN, DaemonFile
 from tests.serving import served
 from tests.surfaces.hooks.hooking import recorded, said

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mycel.surfaces.hooks.events import Event
+from mycel.surfaces.hooks.hook_event import Event
 
 if TYPE_CHECKING:
     from mycel.surfaces.agents.site import Form, Setup, Site

@@ -23,10 +23,10 @@ from mycel.surfaces.agents.probe import Server, ask_hook, list_tools, program_of
 from mycel.surfaces.agents.setups import connection_of, find_setups
 from mycel.surfaces.agents.site import Setup
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.events import name_of
-from mycel.surfaces.hooks.faults import TimeUp, Unreachable
+from mycel.surfaces.hooks.clock import TimeUp, Unreachable
+from mycel.surfaces.hooks.hook_event import name_of
 from mycel.surfaces.hooks.place import find_place
-from mycel.surfaces.hooks.sender import Reply
+from mycel.surfaces.hooks.service import Reply
 
 UNAUTHORISED = 401
 _REFERENCE = re.compile(r"\$?\{(?:env:)?([A-Z_]{1,60})\}")

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 from mycel.errors import AccessDenied, MycelError
 from mycel.settings import Settings
 from mycel.stores.layout import is_unused
-from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.delivery import QUEUE, deliver_all
+from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
+from mycel.surfaces.hooks.delivery import QUEUE, Queue, deliver_all
 from mycel.surfaces.hooks.environment import OFF, ON, read_environment
-from mycel.surfaces.hooks.faults import TimeUp, Unreachable
-from mycel.surfaces.hooks.log import FOLDER, Log
-from mycel.surfaces.hooks.queue import Queue
-from mycel.surfaces.hooks.sender import Line, Reply, read_address
-from mycel.surfaces.hooks.service import caller_of
+from mycel.surfaces.hooks.files import FOLDER, Log
+from mycel.surfaces.hooks.service import Line, Reply, caller_of, read_address
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi

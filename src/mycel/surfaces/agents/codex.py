@@ -37,7 +37,7 @@ from mycel.surfaces.agents.agent import (
 from mycel.surfaces.agents.json_settings import HOOKS, NotEditable
 from mycel.surfaces.agents.site import Setup, Site, changed_at, read_json, read_toml, site_of, table_in
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.log import FOLDER
+from mycel.surfaces.hooks.files import FOLDER
 
 FEATURES = "features"
 _CONFIG = "config.toml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mycel.surfaces.agents.agent import Agent, Connection, Entry, Files, bearer
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.events import Event
+from mycel.surfaces.hooks.hook_event import Event
 
 
 def _server(connection: Connection) -> Entry:

@@ -17,7 +17,7 @@ from mycel.surfaces.agents.agent import (
 )
 from mycel.surfaces.agents.site import Setup, Site, read_json, site_of, table_in
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.events import Event
+from mycel.surfaces.hooks.hook_event import Event
 
 _FILE = ".gemini/settings.json"
 

@@ -12,7 +12,7 @@ from typing import cast
 from mycel.surfaces.agents.agent import Agent, Connection, Entry, Files, bearer
 from mycel.surfaces.agents.json_settings import NotEditable
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.events import name_of
+from mycel.surfaces.hooks.hook_event import name_of
 
 MARK = "// Written by `mycel install opencode`"
 _COMMAND = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)

@@ -15,7 +15,7 @@ from mycel.surfaces.agents.json_settings import NotEditable
 from mycel.surfaces.agents.records import Records
 from mycel.surfaces.agents.site import Setup, Site, changed_at, site_of
 from mycel.surfaces.hooks.environment import default_data
-from mycel.surfaces.hooks.events import installed_events
+from mycel.surfaces.hooks.hook_event import installed_events
 
 AGENTS: Mapping[str, Agent] = {
     agent.name: agent for agent in (claude_code.AGENT, codex.AGENT, cursor.AGENT, gemini.AGENT, opencode.AGENT)

@@ -13,7 +13,7 @@ from mycel.surfaces.agents.agent import PROJECT, USER, Agent, Connection, Entry
 from mycel.surfaces.agents.json_settings import JsonSettings, JsonText, NotEditable
 from mycel.surfaces.agents.probe import option_of
 from mycel.surfaces.agents.records import Installed
-from mycel.surfaces.hooks.events import installed_events
+from mycel.surfaces.hooks.hook_event import installed_events
 from mycel.surfaces.hooks.place import find_place
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.capture import failure_write, file_writes, session_writes, without_private_messages
-from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.delivery import LEAST_SECONDS, Delivery
+from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
+from mycel.surfaces.hooks.delivery import LEAST_SECONDS, Delivery, Write
 from mycel.surfaces.hooks.environment import HookSettings
-from mycel.surfaces.hooks.faults import TimeUp, Unreachable
+from mycel.surfaces.hooks.files import FOLDER, Log
 from mycel.surfaces.hooks.hook_event import Happening
 from mycel.surfaces.hooks.inject import (
     NOTHING,
@@ -20,9 +20,7 @@ from mycel.surfaces.hooks.inject import (
     memories_for,
     question_in,
 )
-from mycel.surfaces.hooks.log import FOLDER, Log
 from mycel.surfaces.hooks.place import Place
-from mycel.surfaces.hooks.queue import Write
 from mycel.surfaces.hooks.service import caller_of
 from mycel.surfaces.hooks.session import Sessions
 

@@ -8,11 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from mycel.surfaces.hooks.clock import Deadline
+from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.environment import AUTO, OFF, HookSettings, child_environment, read_environment
-from mycel.surfaces.hooks.faults import TimeUp, Unreachable
-from mycel.surfaces.hooks.files import OWNER_ONLY, locked, make_folder
-from mycel.surfaces.hooks.log import FOLDER, Log
+from mycel.surfaces.hooks.files import FOLDER, OWNER_ONLY, Log, locked, make_folder
 from mycel.surfaces.hooks.service import Caller, caller_of
 
 LIFE_SECONDS = 30.0

@@ -8,11 +8,10 @@ from typing import Any
 
 from mycel.engine.transcripts.privacy import PrivateFilter, without_private
 from mycel.surfaces.hooks import hook_event as told
+from mycel.surfaces.hooks.delivery import Write
 from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.hook_event import Happening, Message
-from mycel.surfaces.hooks.memory_files import memory_files
-from mycel.surfaces.hooks.place import Place
-from mycel.surfaces.hooks.queue import Write
+from mycel.surfaces.hooks.place import Place, memory_files
 from mycel.surfaces.hooks.session import Session
 from mycel.surfaces.hooks.transcript import TimeBucket, has_words, new_stretch
 

@@ -1,12 +1,19 @@
-"""How much of its time a hook has left."""
+"""The time of a hook: how much is left, why it may end early, and reading no longer than that."""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
-from mycel.surfaces.hooks.faults import TimeUp
+
+class TimeUp(Exception):
+    """The agent has waited long enough."""
+
+
+class Unreachable(Exception):
+    """Nobody answers there, or nobody who speaks HTTP."""
 
 
 class Deadline:
@@ -45,3 +52,28 @@ def age_of_process() -> float:
     except (OSError, ValueError, IndexError, AttributeError):
         # Elsewhere, at least the work that was done.
         return time.process_time()
+
+
+MOST_BYTES = 32 * 1024 * 1024
+_CHUNK = 256 * 1024
+
+
+def read_stdin(deadline: Deadline) -> bytes:
+    """All of it or, when it does not end in time, what has come by then."""
+    if sys.stdin is None:
+        return b""
+    source = sys.stdin.fileno()
+    if sys.platform == "win32":
+        return sys.stdin.buffer.read(MOST_BYTES)
+    import select
+
+    parts: list[bytes] = []
+    size = 0
+    while size < MOST_BYTES:
+        ready, _, _ = select.select([source], [], [], max(0.0, deadline.left / 2))
+        part = os.read(source, _CHUNK) if ready else b""
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)

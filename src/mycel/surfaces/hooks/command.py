@@ -11,15 +11,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.answers import answer_of
-from mycel.surfaces.hooks.clock import Deadline, age_of_process
+from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable, age_of_process, read_stdin
 from mycel.surfaces.hooks.environment import DEBUG, HookSettings, read_environment
-from mycel.surfaces.hooks.faults import TimeUp, Unreachable
-from mycel.surfaces.hooks.log import Log
-from mycel.surfaces.hooks.memory_files import memory_files
-from mycel.surfaces.hooks.payloads import kind_of, read_payload
-from mycel.surfaces.hooks.place import find_place
-from mycel.surfaces.hooks.stdin import read_stdin
+from mycel.surfaces.hooks.files import Log
+from mycel.surfaces.hooks.payloads import answer_of, kind_of, read_payload
+from mycel.surfaces.hooks.place import find_place, memory_files
 
 USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR], with the JSON of the event on standard input"
 USAGE_ERROR = 2

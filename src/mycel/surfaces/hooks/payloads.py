@@ -1,14 +1,14 @@
-"""The payloads of each agent's hooks, read into what happened. Nothing in them is trusted to have its usual form."""
+"""What each agent sends to a hook, and what a hook prints, in the form of the agent that waits for it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from mycel.surfaces.hooks import hook_event as told
-from mycel.surfaces.hooks.events import kind_of, squeezed
-from mycel.surfaces.hooks.hook_event import Happening
+from mycel.surfaces.hooks.hook_event import Happening, kind_of, name_of, squeezed
 
 Payload = Mapping[str, Any]
 
@@ -169,3 +169,20 @@ def _mapping(value: object) -> Payload:
 def _text(payload: Payload, name: str) -> str:
     found = payload.get(name)
     return found if isinstance(found, str) else ""
+
+
+def answer_of(agent: str, kind: str | None, context: str) -> str:
+    """With nothing to say, as little as the agent understands."""
+    if agent == told.CURSOR:
+        goes_on = {"continue": True} if kind == told.PROMPTED else {}
+        return _json({**goes_on, **({"additional_context": context} if context else {})})
+    if agent == told.OPENCODE:
+        return _json({"context": context}) if context else ""
+    if agent not in told.AGENTS or not context or kind is None:
+        return "{}\n" if agent == told.GEMINI else ""
+    return _json({"hookSpecificOutput": {"hookEventName": name_of(agent, kind), "additionalContext": context}})
+
+
+def _json(value: dict[str, Any]) -> str:
+    # In ASCII: whatever the encoding of the pipe, it arrives.
+    return json.dumps(value) + "\n"

@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
-from mycel.surfaces.hooks.clock import Deadline
-from mycel.surfaces.hooks.faults import TimeUp
+from mycel.surfaces.hooks.clock import Deadline, TimeUp
 from mycel.surfaces.hooks.files import locked, make_folder, write_whole
 from mycel.surfaces.hooks.hook_event import Message
 
