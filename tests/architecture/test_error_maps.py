@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mycel.errors import MycelError, Unavailable
-from mycel.surfaces.cli.exit_codes import EXIT_CODES, exit_code_of
+from mycel.surfaces.cli.failure import EXIT_CODES, exit_code_of
 from mycel.wire.problems import STATUSES, status_of
 
 

@@ -8,8 +8,7 @@ import typer
 
 from mycel.domain.team import OPERATOR
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.cli.output import Column, note, print_table
-from mycel.surfaces.cli.progress import counting
+from mycel.surfaces.cli.output import Column, counting, note, print_table
 
 if TYPE_CHECKING:
     from mycel.domain.archive import ExportReport, MoveReport

@@ -10,7 +10,7 @@ import typer
 
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.event_display import show_event_done
+from mycel.surfaces.cli.events import show_event_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material, read_messages
 from mycel.surfaces.cli.options import given, naming

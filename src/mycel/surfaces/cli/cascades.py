@@ -9,10 +9,10 @@ import typer
 
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import show_more, when
-from mycel.surfaces.cli.event_display import show_event_done
+from mycel.surfaces.cli.events import show_event_done
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.output import Column, note, print_table
-from mycel.surfaces.cli.titles import titles_of
+from mycel.surfaces.cli.review import titles_of
 
 # As `mycel list` without a limit.
 _PAGE = 50

@@ -11,12 +11,10 @@ import typer
 from mycel.domain.memory import Status
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import show_done, show_more, when
-from mycel.surfaces.cli.inbox_display import show_waiting
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.options import naming
-from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
-from mycel.surfaces.cli.progress import progress
-from mycel.surfaces.cli.titles import titles_of
+from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, progress
+from mycel.surfaces.cli.review import show_waiting, titles_of
 
 if TYPE_CHECKING:
     from mycel.domain.inbox import InboxItem

@@ -11,7 +11,7 @@ import typer
 
 from mycel.errors import MycelError
 from mycel.stores.layout import is_unused
-from mycel.surfaces.cli.exit_codes import FAILED
+from mycel.surfaces.cli.failure import FAILED
 from mycel.surfaces.cli.invocation import Command, Invocation, invocation
 from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import line, print_lines

@@ -1,22 +1,22 @@
-"""The commands that have the engine work: now and once, until stopped, or its nightly maintenance."""
+"""The commands that do the engine's work here and now, and check every store."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mycel.domain.damage import GUIDE
 from mycel.domain.source import EventState
-from mycel.surfaces.cli.event_display import show_finished
+from mycel.surfaces.cli.events import Watch, show_finished
+from mycel.surfaces.cli.failure import FAILED
 from mycel.surfaces.cli.invocation import Command, Invocation, invocation
 from mycel.surfaces.cli.json_shapes import shape
-from mycel.surfaces.cli.output import line, note, print_lines
-from mycel.surfaces.cli.progress import progress
-from mycel.surfaces.cli.watching import Watch
+from mycel.surfaces.cli.output import line, note, print_lines, progress
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
     from mycel.domain.source import IngestionEvent
     from mycel.embedded.workspace import Workspace
 
+
 LOOK_SECONDS = 1.0
 
 Finished = tuple["TeamName", "IngestionEvent"]
 
 
 def add_to(app: typer.Typer) -> None:
+    _add_work(app)
+    _add_check(app)
+
+
+def _add_work(app: typer.Typer) -> None:
     app.command("work", cls=Command, rich_help_panel="Run")(work)
     app.command("maintain", cls=Command, rich_help_panel="Run")(maintain)
 
@@ -116,3 +122,29 @@ def _show_summary(done: int, finished: list[Finished]) -> None:
 def _show(finished: Finished) -> None:
     team, event = finished
     show_finished(event, team=team)
+
+
+def _add_check(app: typer.Typer) -> None:
+    app.command("check", cls=Command, rich_help_panel="Run")(check)
+
+
+def check(context: typer.Context) -> None:
+    """Check every store in full, and say what is wrong. A store that was damaged and is sound is written again.
+
+    Ends with code 1 if anything is damaged.
+    """
+    call = invocation(context)
+    with call.operated() as workspace, progress("checking"):
+        problems = workspace.check()
+    call.answer({"ok": not problems, "problems": problems}, lambda: _show_problems(problems))
+    if problems:
+        raise typer.Exit(FAILED)
+
+
+def _show_problems(problems: Mapping[str, Sequence[str]]) -> None:
+    if not problems:
+        print_lines([line("Every store is sound.")])
+        return
+    for store, found in problems.items():
+        print_lines([line((store, "bold red"), text) for text in found])
+    note(f"Restore what is damaged from a backup or an archive, then check again; see {GUIDE}.")

@@ -1,16 +1,26 @@
-"""The commands about the ledger: what was tried, what worked, who is good at what."""
+"""The commands about the ledger of episodes, and how episodes, rates and briefings look."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mycel.domain.episode import Action, RateBy
-from mycel.surfaces.cli import episode_display, options
+from mycel.surfaces.cli import options
+from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
 from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.options import any_of, given
+from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mycel.domain.briefing import Briefing
+    from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+    from mycel.domain.query import Page
+
 
 EpisodeId = Annotated[str, typer.Argument(metavar="ID", help="The id of the episode.")]
 TaskText = Annotated[str, typer.Argument(metavar="TASK", help="The task, in your own words.")]
@@ -56,7 +66,7 @@ def list_episodes(
     call = invocation(context)
     with call.memory() as memory:
         page = memory.episodes.list(limit=limit, cursor=cursor, **filters)
-    call.answer(page, lambda: episode_display.show_episodes(page))
+    call.answer(page, lambda: show_episodes(page))
 
 
 def log(
@@ -101,7 +111,7 @@ def log(
     call = invocation(context)
     with call.memory() as memory:
         episode = memory.episodes.log(action=action, approach=approach, **fields)
-    call.answer(episode, lambda: episode_display.show_logged(episode))
+    call.answer(episode, lambda: show_logged(episode))
 
 
 def get(context: typer.Context, id: EpisodeId) -> None:
@@ -109,7 +119,7 @@ def get(context: typer.Context, id: EpisodeId) -> None:
     call = invocation(context)
     with call.memory() as memory:
         episode = memory.episodes.get(id)
-    call.answer(episode, lambda: episode_display.show_episode(episode))
+    call.answer(episode, lambda: show_episode(episode))
 
 
 def similar(
@@ -124,7 +134,7 @@ def similar(
     call = invocation(context)
     with call.memory() as memory:
         found = memory.episodes.similar(task, action=action, project=project, limit=limit)
-    call.answer(shape_list(found), lambda: episode_display.show_similar(found))
+    call.answer(shape_list(found), lambda: show_similar(found))
 
 
 def agents(context: typer.Context, task: TaskText, *, project: options.ProjectFilter = None, limit: Few = None) -> None:
@@ -132,7 +142,7 @@ def agents(context: typer.Context, task: TaskText, *, project: options.ProjectFi
     call = invocation(context)
     with call.memory() as memory:
         records = memory.episodes.best_agents(task, project=project, limit=limit)
-    call.answer(shape_list(records), lambda: episode_display.show_records(records))
+    call.answer(shape_list(records), lambda: show_records(records))
 
 
 def rates(
@@ -151,4 +161,124 @@ def rates(
     call = invocation(context)
     with call.memory() as memory:
         found = memory.episodes.success_rates(by, limit=limit, **filters)
-    call.answer(shape_list(found), lambda: episode_display.show_rates(found, by=by))
+    call.answer(shape_list(found), lambda: show_rates(found, by=by))
+
+
+_STYLES = {Action.COMPLETED: "green", Action.FAILED: "red", Action.RETRIED: "yellow", Action.ATTEMPTED: "cyan"}
+_EPISODE = (
+    Column("approach", "bold"),
+    Column("action"),
+    Column("agent"),
+    Column("task"),
+    Column("when", "dim"),
+    Column("id", "dim", below=True),
+    Column("outcome", below=True, apart=True),
+)
+
+
+def show_logged(episode: Episode) -> None:
+    show_done(episode.id, f"logged: {episode.memory.title}")
+
+
+def show_briefing(briefing: Briefing) -> None:
+    text = briefing.to_markdown()
+    if text:
+        print_lines([line(text)])
+    else:
+        note("Nothing is known that would help.")
+    if briefing.waiting:
+        note(f"{briefing.waiting} for review: `mycel inbox` lists, `mycel inbox approve ID` approves.")
+
+
+def show_episodes(page: Page[Episode]) -> None:
+    if page:
+        print_table(_EPISODE, [_row(episode) for episode in page])
+    else:
+        note("No episodes.")
+    show_more(page)
+
+
+def show_episode(episode: Episode) -> None:
+    print_lines([line((episode.approach, "bold"), "  ", (episode.action.value, _STYLES[episode.action]))])
+    print_lines(labelled(name, value) for name, value in _fields(episode) if value)
+
+
+def show_similar(found: Sequence[SimilarEpisode]) -> None:
+    if not found:
+        note("Nothing like it was done before.")
+        return
+    columns = (Column("approach", "bold"), Column("relevance"), *_EPISODE[1:])
+    print_table(columns, [_with_relevance(one) for one in found])
+
+
+def show_records(records: Sequence[Record]) -> None:
+    if not records:
+        note("Nobody has done anything like it.")
+        return
+    columns = (Column("agent", "bold"), Column("score"), Column("completed"), Column("failed"))
+    rows = [(record.agent_id, f"{record.score:.2f}", str(record.completed), str(record.failed)) for record in records]
+    print_table(columns, rows)
+
+
+def show_rates(found: Sequence[SuccessRate], *, by: str) -> None:
+    if not found:
+        note("No episodes in that time.")
+        return
+    names = ("rate", "completed", "failed", "episodes", "mean time", "tokens")
+    print_table((Column(by, "bold"), *(Column(name) for name in names)), [_rate_row(one) for one in found])
+
+
+def _row(episode: Episode) -> tuple[str, ...]:
+    return (
+        episode.approach,
+        episode.action,
+        episode.agent_id,
+        episode.task_id or "",
+        when(episode.created_at),
+        episode.id,
+        episode.outcome or "",
+    )
+
+
+def _with_relevance(one: SimilarEpisode) -> tuple[str, ...]:
+    approach, *rest = _row(one.episode)
+    return approach, f"{one.relevance:.2f}", *rest
+
+
+def _fields(episode: Episode) -> list[tuple[str, str]]:
+    return [
+        ("id", episode.id),
+        ("outcome", episode.outcome or ""),
+        ("task", episode.task_id or ""),
+        ("agent", episode.agent_id),
+        ("written by", episode.memory.agent_id),
+        ("project", episode.project_id or ""),
+        ("took", _time(episode.duration_ms)),
+        ("tokens in", _count(episode.tokens_in)),
+        ("tokens out", _count(episode.tokens_out)),
+        ("created", moment(episode.created_at)),
+    ]
+
+
+def _rate_row(one: SuccessRate) -> tuple[str, ...]:
+    tally = one.tally
+    tokens = tally.tokens_in + tally.tokens_out
+    return (
+        one.name,
+        "" if tally.rate is None else f"{tally.rate:.0%}",
+        str(tally.completed),
+        str(tally.failed),
+        str(tally.episodes),
+        _time(tally.mean_duration_ms),
+        _count(tokens or None),
+    )
+
+
+def _time(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return ""
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"

@@ -9,8 +9,7 @@ import typer
 
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.cli.output import line, note, print_lines
-from mycel.surfaces.cli.progress import progress
+from mycel.surfaces.cli.output import line, note, print_lines, progress
 
 if TYPE_CHECKING:
     from mycel.domain.embedding import EmbeddingProgress

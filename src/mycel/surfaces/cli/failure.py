@@ -1,16 +1,57 @@
-"""How a command fails: one line or one JSON value on standard error, and an exit code."""
+"""How a command fails: one line or one JSON value on standard error, and an exit code for every error."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import typer
 
-from mycel.errors import InvalidInput, MycelError
-from mycel.surfaces.cli.exit_codes import FAILED, exit_code_of
+from mycel.errors import (
+    AccessDenied,
+    Conflict,
+    InvalidInput,
+    InvalidState,
+    LimitExceeded,
+    Misconfigured,
+    MycelError,
+    NotFound,
+    ReferenceNotFound,
+    StorageFull,
+    StoreDamaged,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
 from mycel.surfaces.cli.output import one_line
+
+FAILED = 1
+
+EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
+    {
+        MycelError: FAILED,
+        InvalidInput: 2,
+        NotFound: 3,
+        ReferenceNotFound: 3,
+        AccessDenied: 4,
+        Conflict: 5,
+        LimitExceeded: 6,
+        Unavailable: 7,
+        StorageFull: 8,
+        Misconfigured: 9,
+        Unauthenticated: 10,
+        TooLarge: 11,
+        StoreDamaged: 12,
+        InvalidState: 2,
+    }
+)
+
+
+def exit_code_of(error: MycelError) -> int:
+    return next(EXIT_CODES[family] for family in type(error).__mro__ if family in EXIT_CODES)
+
 
 EXPECTED = (MycelError, typer.TyperException, typer.Abort, OSError)
 

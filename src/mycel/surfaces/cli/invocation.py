@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -16,7 +16,6 @@ from mycel.errors import AccessDenied, InvalidInput, Misconfigured, NotFound
 from mycel.stores.layout import is_unused
 from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import is_terminal, note, print_json
-from mycel.surfaces.cli.parameters import spare_conversion
 
 if TYPE_CHECKING:
     from mycel.client.workspace import RemoteWorkspace
@@ -25,6 +24,37 @@ if TYPE_CHECKING:
     from mycel.settings import Settings
 
     AnyWorkspace = Workspace | RemoteWorkspace
+
+
+# Where typer keeps what converts a parameter's values: None until it is first needed.
+_CONVERTER = "_runtime_param"
+
+
+def spare_conversion(parameters: Iterable[Any]) -> None:
+    """Spares a command the library by which typer converts values, where there is nothing to convert.
+
+    Loading it takes longer than most commands run. What stands on the line as text and is wanted as text is passed on,
+    and so is a default that nobody has changed; all else is converted and checked by typer as ever.
+    """
+    for parameter in parameters:
+        # A version of typer that keeps it elsewhere makes commands slower, and changes nothing else.
+        if getattr(parameter, _CONVERTER, parameter) is None:
+            setattr(parameter, _CONVERTER, _AsGiven())
+
+
+class _AsGiven:
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        several = param.multiple or param.nargs == -1
+        wanted = param.type_descriptor.annotation
+        if value is None:
+            return () if several else None
+        if value is param.default or (wanted is str and not several):
+            return value
+        if wanted == list[str] and isinstance(value, list | tuple):
+            return list(cast(Iterable[str], value))
+        setattr(param, _CONVERTER, None)
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
 
 # What may be the first command in a data directory. Every other one reads or changes what is there.
 FIRST_COMMANDS = frozenset(

@@ -1,21 +1,29 @@
-"""The commands about knowledge: the values that stand under keys, what waits against them, shared markdown."""
+"""The commands about knowledge, and those that write for somebody else: a lesson, a fact about a person."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mycel.domain.knowledge import Outcome
 from mycel.errors import InvalidInput
-from mycel.surfaces.cli import display, knowledge_display, options
-from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
+from mycel.surfaces.cli import display, options
+from mycel.surfaces.cli.display import moment, show_more, show_written, when
+from mycel.surfaces.cli.invocation import Command, Group, ListingGroup, invocation
 from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.material import FROM_INPUT, content_of, read_material
 from mycel.surfaces.cli.options import given, naming
+from mycel.surfaces.cli.output import Column, note, one_line, print_table
 
 if TYPE_CHECKING:
     from mycel.contracts.knowledge_api import KnowledgeFields
+    from mycel.domain.knowledge import ImportReport
+    from mycel.domain.memory import Memory, Version
+    from mycel.domain.query import Page
+
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="The key, such as auth-flow.")]
 KeyFilter = Annotated[str | None, typer.Option("--key", metavar="NAME", help="Under this key.")]
@@ -25,6 +33,11 @@ Category = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
+    _add_for_others(app)
+    _add_knowledge(app)
+
+
+def _add_knowledge(app: typer.Typer) -> None:
     group = typer.Typer(cls=ListingGroup, help="Keep one standing value per project, category and key. Alone it lists.")
     for name, command in (
         ("list", list_values),
@@ -53,7 +66,7 @@ def list_values(
     call = invocation(context)
     with call.memory() as memory:
         page = memory.knowledge.list(project=project, category=category, key=key, limit=limit, cursor=cursor)
-    call.answer(page, lambda: knowledge_display.show_values(page, empty="No knowledge."))
+    call.answer(page, lambda: show_values(page, empty="No knowledge."))
 
 
 def get(
@@ -125,7 +138,7 @@ def history(context: typer.Context, id: options.Id) -> None:
     call = invocation(context)
     with call.memory() as memory:
         versions = memory.knowledge.history(id)
-    call.answer(shape_list(versions), lambda: knowledge_display.show_versions(versions))
+    call.answer(shape_list(versions), lambda: show_versions(versions))
 
 
 def candidates(
@@ -141,7 +154,7 @@ def candidates(
     call = invocation(context)
     with call.memory() as memory:
         page = memory.knowledge.candidates(project=project, category=category, key=key, limit=limit, cursor=cursor)
-    call.answer(page, lambda: knowledge_display.show_values(page, empty="Nothing waits."))
+    call.answer(page, lambda: show_values(page, empty="Nothing waits."))
 
 
 def arbitrate(
@@ -194,4 +207,128 @@ def import_files(
             )
             for called, text in texts
         ]
-    call.answer(shape_list(reports), lambda: knowledge_display.show_reports(reports))
+    call.answer(shape_list(reports), lambda: show_reports(reports))
+
+
+def _add_for_others(app: typer.Typer) -> None:
+    app.command("learn", cls=Command, rich_help_panel="Write")(learn)
+    group = typer.Typer(cls=Group, help="Keep facts about the people of a team.")
+    group.command("set", cls=Command)(set_fact)
+    app.add_typer(group, name="profile", rich_help_panel="Write")
+
+
+def learn(
+    context: typer.Context,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The member who should learn it.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The lesson; `-` reads it from standard input.")],
+    *,
+    category: Annotated[
+        str, typer.Option("--category", metavar="NAME", help="What it is about, such as mistake-pattern.")
+    ],
+    private: Annotated[bool, typer.Option("--private", help="For this member alone, not for the team.")] = False,
+) -> None:
+    """Teach a member of the team a lesson that the whole team may read. For leads and admins."""
+    call = invocation(context)
+    lesson = content_of(text, field="text")
+    with naming(agent_id="agent", content="text"), call.memory() as memory:
+        taught = memory.inject_learning(agent, lesson, category, private=private)
+    call.answer(taught, lambda: show_written(taught, done="saved"))
+
+
+def set_fact(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="What the fact is about, such as editor.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The fact; `-` reads it from standard input.")],
+    *,
+    about: Annotated[
+        str | None, typer.Option(metavar="MEMBER", help="The person; by default whoever runs this.")
+    ] = None,
+    confirmed: Annotated[
+        bool, typer.Option("--confirmed", help="An admin vouches for it; otherwise it waits for the person.")
+    ] = False,
+) -> None:
+    """Set a fact about a person; what stood under the key is replaced."""
+    call = invocation(context)
+    fact = content_of(value, field="value")
+    with naming(content="value"), call.memory() as memory:
+        stored = memory.upsert_profile_fact(key, fact, about=about, confirmed=confirmed)
+    call.answer(stored, lambda: show_written(stored, done="saved"))
+
+
+def show_values(page: Page[Memory], *, empty: str) -> None:
+    columns = (
+        Column("key", "bold"),
+        Column("category", "cyan"),
+        Column("project"),
+        Column("confidence"),
+        Column("by"),
+        Column("updated", "dim"),
+        Column("id", "dim", below=True),
+        Column("value", below=True, apart=True),
+    )
+    if page:
+        print_table(columns, [_row(memory) for memory in page])
+    else:
+        note(empty)
+    show_more(page)
+
+
+def show_versions(versions: Sequence[Version]) -> None:
+    columns = (
+        Column("version", "bold"),
+        Column("status", "cyan"),
+        Column("confidence"),
+        Column("by"),
+        Column("from", "dim"),
+        Column("value", below=True, apart=True),
+        Column("why", "dim", below=True, apart=True),
+    )
+    rows = [
+        (
+            str(one.memory.version),
+            one.memory.status,
+            f"{one.memory.confidence:g}",
+            one.changed_by,
+            moment(one.valid_from),
+            one.memory.content,
+            one.reason or "",
+        )
+        for one in versions
+    ]
+    print_table(columns, rows)
+
+
+def show_reports(reports: Sequence[ImportReport]) -> None:
+    columns = (
+        Column("key", "bold"),
+        Column("category", "cyan"),
+        Column("outcome"),
+        Column("id", "dim", below=True),
+        Column("file", "dim", below=True),
+    )
+    rows = [
+        (entry.key, entry.category, entry.outcome, entry.memory_id or "", report.name)
+        for report in reports
+        for entry in (*report.entries, *report.missing)
+    ]
+    if rows:
+        print_table(columns, rows)
+    for report in reports:
+        for left in report.left_out:
+            note(f"{report.name}:{left.line}: left out {one_line(left.what)}: {left.reason}")
+        counts = [f"{report.count(outcome)} {outcome}" for outcome in Outcome if report.count(outcome)]
+        would = "would be " if report.dry_run else ""
+        note(f"{report.name}: {would}{', '.join(counts) or 'nothing to import'}")
+
+
+def _row(memory: Memory) -> tuple[str, ...]:
+    return (
+        memory.key or "",
+        memory.category or "",
+        memory.project_id or "",
+        f"{memory.confidence:g}",
+        memory.agent_id,
+        when(memory.updated_at),
+        memory.id,
+        memory.content,
+    )

@@ -23,12 +23,9 @@ from mycel.surfaces.cli.invocation import (
 
 # The modules of this package in the order of the help, each with the commands and groups that it adds.
 MODULES: Mapping[str, tuple[str, ...]] = {
-    "reading": ("search", "recent", "get", "list", "tree", "stats"),
-    "context": ("context",),
-    "changes": ("watch",),
+    "reading": ("search", "recent", "get", "list", "tree", "stats", "context", "watch"),
     "memories": ("save", "update", "delete", "restore", "purge"),
-    "lessons": ("learn", "profile"),
-    "knowledge": ("knowledge",),
+    "knowledge": ("learn", "profile", "knowledge"),
     "capture": ("capture",),
     "tasks": ("task",),
     "episodes": ("episodes",),
@@ -40,15 +37,12 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "organisation": ("team", "member", "token"),
     "policies": ("policy",),
     "explain": ("explain", "embed"),
-    "engine": ("work", "maintain"),
-    "integrity": ("check",),
+    "engine": ("work", "maintain", "check"),
     "events": ("events",),
     "models": ("model",),
     "install": ("install", "uninstall"),
     "doctor": ("doctor",),
-    "mcp": ("mcp",),
-    "hooks": ("hook",),
-    "serve": ("serve",),
+    "serve": ("mcp", "hook", "serve"),
 }
 _FLAGS = frozenset({"--json", "--create"})
 

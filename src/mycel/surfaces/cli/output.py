@@ -1,4 +1,4 @@
-"""Writes answers: JSON for programs, plain lines in a pipe, colours and columns on a terminal.
+"""What a command shows: safe text, tables and JSON on standard output, progress on standard error.
 
 Stored text is data. It is never read as markup, and whatever could steer a terminal is shown as an escape.
 """
@@ -9,7 +9,8 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,52 @@ from mycel.surfaces.cli.json_shapes import shape
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import TaskID
     from rich.text import Text
+
+    from mycel.domain.embedding import EmbeddingProgress
+
+
+# Called with how many are done.
+Counter = Callable[[int], None]
+Report = Callable[[str, "EmbeddingProgress"], None]
+
+
+@contextmanager
+def progress(doing: str) -> Generator[Report | None]:
+    """A bar that moves as long as it takes, and one for each team whose vectors are being made."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        bars.add_task(doing, total=None)
+        tasks: dict[str, TaskID] = {}
+
+        def report(team: str, done: EmbeddingProgress) -> None:
+            if team not in tasks:
+                tasks[team] = bars.add_task(f"embedding {team}")
+            bars.update(tasks[team], total=done.embedded + done.pending, completed=done.embedded)
+
+        yield report
+
+
+@contextmanager
+def counting(doing: str) -> Generator[Counter | None]:
+    """A bar that moves as long as it takes, with how many are done beside it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(doing, total=None)
+        yield lambda done: bars.update(task, completed=done)
+
 
 # What the first column of a table keeps at least, and what lies between two columns.
 _KEPT_WIDTH = 16

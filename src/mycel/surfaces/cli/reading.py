@@ -1,11 +1,13 @@
-"""The commands that read: search, recent, get, list, tree, stats."""
+"""The commands that read: search, get, lists, what an agent should know, and what happens in a team."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mycel.domain.change import Operation
 from mycel.domain.query import Order, OrderField, Page
 from mycel.domain.request_filters import read_order
 from mycel.domain.search_request import Ranking
@@ -13,10 +15,14 @@ from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.json_shapes import shape
-from mycel.surfaces.cli.options import any_of, filters
+from mycel.surfaces.cli.options import any_of, filters, given
+from mycel.surfaces.cli.output import line, note, one_line, print_lines
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_fields import FilterFields
+    from mycel.domain.change import Change
+    from mycel.domain.context import ContextBundle
+
 
 SearchLimit = Annotated[int, typer.Option(metavar="N", help="At most so many.", min=1)]
 MinRelevance = Annotated[
@@ -33,6 +39,12 @@ OrderBy = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
+    _add_reading(app)
+    _add_context(app)
+    _add_watch(app)
+
+
+def _add_reading(app: typer.Typer) -> None:
     for name, command in (
         ("search", search),
         ("recent", recent),
@@ -207,3 +219,124 @@ def stats(context: typer.Context) -> None:
         team = memory.team
     answer = {"team": team, **cast(dict[str, object], shape(counted))}
     call.answer(answer, lambda: display.show_statistics(team, counted))
+
+
+class Style(StrEnum):
+    """How the bundle is written: all sections, the team's newest lines, or the matches of the task."""
+
+    MARKDOWN = "markdown"
+    TEAM = "team"
+    SWARM = "swarm"
+
+
+TaskArgument = Annotated[
+    str | None, typer.Argument(metavar="TASK", help="What the agent is about to do, in plain words, or the task's id.")
+]
+ProjectPlace = Annotated[str | None, typer.Option("--project", metavar="NAME", help="The project it will work in.")]
+RepoPlace = Annotated[str | None, typer.Option("--repo", metavar="NAME", help="The repo it will work in.")]
+AgentOption = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="MEMBER", help="For whom, if not for you: then only what the whole team may read."),
+]
+Budget = Annotated[
+    int | None, typer.Option("--budget", metavar="N", help="At most so many tokens, 100 to 100000; 2000 by default.")
+]
+StyleOption = Annotated[
+    Style,
+    typer.Option(
+        "--style", help="All sections, the block `Recent Team Memory`, or the section `Relevant Past Knowledge`."
+    ),
+]
+
+
+def _add_context(app: typer.Typer) -> None:
+    app.command("context", cls=Command, rich_help_panel="Find")(context_for)
+
+
+def context_for(
+    context: typer.Context,
+    task: TaskArgument = None,
+    *,
+    project: ProjectPlace = None,
+    repo: RepoPlace = None,
+    agent: AgentOption = None,
+    budget: Budget = None,
+    style: StyleOption = Style.MARKDOWN,
+) -> None:
+    """Gather what an agent should know before it starts a task, within a budget of tokens."""
+    request = given({"project": project, "repo": repo, "agent": agent, "task": task, "token_budget": budget})
+    call = invocation(context)
+    with call.memory() as memory:
+        bundle = memory.context_for(**request)
+    text = _written(bundle, style)
+    answer = {"text": text, **cast(dict[str, object], shape(bundle))}
+    call.answer(answer, lambda: _show_bundle(bundle, text))
+
+
+def _written(bundle: ContextBundle, style: Style) -> str:
+    if style is Style.TEAM:
+        return bundle.to_team_memory()
+    return bundle.to_past_knowledge() if style is Style.SWARM else bundle.to_markdown()
+
+
+def _show_bundle(bundle: ContextBundle, text: str) -> None:
+    if text:
+        print_lines([line(text)])
+    else:
+        note("Nothing to tell.")
+    if bundle.degraded:
+        note(f"Searched without {', '.join(bundle.degraded)}.")
+
+
+_STYLES = {
+    Operation.CREATE: "green",
+    Operation.RESTORE: "green",
+    Operation.REMOVE: "yellow",
+    Operation.DELETE: "yellow",
+    Operation.PURGE: "red",
+}
+
+
+def _add_watch(app: typer.Typer) -> None:
+    app.command("watch", cls=Command, rich_help_panel="Find")(watch)
+
+
+def watch(
+    context: typer.Context,
+    *,
+    after: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Begin after this sequence; 0 is the start of the log, by default it is now."),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Tell what is in the log, from its start on, and end.")] = False,
+    path: options.PathFilter = None,
+    project: options.ProjectFilter = None,
+    type: options.TypeFilter = None,
+) -> None:
+    """Tell of every change you may see until Ctrl-C, one a line; with --json each is a JSON value.
+
+    What leaves the filters, or your sight, is told as `remove`.
+    """
+    call = invocation(context)
+    start = 0 if once and after is None else after
+    with call.memory(reads_other_team=True) as memory:
+        told = memory.changes(start, path or "/", project=project, type=type or None, follow=not once, team=call.team)
+        if not once:
+            note(f"Watching {call.team or memory.team}; Ctrl-C ends it.")
+        for change in told:
+            call.answer(change, lambda change=change: _show_change(change))
+
+
+def _show_change(change: Change) -> None:
+    time = f"{change.committed_at.astimezone():%H:%M:%S}"
+    about = f"{change.memory_id} → {change.other_id}" if change.other_id else change.memory_id
+    print_lines(
+        [
+            line(
+                (f"{change.sequence}  {time}  ", "dim"),
+                (change.operation.value, _STYLES.get(change.operation, "")),
+                (f"  {one_line(change.path)}", "bold"),
+                (f"  {about}  {one_line(change.changed_by)}", "dim"),
+            )
+        ]
+    )

@@ -1,7 +1,9 @@
-"""The commands about the inbox: what waits for a person, and the decision about it."""
+"""The commands about the inbox: what waits for a decision, who decides it, and how it looks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -9,20 +11,39 @@ import typer
 
 from mycel.domain.memory import Status
 from mycel.domain.query import Order
-from mycel.errors import InvalidInput, ReferenceNotFound
-from mycel.surfaces.cli import inbox_display, options
-from mycel.surfaces.cli.display import show_written
+from mycel.errors import InvalidInput, NotFound, ReferenceNotFound
+from mycel.surfaces.cli import options
+from mycel.surfaces.cli.display import labelled, show_more, show_written, team_column, title_of, when
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
 from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.material import content_of
 from mycel.surfaces.cli.options import clear_fields, filters, given
-from mycel.surfaces.cli.titles import present, titles_of
+from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi
     from mycel.contracts.memory_fields import FilterFields
-    from mycel.domain.inbox import InboxItem
+    from mycel.domain.inbox import InboxItem, Surroundings
+    from mycel.domain.link import Link
+    from mycel.domain.memory import Memory
+    from mycel.domain.query import Page
+
+
+def present(memory: MemoryApi, id: str) -> Memory:
+    """As it is now; unlike `get`, looking it up this way does not count as using it."""
+    return memory.history(id)[-1].memory
+
+
+def titles_of(memory: MemoryApi, ids: Iterable[str]) -> dict[str, str]:
+    """By id; of a memory that is gone or out of sight, the id itself."""
+    found: dict[str, str] = {}
+    for id in dict.fromkeys(ids):
+        found[id] = id
+        with suppress(NotFound):
+            found[id] = present(memory, id).title
+    return found
+
 
 # Of what one moment put into the inbox.
 _AT_ONCE = 1000
@@ -81,7 +102,7 @@ def list_items(
             memory_of=lambda item: item.memory,
         )
         with_team = teams.are_several
-    call.answer(page, lambda: inbox_display.show_items(page, with_team=with_team))
+    call.answer(page, lambda: show_items(page, with_team=with_team))
 
 
 def show(context: typer.Context, id: options.Id) -> None:
@@ -89,9 +110,9 @@ def show(context: typer.Context, id: options.Id) -> None:
     call = invocation(context)
     with teams_of(call) as teams:
         memory, item = teams.where_it_is(lambda memory: (memory, _find_item(memory, id)))
-        linked = [inbox_display.other_end(link, item.memory.id) for link in item.links if not link.to_place]
+        linked = [other_end(link, item.memory.id) for link in item.links if not link.to_place]
         titles = titles_of(memory, linked)
-    call.answer(item, lambda: inbox_display.show_item(item, titles=titles))
+    call.answer(item, lambda: show_item(item, titles=titles))
 
 
 def approve(context: typer.Context, ids: Ids) -> None:
@@ -99,7 +120,7 @@ def approve(context: typer.Context, ids: Ids) -> None:
     call = invocation(context)
     with teams_of(call) as teams:
         approved = teams.where_it_is(lambda memory: memory.approve_many(ids))
-    call.answer(shape_list(approved), lambda: inbox_display.show_decided(approved, done="approved"))
+    call.answer(shape_list(approved), lambda: show_decided(approved, done="approved"))
 
 
 def edit(
@@ -166,7 +187,7 @@ def reject(
     call = invocation(context)
     with teams_of(call) as teams:
         rejected = teams.where_it_is(lambda memory: memory.reject_many(ids, reason))
-    call.answer(shape_list(rejected), lambda: inbox_display.show_decided(rejected, done="rejected"))
+    call.answer(shape_list(rejected), lambda: show_decided(rejected, done="rejected"))
 
 
 def _find_item(memory: MemoryApi, id: str) -> InboxItem:
@@ -178,3 +199,92 @@ def _find_item(memory: MemoryApi, id: str) -> InboxItem:
             return item
     state = "its time was up" if found.status is Status.INBOX else f"it is {found.status}"
     raise ReferenceNotFound(f"memory {found.id} does not wait in the inbox: {state}")
+
+
+def show_items(page: Page[InboxItem], *, with_team: bool = False) -> None:
+    columns = (
+        Column("title", "bold"),
+        Column("type", "cyan"),
+        Column("confidence"),
+        Column("by"),
+        Column("id", "dim", below=True),
+        Column("why", below=True, apart=True),
+        *team_column(with_team=with_team),
+    )
+    if page:
+        print_table(columns, [(*_row(item), *([item.memory.team] if with_team else [])) for item in page])
+        note(
+            "mycel inbox approve ID makes one active; inbox show ID has its evidence, inbox reject ID --reason ends it"
+        )
+    else:
+        note("Nothing waits.")
+    show_more(page)
+
+
+def show_waiting(page: Page[InboxItem]) -> None:
+    """What is left to a person, after a run that decides what it can."""
+    if page:
+        count = f"{len(page)} or more wait" if page.next_cursor else f"{len(page)} wait{'s' if len(page) == 1 else ''}"
+        note(f"{count} in the inbox for a person: `mycel inbox` lists, `mycel inbox approve ID` approves.")
+
+
+def show_item(item: InboxItem, *, titles: Mapping[str, str]) -> None:
+    memory = item.memory
+    print_lines([line((title_of(memory), "bold"))])
+    print_lines(labelled(name, value) for name, value in _fields(item) if value)
+    print_lines([line(""), line(memory.content)])
+    if memory.rationale:
+        print_lines([line(""), line(("rationale", "dim")), line(memory.rationale, indent=2)])
+    if item.evidence is not None:
+        print_lines([line(""), line(("evidence", "bold")), _evidence_line(item.evidence)])
+    if item.links:
+        print_lines([line(""), line(("links", "bold")), *_link_lines(item, titles)])
+    note(f"mycel inbox approve {memory.id}, or edit, or reject with --reason")
+
+
+def show_decided(memories: Sequence[Memory], *, done: str) -> None:
+    print_lines([line(memory.id) for memory in memories])
+    note(f"{done}: {title_of(memories[0])}" if len(memories) == 1 else f"{len(memories)} {done}")
+
+
+def other_end(link: Link, id: str) -> str:
+    return link.to_id if link.from_id == id else link.from_id
+
+
+def _row(item: InboxItem) -> tuple[str, ...]:
+    memory = item.memory
+    return title_of(memory), memory.type, f"{memory.confidence:.2f}", memory.agent_id, memory.id, item.reason
+
+
+def _fields(item: InboxItem) -> list[tuple[str, str]]:
+    memory = item.memory
+    return [
+        ("id", memory.id),
+        ("waits because", item.reason),
+        ("team", memory.team),
+        ("type", memory.type),
+        ("confidence", f"{memory.confidence:.2f}"),
+        ("by", memory.agent_id),
+        ("trust", memory.trust),
+        ("made", f"{when(memory.created_at)}, {memory.made_by}"),
+        ("path", memory.path),
+        ("category", memory.category or ""),
+        ("key", memory.key or ""),
+        ("tags", ", ".join(memory.tags)),
+        ("visibility", memory.visibility),
+        ("expires", "" if memory.expires_at is None else f"{memory.expires_at:%Y-%m-%d}"),
+    ]
+
+
+def _evidence_line(evidence: Surroundings) -> Line:
+    """The quote is bold on a terminal, and between marks anywhere, so that a pipe shows where it begins too."""
+    before, after = evidence.before.lstrip(), evidence.after.rstrip()
+    return line((before, "dim"), (f"»{evidence.quote}«", "bold"), (after, "dim"), indent=2)
+
+
+def _link_lines(item: InboxItem, titles: Mapping[str, str]) -> Iterator[Line]:
+    for link in item.links:
+        other = other_end(link, item.memory.id)
+        arrow = "\N{RIGHTWARDS ARROW}" if link.from_id == item.memory.id else "\N{LEFTWARDS ARROW}"
+        relation = (f"{link.relation} {arrow} ", "cyan")
+        yield line(relation, one_line(titles.get(other, other)), (f"  {other}", "dim"), indent=2)

@@ -1,24 +1,121 @@
-"""`mycel serve`: the HTTP service of a data directory, in the foreground."""
+"""The commands that programs start: an MCP server, the hooks of coding agents, and the HTTP service."""
 
 from __future__ import annotations
 
 import socket
+import sys
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mycel.domain.fields import lifetime
-from mycel.errors import Misconfigured
-from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.errors import InvalidInput, Misconfigured
+from mycel.surfaces.cli.invocation import Command, Invocation, invocation
 from mycel.surfaces.cli.output import print_json
+from mycel.surfaces.hooks.hook_event import AGENTS
+from mycel.surfaces.mcp.tool_sets import TOOL_SETS, ToolSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mycel.embedded.working_memory import WorkingMemory
+
+
+def add_to(app: typer.Typer) -> None:
+    _add_mcp(app)
+    _add_hook(app)
+    _add_serve(app)
+
+
+def _add_mcp(app: typer.Typer) -> None:
+    app.command("mcp", cls=Command, rich_help_panel="Agents")(mcp)
+
+
+def mcp(
+    context: typer.Context,
+    tools: Annotated[
+        str,
+        typer.Option(metavar="SET", help="Which tools the model gets: coding, team, swarm or full."),
+    ] = TOOL_SETS[0],
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The project it works in; by default that of the current folder."),
+    ] = None,
+    session: Annotated[
+        str, typer.Option(metavar="ID", help="The session whose working memory it goes on with.")
+    ] = "default",
+) -> None:
+    """Serve MCP over standard input and output, for a coding agent that starts it.
+
+    Who it is says the token in MYCEL_TOKEN, --as or MYCEL_AGENT. The service is started if none runs; over HTTP it
+    serves the same at /mcp.
+    """
+    call = invocation(context)
+    if tools not in TOOL_SETS:
+        raise InvalidInput(f"must be one of {', '.join(TOOL_SETS)}", field="tools")
+    if sys.stdin.isatty():
+        typer.echo("mycel mcp speaks to an agent over standard input; `mycel install AGENT` sets one up.", err=True)
+
+    from mycel.surfaces.hooks.environment import read_environment
+    from mycel.surfaces.mcp.command import Asked, by_the_service, place_of, relay
+
+    settings = read_environment(call.settings().data)
+    if by_the_service(settings, ToolSet(tools)):
+        relay(settings, Asked(tools, project, call.member, call.team))
+        return
+    import logging
+
+    from mycel.surfaces.mcp.stdio import run_stdio
+
+    # Standard output is the agent's.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    run_stdio(
+        lambda: call.memory_in(call.lasting()),
+        tools=ToolSet(tools),
+        working=_working(call, session),
+        place=place_of(project),
+    )
+
+
+def _working(call: Invocation, session: str) -> Callable[[str], WorkingMemory]:
+    from mycel.embedded.working_memory import WorkingMemory
+
+    def working(agent_id: str) -> WorkingMemory:
+        memory = WorkingMemory(agent_id, session_id=session, data=call.settings().data)
+        memory.snapshot_on_exit()
+        return memory
+
+    return working
+
+
+def _add_hook(app: typer.Typer) -> None:
+    app.command("hook", cls=Command, rich_help_panel="Run")(hook)
+
+
+def hook(
+    context: typer.Context,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help=f"Which agent calls: {', '.join(AGENTS)}.")],
+    event: Annotated[str, typer.Argument(metavar="EVENT", help="The event, by the agent's own name of it.")],
+) -> None:
+    """Answer a hook of a coding agent: its JSON on standard input, an answer in its own form on standard output.
+
+    Sessions are given what the team knows and are captured in turn. Nothing that goes wrong reaches the agent: see
+    hooks/hooks.log in the data directory.
+    """
+    from mycel.surfaces.hooks.command import Asked
+    from mycel.surfaces.hooks.command import hook as answer
+
+    shared = invocation(context)
+    answer(Asked(agent.lower(), event, shared.member, shared.data))
+
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7077
 
 
-def add_to(app: typer.Typer) -> None:
+def _add_serve(app: typer.Typer) -> None:
     app.command("serve", cls=Command, rich_help_panel="Run")(serve)
 
 

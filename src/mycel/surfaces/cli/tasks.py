@@ -8,8 +8,8 @@ import typer
 
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.episode_display import show_briefing
-from mycel.surfaces.cli.event_display import show_event_done
+from mycel.surfaces.cli.episodes import show_briefing
+from mycel.surfaces.cli.events import show_event_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
 from mycel.surfaces.cli.options import given, naming
