@@ -1,8 +1,11 @@
-"""Failing assertions of the shipped suites are explained like those of the tests."""
+"""Failing assertions of the suites are explained like those of the tests."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
-if "mycel.testing" not in sys.modules:
-    pytest.register_assert_rewrite("mycel.testing")
+HERE = Path(__file__).parent
+SUITES = ["mycel.testing", *(f"tests.conformance.{path.stem}" for path in HERE.glob("memory_api_*.py"))]
+
+pytest.register_assert_rewrite(*(name for name in SUITES if name not in sys.modules))

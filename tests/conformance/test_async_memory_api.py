@@ -2,20 +2,17 @@
 
 import inspect
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mycel.app import open_workspace
 from mycel.client.async_workspace import AsyncRemoteWorkspace
 from mycel.client.changes import AsyncChangeIterator
 from mycel.client.remote import Remote
 from mycel.domain.change import Change
-from mycel.testing.clock import ManualClock
-from mycel.testing.memory_api_cast import MEMBERS, Cast
-from mycel.testing.memory_api_conformance import MemoryApiConformance
-from tests.conformance.test_embedded_memory_api import people
+from mycel.embedded.workspace import Workspace
+from tests.conformance.memory_api_cast import MEMBERS, Cast
+from tests.conformance.memory_api_conformance import MemoryApiConformance
 from tests.serving import ADDRESS, LoopThread, in_process_async
 
 
@@ -61,11 +58,8 @@ async def _next(told: AsyncChangeIterator) -> Change | None:
 
 class TestAsyncMemoryApi(MemoryApiConformance):
     @pytest.fixture
-    def cast(self, tmp_path: Path, clock: ManualClock) -> Iterator[Cast]:
-        with (
-            people(open_workspace(tmp_path, clock=clock)) as workspace,
-            in_process_async(workspace) as (sender, loop),
-        ):
+    def cast(self, workspace: Workspace) -> Iterator[Cast]:
+        with in_process_async(workspace) as (sender, loop):
             clients = {
                 name: AsyncRemoteWorkspace(ADDRESS, token=workspace.issue_token(member[0]), sender=sender)
                 for name, member in MEMBERS.items()

@@ -13,7 +13,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.recall import Recall, Step
 from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.retrieval.relevance import STRONG
-from mycel.testing.memory_api_cast import ABSENT
+from tests.conformance.memory_api_cast import ABSENT
 from tests.squad import Squad, fill, ids, open_squad, wide_embedder
 
 

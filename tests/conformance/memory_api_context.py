@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about context bundles."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -12,7 +10,7 @@ import pytest
 from mycel.domain.context import ContextBundle, Section
 from mycel.errors import InvalidInput
 from mycel.testing.clock import ManualClock
-from mycel.testing.memory_api_cast import Cast
+from tests.conformance.memory_api_cast import Cast
 
 
 def contents(bundle: ContextBundle, section: Section) -> list[str]:

@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about who may do what, review and knowledge."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +10,7 @@ import pytest
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.memory import Memory
 from mycel.errors import AccessDenied, Conflict, NotFound
-from mycel.testing.memory_api_cast import Cast, outcome
+from tests.conformance.memory_api_cast import Cast, outcome
 
 # Whose memory it is → who may edit and delete it, when it is for the team.
 TEAM_EDITORS = {"author", "lead", "admin"}

@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about searching, views and the parent team."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +8,7 @@ import pytest
 
 from mycel.domain.query import Folder
 from mycel.errors import InvalidInput, NotFound
-from mycel.testing.memory_api_cast import Cast, outcome
+from tests.conformance.memory_api_cast import Cast, outcome
 
 
 class ApiFinding:

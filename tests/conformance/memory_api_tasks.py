@@ -1,7 +1,5 @@
 """What every way into a team's memory promises before and after a task."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +9,7 @@ import pytest
 
 from mycel.domain.episode import Action
 from mycel.errors import AccessDenied, Conflict, InvalidInput
-from mycel.testing.memory_api_cast import Cast, outcome
+from tests.conformance.memory_api_cast import Cast, outcome
 
 FAILED: dict[str, Any] = {
     "task_id": "T-1",

@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about the ledger of episodes."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,8 +9,8 @@ import pytest
 
 from mycel.domain.episode import Action
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
-from mycel.testing.memory_api_access import member_of
-from mycel.testing.memory_api_cast import ABSENT, Cast, outcome
+from tests.conformance.memory_api_access import member_of
+from tests.conformance.memory_api_cast import ABSENT, Cast, outcome
 
 WRONG: list[tuple[str, Callable[[Any], object]]] = [
     ("action", lambda api: api.episodes.log(action="done", approach="x")),

@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about artifacts. Contents are given: a service may have no files."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 import hashlib
@@ -15,8 +13,8 @@ from mycel.domain.artifact import FileState
 from mycel.domain.memory import MemoryType
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
-from mycel.testing.memory_api_access import member_of
-from mycel.testing.memory_api_cast import ABSENT, MEMBERS, Cast, outcome
+from tests.conformance.memory_api_access import member_of
+from tests.conformance.memory_api_cast import ABSENT, MEMBERS, Cast, outcome
 
 FILE: dict[str, Any] = {"path": "src/price.py", "content": "def price(): ...\n", "task_id": "T-1"}
 

@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about reading, finding and relating."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 import time
@@ -14,7 +12,7 @@ import pytest
 from mycel.domain.query import Folder
 from mycel.errors import AccessDenied, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
-from mycel.testing.memory_api_cast import ABSENT, Cast, outcome
+from tests.conformance.memory_api_cast import ABSENT, Cast, outcome
 
 SOON_SECONDS = 3.0
 

@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about knowledge: one value per key, arbitration, shared markdown."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,8 +11,8 @@ import pytest
 from mycel.domain.knowledge import ImportReport
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
-from mycel.testing.memory_api_access import member_of
-from mycel.testing.memory_api_cast import ABSENT, Cast, outcome
+from tests.conformance.memory_api_access import member_of
+from tests.conformance.memory_api_cast import ABSENT, Cast, outcome
 
 PORT: dict[str, Any] = {"project": "web", "key": "port"}
 FOR_LEADS: dict[str, Any] = {"visibility": "role", "allowed_roles": ["lead", "orchestrator"]}

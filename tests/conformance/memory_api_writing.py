@@ -1,7 +1,5 @@
 """What every way into a team's memory promises about writing."""
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +10,7 @@ import pytest
 
 from mycel.errors import Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
-from mycel.testing.memory_api_cast import ABSENT, Cast, outcome
+from tests.conformance.memory_api_cast import ABSENT, Cast, outcome
 
 DEEP: dict[str, Any] = {}
 _level = DEEP

@@ -3,8 +3,6 @@
 What the engine does later is not waited for here: a service works by itself, an embedded program when it is told.
 """
 
-# ruff: noqa: S101 - a suite for pytest is made of assertions
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,8 +14,8 @@ import pytest
 from mycel.domain.source import EventState
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
-from mycel.testing.memory_api_access import member_of
-from mycel.testing.memory_api_cast import ABSENT, Cast, outcome
+from tests.conformance.memory_api_access import member_of
+from tests.conformance.memory_api_cast import ABSENT, Cast, outcome
 
 TALK = [
     {"role": "user", "content": "Which database do we take?"},
