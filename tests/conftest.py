@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from mycel.providers.embeddings.shipped import builtin_embedder
-from tests.service_process import services_below
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hundreds of tests start a program: compiled once for all, and beside the sources, which stay as they are."""
+    compiled = str(config.rootpath / ".pytest_cache" / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = compiled
+    sys.dont_write_bytecode, sys.pycache_prefix = False, compiled
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -25,6 +31,8 @@ def words_alone() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def no_service_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One that a test started on demand would stay for a quarter of an hour."""
+    from tests.service_process import services_below
+
     yield
     left = services_below(tmp_path_factory.getbasetemp())
     for process_id in left:
@@ -35,6 +43,8 @@ def no_service_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 @pytest.fixture(scope="session")
 def builtin_in_memory() -> Iterator[None]:
     """Kept for as long as the tests run: whoever opens a workspace meanwhile shares it instead of loading it again."""
+    from mycel.providers.embeddings.shipped import builtin_embedder
+
     embedder = builtin_embedder()
     embedder.embed_query("ready")
     yield
