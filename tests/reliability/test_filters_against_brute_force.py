@@ -247,12 +247,12 @@ def compare(world: World, draw: Random, *, cases: int) -> int:
 @pytest.fixture(scope="module", params=["words", "words and meaning"])
 def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     embedder = WordEmbedder() if request.param == "words and meaning" else None
-    made = make(tmp_path_factory.mktemp("brute"), count=5_000, embedder=embedder, seed=1)
+    made = make(tmp_path_factory.mktemp("brute"), count=2_000, embedder=embedder, seed=1)
     with made.squad.workspace:
         yield made
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_filters_leave_exactly_what_the_rules_say(world: World, seed: int) -> None:
     assert compare(world, Random(seed), cases=12) > 100
 

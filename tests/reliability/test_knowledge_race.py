@@ -85,13 +85,12 @@ def check_told(memory: Any, told: list[list[Any]]) -> None:
     assert {(value, version): status for value, _, _, version, status in told} == known
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_any_order_of_upserts_ends_with_the_surest_and_loses_none(tmp_path: Path, seed: int) -> None:
-    race(tmp_path / "round", seed=seed, writes=12)
+def test_any_order_of_upserts_ends_with_the_surest_and_loses_none(tmp_path: Path) -> None:
+    race(tmp_path / "round", seed=1, writes=12)
 
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
 def test_many_rounds_of_upserts_lose_none(tmp_path: Path) -> None:
-    for seed in range(3, 23):
+    for seed in range(2, 22):
         race(tmp_path / f"round-{seed}", seed=seed, writes=20 + seed)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import mycel
+from tests.patience import PATIENCE_SECONDS
 from tests.reliability.http_writer_process import CAREFUL, CARELESS
 from tests.reliability.inspection import find_damage, team_file
 from tests.service_process import Service, connected, eventually
@@ -125,10 +126,10 @@ def kill_again_and_again(folder: Path, *, rounds: int, care: str = CAREFUL) -> t
 
 
 def test_a_service_killed_under_load_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    load, waits = kill_again_and_again(tmp_path, rounds=3)
+    load, waits = kill_again_and_again(tmp_path, rounds=2)
     check(load, tmp_path / "data")
-    # The best of them: what the machine does beside is not the service's.
-    assert min(waits) < FIRST_ANSWER_SECONDS
+    # Thirty kills tell how soon; two on a busy machine, that it does not hang.
+    assert max(waits) < PATIENCE_SECONDS
 
 
 @pytest.mark.proof
