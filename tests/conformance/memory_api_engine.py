@@ -15,7 +15,7 @@ from mycel.domain.source import EventState
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
 from tests.conformance.memory_api_access import member_of
-from tests.conformance.memory_api_cast import ABSENT, Cast, outcome
+from tests.conformance.memory_api_cast import ABSENT, Cast, check_refused, outcome
 
 TALK = [
     {"role": "user", "content": "Which database do we take?"},
@@ -183,8 +183,5 @@ class ApiEngine:
         assert list(cast.lead.cascades()) == []
         outcome(lambda: cast.lead.withdraw(ABSENT), NotFound)
 
-    @pytest.mark.parametrize(("field", "call"), WRONG)
-    def test_a_wrong_request_names_its_field(self, cast: Cast, field: str, call: Callable[[Any], object]) -> None:
-        with pytest.raises(InvalidInput) as caught:
-            call(cast.admin)
-        assert caught.value.field == field
+    def test_a_wrong_request_names_its_field(self, cast: Cast) -> None:
+        check_refused(cast.admin, WRONG)
