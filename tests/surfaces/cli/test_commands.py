@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import click.testing
 import pytest
 import typer
 from typer.main import get_command
@@ -38,7 +39,8 @@ def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{path}{name}", command
 
 
-ALL = dict(commands(get_command(build())))
+WHOLE = get_command(build())
+ALL = dict(commands(WHOLE))
 
 
 def test_the_commands_are_exactly_these() -> None:
@@ -47,7 +49,7 @@ def test_the_commands_are_exactly_these() -> None:
 
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_every_command_has_help_and_the_shared_options(name: str) -> None:
-    result = CliRunner().invoke(build(), [*name.split(), "--help"])
+    result = click.testing.CliRunner().invoke(WHOLE, [*name.split(), "--help"])
     assert result.exit_code == 0
     assert len(ALL[name].help) > 10
     for option in ("--json", "--data", "--as", "--team", "--help"):
@@ -63,7 +65,7 @@ def test_every_option_says_what_it_is_for(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_no_parameter_is_mistaken_for_a_shared_one(name: str) -> None:
-    shared = {param.name for param in get_command(build()).params}
+    shared = {param.name for param in WHOLE.params}
     assert not shared & {param.name for param in ALL[name].params}
 
 

@@ -70,7 +70,7 @@ def write_at_once(data: Path, *, servers: int, each: int) -> None:
 
 
 def test_servers_on_one_data_directory_lose_nothing(tmp_path: Path) -> None:
-    write_at_once(tmp_path / "data", servers=6, each=10)
+    write_at_once(tmp_path / "data", servers=3, each=10)
 
 
 @pytest.mark.proof
