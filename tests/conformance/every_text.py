@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mycel.app import open_workspace
-from mycel.contracts.memory_fields import MemoryFields
+from mycel.contracts.written_fields import MemoryFields
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError

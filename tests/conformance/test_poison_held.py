@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mycel.contracts.memory_fields import MemoryFields
+from mycel.contracts.written_fields import MemoryFields
 from mycel.domain.memory import Memory, Status
 from mycel.engine.poison.detection import instruction_to_reader
 from mycel.errors import InvalidInput

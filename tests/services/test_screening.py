@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from mycel.contracts.memory_fields import MemoryFields
+from mycel.contracts.written_fields import MemoryFields
 from mycel.domain.memory import Memory, SourceRef
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.policy import Policy

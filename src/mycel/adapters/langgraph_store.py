@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from mycel.adapters.json_content import REST, readable, texts_in, value_of
 from mycel.adapters.shelf import MOST_TRIES, PAGE, STATUSES, Shelf, missing_package, names_below, path_of
 from mycel.contracts.memory_api import MemoryApi
-from mycel.contracts.memory_fields import ChangedFields, MemoryFields
+from mycel.contracts.written_fields import ChangedFields, MemoryFields
 from mycel.domain.draft import first_sentence
 from mycel.domain.fields import MAX_PAGE, lifetime, one_line
 from mycel.domain.hidden_text import program_text

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mycel.adapters.shelf import Shelf, names_below, path_of
-from mycel.contracts.memory_fields import ChangedFields, MemoryFields
+from mycel.contracts.written_fields import ChangedFields, MemoryFields
 from mycel.domain.fields import MAX_LABEL, one_line
 from mycel.domain.hidden_text import hides, program_text
 from mycel.domain.marks import without_marks

@@ -10,7 +10,7 @@ from typing import Unpack
 from urllib.parse import unquote
 
 from mycel.contracts.memory_api import MemoryApi
-from mycel.contracts.memory_fields import ChangedFields, MemoryFields
+from mycel.contracts.written_fields import ChangedFields, MemoryFields
 from mycel.domain.fields import UNPRINTABLE
 from mycel.domain.fields import path as checked_path
 from mycel.domain.hidden_text import hides

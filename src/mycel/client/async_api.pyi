@@ -9,17 +9,15 @@ from typing import Any, Unpack
 from mycel.client import remote
 from mycel.client.changes import AsyncChangeIterator
 from mycel.contracts.episodes_api import EpisodeFields, EpisodeFilterFields
-from mycel.contracts.knowledge_api import KnowledgeFields
 from mycel.contracts.memory_fields import (
     CaptureFields,
-    ChangedFields,
     FilterFields,
-    MemoryFields,
     Messages,
     PolicyFields,
     TaskFields,
     TaskResultFields,
 )
+from mycel.contracts.written_fields import ChangedFields, KnowledgeFields, MemoryFields
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.briefing import Briefing

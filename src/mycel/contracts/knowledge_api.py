@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Protocol, Unpack
 
+from mycel.contracts.written_fields import KnowledgeFields
 from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
-
-
-class KnowledgeFields(TypedDict, total=False):
-    """What else a writer can say about a value, as in `save`."""
-
-    title: str | None
-    summary: str | None
-    tags: Sequence[str] | str | None
-    repo: str | None
-    visibility: str | None
-    allowed_roles: Sequence[str] | None
-    rationale: str | None
-    alternatives: Sequence[str] | None
-    source: Mapping[str, Any] | str | None
-    metadata: Mapping[str, Any] | None
 
 
 class KnowledgeApi(Protocol):

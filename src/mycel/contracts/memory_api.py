@@ -12,14 +12,13 @@ from mycel.contracts.episodes_api import EpisodesApi
 from mycel.contracts.knowledge_api import KnowledgeApi
 from mycel.contracts.memory_fields import (
     CaptureFields,
-    ChangedFields,
     FilterFields,
-    MemoryFields,
     Messages,
     PolicyFields,
     TaskFields,
     TaskResultFields,
 )
+from mycel.contracts.written_fields import ChangedFields, MemoryFields
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade

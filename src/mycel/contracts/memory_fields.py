@@ -7,44 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 
-class MemoryFields(TypedDict, total=False):
-    """What a writer can say about a memory; whatever is left out is derived."""
-
-    type: str
-    title: str | None
-    summary: str | None
-    tags: Sequence[str] | str
-    category: str | None
-    key: str | None
-    project: str | None
-    repo: str | None
-    path: str
-    scope: str
-    visibility: str
-    allowed_roles: Sequence[str]
-    confidence: float
-    ttl: timedelta | float | str | None
-    expires_at: datetime | str | None
-    observed_at: datetime | str | None
-    metadata: Mapping[str, Any] | None
-    session_id: str | None
-    task_id: str | None
-    rationale: str | None
-    alternatives: Sequence[str] | None
-    source: Mapping[str, Any] | str | None
-    needs_review: bool
-    idempotency_key: str | None
-
-
-class ChangedFields(MemoryFields, total=False):
-    """What an update can change. None empties a field that may be empty."""
-
-    content: str
-    status: str
-    expected_version: int | None
-    reason: str | None
-
-
 class SurroundingFields(TypedDict, total=False):
     """Where captured material belongs and who may read it, and with it what is drawn from it."""
 

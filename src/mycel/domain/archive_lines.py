@@ -16,7 +16,7 @@ from mycel.domain.artifact import ArtifactDetail
 from mycel.domain.episode import EpisodeDetail
 from mycel.domain.ids import TeamName
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Version
+from mycel.domain.memory import FIELDS, Memory, Version
 from mycel.domain.place import Project, Repo
 from mycel.domain.source import IngestionEvent, Source
 from mycel.errors import InvalidInput
@@ -64,9 +64,7 @@ def footer_line(counts: Mapping[str, int], sha256: str) -> Line:
 
 
 def _version_line(kind: Kind, version: Version) -> Line:
-    known = _plain_fields(version.memory)
-    # One is said by where it is read, the other worked out then.
-    del known["team"], known["freshness"]
+    known = {row.name: _plain(getattr(version.memory, row.name)) for row in FIELDS.values() if row.stored}
     ended = {"valid_to": _plain(version.valid_to)} if kind is Kind.VERSION else {}
     history = {"valid_from": _plain(version.valid_from), "changed_by": version.changed_by, "reason": version.reason}
     return {"kind": kind.value, **known, **history, **ended}
@@ -110,7 +108,7 @@ def read_plain(kind: Kind, line: Line) -> Record:
 def read_state(line: Line, team: TeamName) -> Version:
     """A memory as it stands, or a version of it."""
     past = line.get("kind") == Kind.VERSION
-    found = checked(line, shapes.PAST if past else shapes.STATE)
+    found = checked({**shapes.UNSAID, **line}, shapes.PAST if past else shapes.STATE)
     history = {name: found.pop(name) for name in ("valid_from", "changed_by", "reason")}
     valid_to = found.pop("valid_to") if past else None
     return Version(Memory(team=team, **found), valid_to=valid_to, **history)

@@ -16,15 +16,14 @@ from mycel.domain.episode import Action
 from mycel.domain.ids import parse_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import (
+    FIELDS,
     EvidenceRef,
-    MadeBy,
-    MemoryType,
     Scope,
     SourceKind,
     SourceRef,
-    Status,
     Visibility,
 )
+from mycel.domain.memory_field import LISTS, FieldRow, Holds
 from mycel.domain.place import Project, Repo
 from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger, Turn
 from mycel.domain.team import Role, Trust
@@ -178,41 +177,44 @@ _TURN: Shape = {
     "speaker": _or_none(_short),
     "said_at": _or_none(_time),
 }
+_BY_KIND: Mapping[Holds, Reader] = {
+    Holds.ID: _id,
+    Holds.MEMBER: _name,
+    **dict.fromkeys((Holds.CONTENT, Holds.NOTE, Holds.TITLE), _long),
+    **dict.fromkeys((Holds.LABEL, Holds.PLACE), _short),
+    Holds.NOTES: _each(_long),
+    Holds.PATH: _path,
+    Holds.TAGS: _each(_short, most=fields.MAX_LIST),
+    Holds.FRACTION: _fraction,
+    Holds.NUMBER: _version_number,
+    Holds.MOMENT: _time,
+    Holds.METADATA: _metadata,
+    Holds.ORIGIN: _inner(SourceRef, _SOURCE_REF),
+    Holds.EVIDENCE: _inner(EvidenceRef, _EVIDENCE_REF),
+}
+
+
+def _of_memory(row: FieldRow) -> Reader:
+    if row.options is None:
+        read = _BY_KIND[row.holds]
+    else:
+        read = _one_of(row.options)
+        read = _each(read, most=len(row.options)) if row.holds is Holds.CHOICES else read
+    return _or_none(read) if row.empty is None and not row.required else read
+
+
+# Which team it is of is said by where it is read, and its freshness worked out then: neither is stored.
 STATE: Shape = {
-    **_AUDIENCE,
-    "id": _id,
-    "type": _one_of(MemoryType),
-    "title": _long,
-    "content": _long,
-    "path": _path,
-    "scope": _one_of(Scope),
-    "status": _one_of(Status),
-    "confidence": _fraction,
-    "trust": _one_of(Trust),
-    "source_kind": _one_of(SourceKind),
-    "made_by": _one_of(MadeBy),
-    "created_at": _time,
-    "updated_at": _time,
-    "version": _version_number,
-    "category": _or_none(_short),
-    "key": _or_none(_short),
-    "summary": _or_none(_long),
-    "tags": _each(_short, most=fields.MAX_LIST),
-    "project_id": _or_none(_short),
-    "repo_id": _or_none(_short),
-    "session_id": _or_none(_short),
-    "task_id": _or_none(_short),
-    "source_ref": _or_none(_inner(SourceRef, _SOURCE_REF)),
-    "evidence_ref": _or_none(_inner(EvidenceRef, _EVIDENCE_REF)),
-    "metadata": _metadata,
-    "rationale": _or_none(_long),
-    "alternatives": _each(_long),
-    "observed_at": _or_none(_time),
-    "expires_at": _or_none(_time),
-    "deleted_at": _or_none(_time),
+    **{row.name: _of_memory(row) for row in FIELDS.values() if row.stored},
     "valid_from": _time,
     "changed_by": _name,
     "reason": _or_none(_long),
+}
+# What a version before a field came does not say of it.
+UNSAID: Line = {
+    row.name: [] if row.holds in LISTS else {} if row.holds is Holds.METADATA else None
+    for row in FIELDS.values()
+    if row.stored and not row.required
 }
 PAST: Shape = {**STATE, "valid_to": _time}
 EPISODE: Shape = {

@@ -1,24 +1,11 @@
-"""Categories: the finer labels that Mycel itself uses beside a memory's type. Writers may use others."""
+"""Which categories are taught, and which one is usual for a type."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from types import MappingProxyType
 
-from mycel.domain.memory import MemoryType
-
-
-class Category(StrEnum):
-    CONVENTION = "convention"
-    ARCHITECTURE = "architecture"
-    DECISION = "decision"
-    FACT = "fact"
-    MISTAKE_PATTERN = "mistake-pattern"
-    BEST_PRACTICE = "best-practice"
-    CODEBASE_KNOWLEDGE = "codebase-knowledge"
-    PREFERENCE = "preference"
-
+from mycel.domain.memory import Category, MemoryType
 
 # What a lead teaches.
 LEARNINGS = (Category.MISTAKE_PATTERN, Category.BEST_PRACTICE, Category.CODEBASE_KNOWLEDGE, Category.PREFERENCE)

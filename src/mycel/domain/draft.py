@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -14,7 +15,9 @@ from mycel.domain import fields
 from mycel.domain.ids import MemoryId, SourceId, parse_id
 from mycel.domain.marks import marks_of, refuse_marks, with_marks
 from mycel.domain.memory import (
+    FIELDS,
     NO_METADATA,
+    WRITTEN,
     MadeBy,
     Memory,
     MemoryType,
@@ -25,6 +28,7 @@ from mycel.domain.memory import (
     Visibility,
     checked_memory,
 )
+from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller, Kind, Role, Trust
 from mycel.errors import InvalidInput, InvalidState
@@ -44,23 +48,10 @@ _FOLDERS = {
     MemoryType.REFERENCE: "/docs",
 }
 _OF_AN_AGENT = frozenset({MemoryType.EPISODE, MemoryType.ARTIFACT, MemoryType.TASK_HINT})
-_UNSET: Mapping[str, Any] = {field.name: () if field.default == () else None for field in dataclass_fields(Memory)} | {
-    "metadata": NO_METADATA,
-}
-_REQUIRED = frozenset(
-    {
-        "content",
-        "type",
-        "title",
-        "path",
-        "scope",
-        "visibility",
-        "confidence",
-        "tags",
-        "allowed_roles",
-        "status",
-    }
-)
+_UNSET: Mapping[str, Any] = {row.name: row.empty for row in FIELDS.values()}
+
+
+Reader = Callable[[object, str], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +71,18 @@ def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_B
     """Checks whatever of a memory's fields a request gave. In an update, None empties a field."""
     values: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in _READERS:
+        row = WRITTEN.get(name)
+        if row is None:
             raise InvalidInput("is not a field of a memory", field=name)
-        target, reader = _READERS[name]
         if value is None:
-            # No time to live is the same as no end.
-            target = "expires_at" if name == "ttl" else target
-            if name in _REQUIRED:
+            if not row.emptied:
                 raise InvalidInput("must not be empty", field=name)
-            values[target] = _EMPTY.get(target)
-        elif name == "content":
-            values[target] = fields.filled_text(value, field=name, max_bytes=max_content)
+            # No time to live is the same as no end.
+            values["expires_at" if name == "ttl" else row.name] = row.empty
+        elif row.holds is Holds.CONTENT:
+            values[row.name] = fields.filled_text(value, field=name, max_bytes=max_content)
         else:
-            values[target] = reader(value, name)
+            values[row.name] = _reader(row)(value, name)
     ttl = values.pop("ttl", None)
     if ttl is not None and values.get("expires_at") is not None:
         raise InvalidInput("give either ttl or expires_at, not both", field="ttl")
@@ -306,35 +296,38 @@ def _moment(value: object, name: str) -> datetime:
     return fields.moment(value, field=name)
 
 
-Reader = Callable[[object, str], Any]
+def _metadata(value: object, name: str) -> Mapping[str, Any]:
+    return refuse_marks(fields.metadata(value, field=name), field=name)
 
-# The name a request uses → the name in Memory and how it is read.
-_READERS: Mapping[str, tuple[str, Reader]] = {
-    "content": ("content", _note),
-    "status": ("status", lambda value, name: fields.choice(value, Status, field=name)),
-    "type": ("type", lambda value, name: fields.choice(value, MemoryType, field=name)),
-    "title": ("title", _label),
-    "summary": ("summary", _note),
-    "tags": ("tags", lambda value, name: fields.tags(value, field=name)),
-    "category": ("category", _label),
-    "key": ("key", _label),
-    "project": ("project_id", _place),
-    "repo": ("repo_id", _place),
-    "path": ("path", lambda value, name: fields.path(value, field=name)),
-    "scope": ("scope", lambda value, name: fields.choice(value, Scope, field=name)),
-    "visibility": ("visibility", lambda value, name: fields.choice(value, Visibility, field=name)),
-    "allowed_roles": ("allowed_roles", lambda value, name: fields.choices(value, Role, field=name)),
-    "confidence": ("confidence", lambda value, name: fields.fraction(value, field=name)),
-    "ttl": ("ttl", lambda value, name: fields.lifetime(value, field=name)),
-    "expires_at": ("expires_at", _moment),
-    "observed_at": ("observed_at", _moment),
-    "metadata": ("metadata", lambda value, name: refuse_marks(fields.metadata(value, field=name), field=name)),
-    "session_id": ("session_id", _label),
-    "task_id": ("task_id", _label),
-    "rationale": ("rationale", _note),
-    "alternatives": ("alternatives", _texts),
-    "source": ("source", lambda value, name: value),
-    "needs_review": ("needs_review", lambda value, name: fields.flag(value, field=name)),
+
+def _choice_reader(options: type[StrEnum]) -> Reader:
+    return lambda value, name: fields.choice(value, options, field=name)
+
+
+def _choices_reader(options: type[StrEnum]) -> Reader:
+    return lambda value, name: fields.choices(value, options, field=name)
+
+
+@cache
+def _reader(row: FieldRow) -> Reader:
+    if row.options is not None:
+        return (_choices_reader if row.holds is Holds.CHOICES else _choice_reader)(row.options)
+    return _READERS[row.holds]
+
+
+_READERS: Mapping[Holds, Reader] = {
+    Holds.NOTE: _note,
+    Holds.NOTES: _texts,
+    Holds.TITLE: _label,
+    Holds.LABEL: _label,
+    Holds.PLACE: _place,
+    Holds.PATH: lambda value, name: fields.path(value, field=name),
+    Holds.TAGS: lambda value, name: fields.tags(value, field=name),
+    Holds.FRACTION: lambda value, name: fields.fraction(value, field=name),
+    Holds.FLAG: lambda value, name: fields.flag(value, field=name),
+    Holds.MOMENT: _moment,
+    Holds.SPAN: lambda value, name: fields.lifetime(value, field=name),
+    Holds.METADATA: _metadata,
+    # Read when the others are.
+    Holds.ORIGIN: lambda value, name: value,
 }
-_EMPTY: Mapping[str, Any] = {"metadata": NO_METADATA, "alternatives": ()}
-FIELD_NAMES = frozenset(_READERS)

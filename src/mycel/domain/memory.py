@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
 from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
+from mycel.domain.memory_field import FieldRow, Holds, Index, Panel, known, said, table_of
 from mycel.domain.team import Role, Trust
 
+# Every memory has one: None is refused, and says nothing.
+ALWAYS: Mapping[str, Any] = {"emptied": False, "unsaid": False}
+COMES_FROM: Mapping[str, Any] = {
+    "found_by": True,
+    "of_values": False,
+    "shown": False,
+    "offered": False,
+    "metavar": "ID",
+    "panel": Panel.PLACE,
+}
 NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -29,6 +41,19 @@ class MemoryType(StrEnum):
     THREAD_SUMMARY = "thread_summary"
     EPISODE = "episode"
     ARTIFACT = "artifact"
+
+
+class Category(StrEnum):
+    """The finer labels that Mycel itself uses beside a type; writers may use others."""
+
+    CONVENTION = "convention"
+    ARCHITECTURE = "architecture"
+    DECISION = "decision"
+    FACT = "fact"
+    MISTAKE_PATTERN = "mistake-pattern"
+    BEST_PRACTICE = "best-practice"
+    CODEBASE_KNOWLEDGE = "codebase-knowledge"
+    PREFERENCE = "preference"
 
 
 class Scope(StrEnum):
@@ -100,47 +125,249 @@ class EvidenceRef:
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """One version of one record. Access counters are kept apart, so reading never rewrites it.
+    """One version of one record, and the table of its fields: whatever holds for a field is said in its line here.
 
-    Without slots, so that `checked_memory` can fill it in one step.
+    Access counters are kept apart, so reading never rewrites it. Without slots, so that `checked_memory` can fill it in
+    one step.
     """
 
-    id: MemoryId
-    team: TeamName
-    type: MemoryType
-    title: str
-    content: str
-    path: str
-    scope: Scope
-    agent_id: MemberId
-    visibility: Visibility
-    status: Status
-    confidence: float
-    trust: Trust
-    source_kind: SourceKind
-    made_by: MadeBy
-    created_at: datetime
-    updated_at: datetime
-    version: int
-    category: str | None = None
-    key: str | None = None
-    summary: str | None = None
-    tags: tuple[str, ...] = ()
-    project_id: str | None = None
-    repo_id: str | None = None
-    session_id: str | None = None
-    task_id: str | None = None
-    allowed_roles: tuple[Role, ...] = ()
-    source_ref: SourceRef | None = None
-    evidence_ref: EvidenceRef | None = None
-    metadata: Mapping[str, Any] = field(default_factory=lambda: NO_METADATA, hash=False)
-    rationale: str | None = None
-    alternatives: tuple[str, ...] = ()
-    observed_at: datetime | None = None
-    expires_at: datetime | None = None
-    deleted_at: datetime | None = None
-    # How little its age takes from its rank, 0 to 1, when it was read; None in the answer to a write.
-    freshness: float | None = field(default=None, compare=False)
+    id: MemoryId = field(metadata=known(Holds.ID, "Its id", unscreened="made here"))
+    team: TeamName = field(
+        metadata=known(
+            Holds.TEAM, "Its team", stored=False, unscreened="a name that was checked when the team was added"
+        )
+    )
+    type: MemoryType = field(
+        metadata=said(
+            *(Holds.CHOICE, "What sort of memory"),
+            **ALWAYS,
+            options=MemoryType,
+            of_values=False,
+            offered=True,
+            aliases=("memory_type", "kind"),
+            metavar="TYPE",
+        )
+    )
+    content: str = field(
+        metadata=said(
+            *(Holds.CONTENT, "The text itself: one thing learned, complete enough to help without this conversation"),
+            **ALWAYS,
+            as_argument=True,
+            of_values=False,
+            index=Index.CONTENT,
+            shown=False,
+            aliases=(*("text", "memory", "body", "note", "fact", "lesson", "decision", "message", "value", "data"),),
+            option="",
+        )
+    )
+    title: str = field(
+        metadata=said(
+            *(Holds.TITLE, "At most 80 characters; by default the first sentence"),
+            emptied=False,
+            index=Index.TITLE,
+            aliases=("name", "subject", "heading"),
+        )
+    )
+    summary: str | None = field(
+        default=None,
+        # Who asks for the whole of a memory reads what it sums up.
+        metadata=said(Holds.NOTE, "A short form of the content", index=Index.SUMMARY, shown=False, offered=False),
+    )
+    tags: tuple[str, ...] = field(
+        default=(),
+        metadata=said(
+            *(Holds.TAGS, "Such as api,github"),
+            **ALWAYS,
+            index=Index.LABELS,
+            aliases=("tag", "labels", "keywords"),
+            option="--tag",
+            metavar="TAG",
+        ),
+    )
+    category: str | None = field(
+        default=None,
+        metadata=said(
+            *(Holds.LABEL, f"Such as {', '.join(Category)}"),
+            found_by=True,
+            of_values=False,
+            index=Index.LABELS,
+            aliases=("kind", "topic"),
+            metavar="NAME",
+        ),
+    )
+    key: str | None = field(
+        default=None,
+        metadata=said(
+            *(Holds.LABEL, "A short name that identifies one value, such as test-command"),
+            details="Makes it knowledge: one standing value per project, category and key",
+            found_by=True,
+            of_values=False,
+            index=Index.LABELS,
+            offered=False,
+            aliases=("name",),
+            metavar="NAME",
+        ),
+    )
+    rationale: str | None = field(
+        default=None, metadata=said(Holds.NOTE, "Why it was decided so", aliases=("why", "because"))
+    )
+    alternatives: tuple[str, ...] = field(
+        default=(), metadata=said(Holds.NOTES, "What was considered and not chosen", option="--alternative")
+    )
+    project_id: str | None = field(
+        default=None,
+        metadata=said(
+            *(Holds.PLACE, "The name of a project"),
+            request="project",
+            found_by=True,
+            of_values=False,
+            aliases=("project_id", "project_name"),
+            metavar="NAME",
+            panel=Panel.PLACE,
+        ),
+    )
+    repo_id: str | None = field(
+        default=None,
+        metadata=said(
+            *(Holds.PLACE, "The name of a repository"),
+            request="repo",
+            found_by=True,
+            aliases=("repository", "repo_id", "repo_name"),
+            metavar="NAME",
+            panel=Panel.PLACE,
+        ),
+    )
+    path: str = field(
+        metadata=said(
+            *(Holds.PATH, "A folder such as /decisions"),
+            **ALWAYS,
+            details="/projects/NAME says the project; by default it follows from type and project",
+            found_by=True,
+            of_values=False,
+            offered=False,
+            aliases=("folder", "directory", "file", "file_path", "filename"),
+            metavar="/PATH",
+            panel=Panel.PLACE,
+        )
+    )
+    scope: Scope = field(
+        metadata=said(
+            Holds.CHOICE, "Where it applies", **ALWAYS, options=Scope, of_values=False, option="", panel=Panel.PLACE
+        )
+    )
+    session_id: str | None = field(
+        default=None, metadata=said(Holds.LABEL, "The agent session it comes from", **COMES_FROM, option="--session")
+    )
+    task_id: str | None = field(
+        default=None,
+        metadata=said(Holds.LABEL, "The task it comes from", **COMES_FROM, option="--task", aliases=("task", "id")),
+    )
+    visibility: Visibility = field(
+        metadata=said(
+            *(Holds.CHOICE, "Who may read it; by default the team"),
+            **ALWAYS,
+            options=Visibility,
+            offered=True,
+            metavar="WHO",
+            panel=Panel.AUDIENCE,
+        )
+    )
+    allowed_roles: tuple[Role, ...] = field(
+        default=(),
+        metadata=said(
+            *(Holds.CHOICES, "With the visibility `role`: who may read it"),
+            **ALWAYS,
+            label="roles",
+            options=Role,
+            option="--role",
+            metavar="ROLE",
+            panel=Panel.AUDIENCE,
+        ),
+    )
+    agent_id: MemberId = field(
+        metadata=known(Holds.MEMBER, "Who wrote it", label="by", unscreened="an id that was checked when it was read")
+    )
+    status: Status = field(
+        metadata=said(
+            *(Holds.CHOICE, "What becomes of it"),
+            **ALWAYS,
+            options=Status,
+            at_first=False,
+            of_values=False,
+            shown=True,
+            metavar="STATUS",
+        )
+    )
+    confidence: float = field(
+        metadata=said(Holds.FRACTION, "How sure it is, 0 to 1", **ALWAYS, of_values=False, metavar="0..1")
+    )
+    trust: Trust = field(metadata=known(Holds.CHOICE, "How far its writer is trusted", options=Trust))
+    # None in the answer to a write.
+    freshness: float | None = field(
+        default=None,
+        compare=False,
+        metadata=known(Holds.FRACTION, "How little its age took from its rank when it was read, 0 to 1", stored=False),
+    )
+    version: int = field(metadata=known(Holds.NUMBER, "Counts its changes, from 1", shown=True))
+    created_at: datetime = field(metadata=known(Holds.MOMENT, "When it was written"))
+    updated_at: datetime = field(metadata=known(Holds.MOMENT, "When it was last changed"))
+    observed_at: datetime | None = field(
+        default=None,
+        metadata=said(Holds.MOMENT, "When it was seen or said, if not now", of_values=False, option=""),
+    )
+    expires_at: datetime | None = field(
+        default=None,
+        metadata=said(
+            Holds.MOMENT, "When its time is up", of_values=False, shown=True, option="", panel=Panel.AUDIENCE
+        ),
+    )
+    deleted_at: datetime | None = field(default=None, metadata=known(Holds.MOMENT, "When it was deleted"))
+    source_kind: SourceKind = field(metadata=known(Holds.CHOICE, "What it was drawn from", options=SourceKind))
+    made_by: MadeBy = field(metadata=known(Holds.CHOICE, "What created it", options=MadeBy))
+    source_ref: SourceRef | None = field(
+        default=None, metadata=known(Holds.ORIGIN, "Where it came from", label="source")
+    )
+    evidence_ref: EvidenceRef | None = field(
+        default=None, metadata=known(Holds.EVIDENCE, "The characters of its source that support it", label="evidence")
+    )
+    metadata: Mapping[str, Any] = field(
+        default_factory=lambda: NO_METADATA,
+        hash=False,
+        metadata=said(Holds.METADATA, "Names and values of your own", option=""),
+    )
+
+
+_BESIDE = (
+    FieldRow(
+        name="ttl",
+        holds=Holds.SPAN,
+        request="ttl",
+        of_values=False,
+        about="Forget it after 12h, 7d, 4w and so on",
+        option="--ttl",
+        metavar="SPAN",
+        panel=Panel.AUDIENCE,
+    ),
+    FieldRow(name="source", holds=Holds.ORIGIN, request="source", about="Where it came from"),
+    FieldRow(
+        name="needs_review",
+        holds=Holds.FLAG,
+        request="needs_review",
+        emptied=False,
+        unsaid=False,
+        of_values=False,
+        about="Send it to the inbox for a human first",
+        option="--needs-review",
+        panel=Panel.WRITING,
+    ),
+)
+_TABLE = table_of(Memory, _BESIDE)
+FIELDS: Mapping[str, FieldRow] = MappingProxyType({one.name: _TABLE[one.name] for one in dataclass_fields(Memory)})
+# By their names in a request, the words beside the fields included.
+WRITTEN: Mapping[str, FieldRow] = MappingProxyType({row.request: row for row in _TABLE.values() if row.written})
+INDEXED: Mapping[Index, tuple[str, ...]] = MappingProxyType(
+    {index: tuple(row.name for row in FIELDS.values() if row.index is index) for index in Index}
+)
 
 
 def checked_memory(values: dict[str, Any]) -> Memory:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
+from typing import cast
 
 from mycel.domain.envelope import (
     NOTICE,
@@ -19,6 +21,7 @@ from mycel.domain.envelope import (
 from mycel.domain.ids import TeamName
 from mycel.domain.marks import CONTESTED
 from mycel.domain.memory import Memory
+from mycel.domain.memory_field import FieldRow, Holds
 
 CUT_MARK = " …"
 # A shorter beginning tells its reader nothing.
@@ -159,3 +162,12 @@ def _shown(start: str, text: str, memory: Memory, *, tokens: int) -> str | None:
         return start + text
     found = excerpt(text, memory, tokens=tokens - line_tokens(start))
     return None if found is None else start + found
+
+
+def field_text(row: FieldRow, value: object) -> str:
+    """A field of a memory in words."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return ("; " if row.holds is Holds.NOTES else ", ").join(cast(tuple[str, ...], value))
+    return str(value)

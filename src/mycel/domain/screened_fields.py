@@ -1,7 +1,7 @@
-"""What the fields of records hold, said once for each field by its name.
+"""Which texts of records are screened, by the names of their fields.
 
 Whatever is not named here is text that somebody wrote: it is masked, and looked at for orders to its reader, however
-deep it lies. A field is left out only with a reason.
+deep it lies. A field is left out only with a reason; the fields of a memory say theirs themselves.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
+from mycel.domain.memory import FIELDS
+
 # Names by which things are found again: a masked one would find nothing, so a secret in one is refused.
 NAMES = frozenset(
     {
-        *("name", "key", "category", "path", "folder"),
-        *("project_id", "repo_id", "session_id", "task_id", "thread_id", "message_id"),
+        *("name", "folder", "thread_id", "message_id"),
+        *(row.name for row in FIELDS.values() if row.found_by),
     }
 )
 # Why nobody can write what they like there. Numbers, moments and choices hold no text in the first place.
 NOT_SCREENED: Mapping[str, str] = {
-    "id": "made here",
     "source_id": "made here",
-    "team": "a name that was checked when the team was added",
-    "agent_id": "an id that was checked when it was read",
     "sha256": "computed here",
+    **{row.name: row.unscreened for row in FIELDS.values() if row.unscreened},
 }
 
 

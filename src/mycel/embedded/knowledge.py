@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Unpack
 
-from mycel.contracts.knowledge_api import KnowledgeFields
+from mycel.contracts.written_fields import KnowledgeFields
 from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Page

@@ -10,14 +10,13 @@ from typing import Any, Unpack
 
 from mycel.contracts.memory_fields import (
     CaptureFields,
-    ChangedFields,
     FilterFields,
-    MemoryFields,
     Messages,
     PolicyFields,
     TaskFields,
     TaskResultFields,
 )
+from mycel.contracts.written_fields import ChangedFields, MemoryFields
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade

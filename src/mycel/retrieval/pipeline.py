@@ -12,6 +12,7 @@ from math import log, prod
 
 from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
+from mycel.domain.memory_field import Index
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, Signals
@@ -27,7 +28,7 @@ from mycel.retrieval.arms import (
     search_by_words,
 )
 from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
-from mycel.retrieval.columns import labels_of
+from mycel.retrieval.columns import text_in
 from mycel.retrieval.fusion import (
     BM25_WEIGHT,
     Evidence,
@@ -408,5 +409,7 @@ class _Search:
 
 def searched_text(memory: Memory) -> str:
     """Everything of a memory that words are looked for in."""
-    text = embedded_text(title=memory.title, content=memory.content)
-    return "\n".join(filter(None, [text, memory.summary, labels_of(vars(memory))]))
+    title, content, *others = (
+        text_in(vars(memory), index) for index in (Index.TITLE, Index.CONTENT, Index.SUMMARY, Index.LABELS)
+    )
+    return "\n".join(filter(None, [embedded_text(title=title, content=content), *others]))

@@ -13,15 +13,14 @@ from mycel.contracts.store import Transaction
 from mycel.domain.archive import Header, MemoryRecord, Record, Taken
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import PLACE_RELATIONS, Link
-from mycel.domain.marks import PREFIX
-from mycel.domain.memory import MadeBy, Memory, SourceKind, SourceRef, Status
+from mycel.domain.marks import without_marks
+from mycel.domain.memory import FIELDS, MadeBy, Memory, SourceKind, SourceRef, Status
 from mycel.domain.team import Caller, Trust
 from mycel.errors import InvalidInput
 from mycel.services.prepared import PreparedMemory
 from mycel.services.write import Writing
 
 _STANDING = {Status.ACTIVE, Status.INBOX}
-_KEPT = ("title", "summary", "category", "key", "path", "session_id", "task_id", "rationale", "expires_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +102,14 @@ def _same(known: Link, link: Link) -> bool:
 
 def _said(memory: Memory) -> Mapping[str, Any]:
     """As if the caller had said it; what Mycel itself has marked is its own."""
+    said = {
+        row.request: getattr(memory, row.name)
+        for row in FIELDS.values()
+        if row.written and row.at_first and not row.as_argument
+    }
+    said = {name: None if value == () else value for name, value in said.items()}
     return {
-        **{name: getattr(memory, name) for name in _KEPT},
-        "type": memory.type.value,
-        "scope": memory.scope.value,
-        "visibility": memory.visibility.value,
-        "allowed_roles": list(memory.allowed_roles) or None,
-        "tags": list(memory.tags) or None,
-        "project": memory.project_id,
-        "repo": memory.repo_id,
-        "confidence": memory.confidence,
-        "alternatives": list(memory.alternatives) or None,
+        **said,
         "observed_at": memory.observed_at or memory.created_at,
-        "metadata": {name: value for name, value in memory.metadata.items() if not name.startswith(PREFIX)} or None,
+        "metadata": without_marks(memory.metadata) or None,
     }

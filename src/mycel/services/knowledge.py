@@ -12,7 +12,7 @@ from mycel.domain import fields
 from mycel.domain.category import Category
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.knowledge import is_knowledge, is_rival
-from mycel.domain.memory import Memory, MemoryType, Status, Version, Visibility
+from mycel.domain.memory import WRITTEN, Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.query import Filters, Order, Page
 from mycel.domain.recall import Recall
 from mycel.domain.team import Caller
@@ -26,12 +26,8 @@ from mycel.services.write import Writing, change_own
 _HOLDS = "another value holds"
 # The widest audience first: it is what most readers mean by the value of a key.
 _BY_AUDIENCE = list(Visibility)
-_SAID = frozenset(
-    {
-        "title", "summary", "tags", "repo", "visibility", "allowed_roles", "rationale", "alternatives", "source",
-        "metadata", "project", "category", "key", "confidence", "idempotency_key",
-    }
-)  # fmt: skip
+_ARGUMENTS = ("project", "category", "key", "confidence", "idempotency_key")
+_SAID = frozenset({*_ARGUMENTS, *(row.request for row in WRITTEN.values() if row.of_values)})
 
 
 class Knowledge:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from mycel.access.rules import require_second_person
 from mycel.access.scope import read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Transaction
 from mycel.domain.ids import MemberId
 from mycel.domain.marks import without_marks
-from mycel.domain.memory import Memory, Status
+from mycel.domain.memory import FIELDS, Memory, Status
+from mycel.domain.memory_field import TEXTS
 from mycel.domain.team import Caller, Kind
 from mycel.services.screening import suspicion
 
@@ -45,4 +48,8 @@ def _writers(transaction: Transaction, caller: Caller, memory: Memory) -> set[Me
 
 
 def _text(memory: Memory) -> tuple[object, ...]:
-    return memory.title, memory.content, memory.summary, memory.rationale, memory.alternatives, memory.tags
+    """What somebody wrote to be read; a name by which it is found is no message."""
+    return (*_WORDS(memory), without_marks(memory.metadata))
+
+
+_WORDS = attrgetter(*(row.name for row in FIELDS.values() if row.holds in TEXTS and not row.found_by))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from mycel.domain.memory import WRITTEN
 from mycel.wire.constraints import AUDIENCE, CONSTRAINTS, ENDING
 from mycel.wire.operations import Operation, accepts_none
 from mycel.wire.schemas import DEFINITIONS, DEFINITIONS_AT, ID, NULL, TAG_LIST, TAGS, Schema, closed, either, nullable
@@ -12,8 +13,6 @@ from mycel.wire.vocabulary import meaning_of
 
 # A query is part of an address, which many on its way cut short.
 MAX_IN_QUERY = 4096
-# What Python takes as None and a memory cannot be without.
-_NEVER_EMPTY = frozenset({("update", "title")})
 # The status of what waits in the inbox is known.
 _NOT_ASKED = frozenset({("inbox", "status")})
 # Whose length follows from something else.
@@ -57,8 +56,13 @@ def _meaning(operation: Operation, name: str) -> Schema:
     schema = meaning_of(name, operation=operation.name)
     if operation.in_query:
         return _in_query(schema)
-    empty = accepts_none(operation.fields[name]) and (operation.name, name) not in _NEVER_EMPTY
+    empty = accepts_none(operation.fields[name]) and not _is_kept(operation, name)
     return nullable(schema) if empty else schema
+
+
+def _is_kept(operation: Operation, name: str) -> bool:
+    """What Python takes as None and a memory cannot be without."""
+    return operation.name == "update" and name in WRITTEN and not WRITTEN[name].emptied
 
 
 def _in_query(schema: Schema) -> Schema:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from mycel.domain.artifact import ArtifactType
-from mycel.domain.memory import SourceKind
+from mycel.domain.memory import WRITTEN, SourceKind
 from mycel.domain.team import Kind, Role
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.wire.constraints import AUDIENCE, ENDING, EXPIRY
@@ -34,10 +34,6 @@ from mycel.wire.schemas import (
 )
 from mycel.wire.vocabulary import meaning_of
 
-# A memory always has them, so an edit cannot empty them.
-_KEPT = frozenset(
-    {"content", "type", "title", "path", "scope", "visibility", "confidence", "tags", "allowed_roles", "status"}
-)
 _OF_UPDATES_ALONE = frozenset({"id", "status", "needs_review", "expected_version", "reason", IDEMPOTENCY})
 _SPOKEN = ["message", "text", "input_text", "output_text"]
 _PLAIN = text(MAX_TRANSCRIPT_BYTES)
@@ -51,7 +47,7 @@ def definitions() -> Mapping[str, Schema]:
         "NewMemory": _emptiable("save", {IDEMPOTENCY}, required=["content"], allOf=[AUDIENCE, EXPIRY]),
         "Edits": closed(
             {
-                name: schema if name in _KEPT else nullable(schema)
+                name: nullable(schema) if WRITTEN[name].emptied else schema
                 for name, schema in _meanings("update", _OF_UPDATES_ALONE).items()
             },
             allOf=[EXPIRY],

@@ -25,7 +25,8 @@ from mycel.domain.limits import (
     MOST_TOKEN_BUDGET,
 )
 from mycel.domain.link import Relation
-from mycel.domain.memory import MadeBy, MemoryType, Scope, Status, Visibility
+from mycel.domain.memory import WRITTEN, MadeBy, MemoryType, Scope, Status
+from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
 from mycel.domain.search_request import MAX_QUERY_BYTES, Ranking
@@ -73,27 +74,47 @@ from mycel.wire.schemas import (
 _SPAN = either(LIFETIME, {"const": NEVER})
 _ORDERS = "created_at|updated_at|title|path"
 
+_BY_KIND: Mapping[Holds, Schema] = {
+    Holds.CONTENT: CONTENT,
+    Holds.NOTE: NOTE,
+    Holds.NOTES: one_or_more(NOTE),
+    Holds.TITLE: LABEL,
+    Holds.LABEL: LABEL,
+    Holds.PLACE: PLACE,
+    Holds.PATH: PATH,
+    Holds.TAGS: TAGS,
+    Holds.FRACTION: FRACTION,
+    Holds.FLAG: FLAG,
+    Holds.MOMENT: MOMENT,
+    Holds.SPAN: LIFETIME,
+    Holds.METADATA: METADATA,
+    Holds.ORIGIN: ref("Origin"),
+}
+
+
+def _of_field(row: FieldRow) -> Schema:
+    if row.options is None:
+        return _BY_KIND[row.holds]
+    return one_or_more(one_of(row.options)) if row.holds is Holds.CHOICES else one_of(row.options)
+
+
 WORDS: Mapping[str, Schema] = MappingProxyType(
     {
+        **{name: _of_field(row) for name, row in WRITTEN.items()},
         "about": {**MEMBER, "description": "The person it is about; by default the caller."},
         "action": one_of(Action),
         "after": whole(0, 2**63 - 1, description="Only changes after this sequence number."),
         "agent": {**LABEL, "description": "Who wrote it."},
         "agent_id": {**MEMBER, "description": "Who did it; by default the caller."},
-        "allowed_roles": one_or_more(one_of(Role), description="With the visibility `role`: who may read it."),
-        "alternatives": one_or_more(NOTE),
         "approach": NOTE,
         "artifacts": listed(ref("TaskArtifact"), most=MAX_ARTIFACTS),
         "as_of": {**MOMENT, "description": "What was believed at that moment."},
         "by": one_of(RateBy),
         "capture_mode": one_of(CaptureMode),
-        "category": LABEL,
         "checksum": {"type": "string", "pattern": "^[0-9a-fA-F]{64}$", "description": "A SHA-256."},
         "closed": FLAG,
-        "confidence": FRACTION,
         "confirmed": FLAG,
         "consolidate_every": _SPAN,
-        "content": {**CONTENT, "description": "What is to be remembered."},
         "cursor": MEMORY_CURSOR,
         "deleted": FLAG,
         "description": CONTENT,
@@ -103,7 +124,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "episodes_kept": _SPAN,
         "event_id": ID,
         "expected_version": whole(1, MAX_COUNT, description="A conflict unless the memory is at this version."),
-        "expires_at": MOMENT,
         "extract": FLAG,
         "folder": filled(MAX_NOTED_BYTES),
         "from_id": ID,
@@ -113,7 +133,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "inbox_kept": _SPAN,
         "items": listed(ref("NewMemory"), most=MAX_ITEMS),
         "keep_content": FLAG,
-        "key": LABEL,
         "kind": one_of(Kind),
         "knowledge": FLAG,
         "label": LABEL,
@@ -129,12 +148,9 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "member_id": MEMBER,
         "memory_id": ID,
         "messages": ref("Messages"),
-        "metadata": METADATA,
         "min_relevance": {**FRACTION, "description": "0 also lists whatever else the filters leave."},
         "missing": {**ID, "description": "A memory that the recalled search did not find."},
         "name": LABEL,
-        "needs_review": FLAG,
-        "observed_at": MOMENT,
         "order_by": {
             "type": "string",
             "pattern": f"^-?(?:{_ORDERS})$|^(?:{_ORDERS}) (?:ASC|DESC|asc|desc)$",
@@ -144,60 +160,48 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "output": text(MAX_TASK_OUTPUT_BYTES),
         "over": either(ID, listed(ID, most=MAX_ITEMS, minItems=1)),
         "parent": TEAM,
-        "path": PATH,
         "private": FLAG,
-        "project": PLACE,
         "promote": one_of(Promote),
         "promote_from": FRACTION,
         "purge_after": _SPAN,
         "query": text(MAX_QUERY_BYTES),
         "ranking": one_of(Ranking),
-        "rationale": NOTE,
         "reason": filled(MAX_REASON_BYTES),
         "recall_id": ID,
         "relation": one_of(Relation),
         "remote": filled(MAX_NOTED_BYTES),
-        "repo": PLACE,
         "report_id": ID,
         "result": ref("TaskResult"),
         "review": some_of(MemoryType, or_else=(ALL, NONE)),
         "role": one_of(Role),
-        "scope": one_of(Scope),
         "scopes": some_of(Scope),
         "secrets": one_of(Secrets),
-        "session_id": LABEL,
         "since": MOMENT,
         "size_bytes": whole(0, MAX_COUNT),
-        "source": ref("Origin"),
         "source_id": ID,
         "state": one_of(EventState),
-        "status": one_of(Status),
-        "summary": NOTE,
-        "tags": TAGS,
         "task": {**NOTE, "description": "What is to be done, or the id of a task that was tried before."},
-        "task_id": LABEL,
         "team": {**LABEL, "description": "Another team that the caller's role lets it read."},
         "teams": listed(ref("NewTeam"), most=MAX_TEAMS),
         "text": filled(MAX_QUERY_BYTES),
         "thread": LABEL,
         "thread_id": LABEL,
-        "title": LABEL,
         "to_id": {**LINKED, "description": "A memory, or `project:NAME` or `repo:NAME`."},
         "token": {**LABEL, "description": "Its id or its secret."},
         "token_budget": whole(LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET),
         "tokens_in": whole(0, MAX_COUNT),
         "tokens_out": whole(0, MAX_COUNT),
         "trust": one_of(Trust),
-        "ttl": LIFETIME,
-        "type": one_of(MemoryType),
         "until": MOMENT,
         "uri": LABEL,
         "useful": FLAG,
         "value": CONTENT,
-        "visibility": one_of(Visibility),
         "what_went_wrong": filled(4 * MAX_NOTE_BYTES),
     }
 )
+# Where they are the fields of a memory, they say so; elsewhere the same names hold other things.
+_OF_A_MEMORY: Mapping[str, Schema] = {name: {**WORDS[name], "description": row.help} for name, row in WRITTEN.items()}
+_OF_A_VALUE = {name: schema for name, schema in _OF_A_MEMORY.items() if WRITTEN[name].of_values}
 _FILTERS: Mapping[str, Schema] = {
     "project": LABEL,
     "repo": LABEL,
@@ -210,6 +214,8 @@ _OF_A_MEMBER: Mapping[str, Schema] = {"id": MEMBER, "team": TEAM}
 
 OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
     {
+        "save": _OF_A_MEMORY,
+        "update": _OF_A_MEMORY,
         "list": _FILTERS,
         "search": _FILTERS,
         "inbox": _FILTERS,
@@ -226,7 +232,7 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "knowledge.list": _OF_PROJECT,
         "knowledge.candidates": _OF_PROJECT,
         "knowledge.search": _OF_PROJECT,
-        "knowledge.upsert": {"expected_version": whole(0, MAX_COUNT)},
+        "knowledge.upsert": {**_OF_A_VALUE, "expected_version": whole(0, MAX_COUNT)},
         "knowledge.import_markdown": {"text": filled(MAX_SHARED_TEXT_BYTES)},
         "episodes.list": _OF_EPISODES,
         "episodes.success_rates": _OF_EPISODES,

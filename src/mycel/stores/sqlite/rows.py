@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any
 
 from mycel.domain.change import Audience
 from mycel.domain.ids import MemberId, SourceId, TeamName
 from mycel.domain.memory import (
-    NO_METADATA,
+    FIELDS,
     EvidenceRef,
-    MadeBy,
     Memory,
     MemoryType,
-    Scope,
-    SourceKind,
     SourceRef,
-    Status,
     Version,
     Visibility,
     checked_memory,
 )
-from mycel.domain.team import Role, Trust
+from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.team import Role
 
 Row = tuple[Any, ...]
+Pack = Callable[[Any], Any]
+Unpack = Callable[[Any], Any]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _EXACT_AS_FLOAT = 2**32 * 1_000_000
 
-MEMORY_COLUMNS = (
-    "id", "visibility", "agent_id", "allowed_roles", "status", "deleted_at", "expires_at", "type", "scope",
-    "project_id", "repo_id", "path", "created_at", "updated_at", "category", "key", "session_id", "task_id",
-    "observed_at", "version", "confidence", "trust", "source_kind", "made_by", "source_ref", "evidence_ref",
-    "tags", "title", "summary", "metadata", "rationale", "alternatives", "content",
-)  # fmt: skip
+_STORED = tuple(row for row in FIELDS.values() if row.stored)
+MEMORY_COLUMNS = tuple(row.name for row in _STORED)
 HISTORY_COLUMNS = ("valid_from", "changed_by", "reason")
 
-# Looking a member up in a dictionary costs a tenth of calling its enum.
 _VISIBILITY = {item.value: item for item in Visibility}
-_STATUS = {item.value: item for item in Status}
 _TYPE = {item.value: item for item in MemoryType}
-_SCOPE = {item.value: item for item in Scope}
-_TRUST = {item.value: item for item in Trust}
-_SOURCE_KIND = {item.value: item for item in SourceKind}
-_MADE_BY = {item.value: item for item in MadeBy}
 _ROLE = {item.value: item for item in Role}
 
 
@@ -108,85 +98,27 @@ def audience_from(visibility: str, agent_id: str, allowed_roles: str | None) -> 
 
 def memory_row(memory: Memory) -> Row:
     """The values of MEMORY_COLUMNS."""
-    source, evidence = memory.source_ref, memory.evidence_ref
-    return (
-        memory.id,
-        memory.visibility,
-        memory.agent_id,
-        packed_roles(memory.allowed_roles),
-        memory.status,
-        micros_or_none(memory.deleted_at),
-        micros_or_none(memory.expires_at),
-        memory.type,
-        memory.scope,
-        memory.project_id,
-        memory.repo_id,
-        memory.path,
-        micros(memory.created_at),
-        micros(memory.updated_at),
-        memory.category,
-        memory.key,
-        memory.session_id,
-        memory.task_id,
-        micros_or_none(memory.observed_at),
-        memory.version,
-        memory.confidence,
-        memory.trust,
-        memory.source_kind,
-        memory.made_by,
-        source and packed([source.source_id, source.thread_id, source.message_id, source.uri]),
-        evidence and packed([evidence.source_id, evidence.start, evidence.end]),
-        packed(memory.tags),
-        memory.title,
-        memory.summary,
-        packed(dict(memory.metadata)) if memory.metadata else None,
-        memory.rationale,
-        packed(memory.alternatives),
-        memory.content,
-    )
+    row = list(_VALUES(memory))
+    for place, pack in _PACKED:
+        # Nothing packed is false but what is empty.
+        row[place] = pack(row[place]) if row[place] else None
+    return tuple(row)
 
 
 def memory_from(row: Row, team: TeamName) -> Memory:
     """From the values of MEMORY_COLUMNS; anything after them is not looked at."""
-    return checked_memory(
-        {
-            "team": team,
-            "id": row[0],
-            "visibility": _VISIBILITY[row[1]],
-            "agent_id": row[2],
-            "allowed_roles": roles_from(row[3]) if row[3] else (),
-            "status": _STATUS[row[4]],
-            "deleted_at": None if row[5] is None else moment(row[5]),
-            "expires_at": None if row[6] is None else moment(row[6]),
-            "type": _TYPE[row[7]],
-            "scope": _SCOPE[row[8]],
-            "project_id": row[9],
-            "repo_id": row[10],
-            "path": row[11],
-            "created_at": moment(row[12]),
-            "updated_at": moment(row[13]),
-            "category": row[14],
-            "key": row[15],
-            "session_id": row[16],
-            "task_id": row[17],
-            "observed_at": None if row[18] is None else moment(row[18]),
-            "version": row[19],
-            "confidence": row[20],
-            "trust": _TRUST[row[21]],
-            "source_kind": _SOURCE_KIND[row[22]],
-            "made_by": _MADE_BY[row[23]],
-            "source_ref": SourceRef(*json.loads(row[24])) if row[24] else None,
-            "evidence_ref": _evidence(row[25]) if row[25] else None,
-            "tags": unpacked_texts(row[26]) if row[26] else (),
-            "title": row[27],
-            "summary": row[28],
-            "metadata": MappingProxyType(json.loads(row[29])) if row[29] else NO_METADATA,
-            "rationale": row[30],
-            "alternatives": unpacked_texts(row[31]) if row[31] else (),
-            "content": row[32],
-            "freshness": None,
-        }
-    )
+    values: dict[str, Any] = dict(zip(MEMORY_COLUMNS, row, strict=False))
+    values |= _choices_from(_CHOICES_IN(row))
+    for name, unpack in _ALWAYS_PACKED:
+        values[name] = unpack(values[name])
+    for name, unpack, empty in _MAYBE_PACKED:
+        if (found := values[name]) is not None:
+            values[name] = unpack(found)
+        elif empty is not None:
+            values[name] = empty
+    values["team"] = team
+    values["freshness"] = None
+    return checked_memory(values)
 
 
 def version_from(row: Row, team: TeamName) -> Version:
@@ -195,6 +127,60 @@ def version_from(row: Row, team: TeamName) -> Version:
     return Version(memory_from(row, team), moment(valid_from), moment_or_none(valid_to), MemberId(changed_by), reason)
 
 
-def _evidence(packed_ref: str) -> EvidenceRef:
-    source_id, start, end = json.loads(packed_ref)
+def _packed_source(source: SourceRef) -> str | None:
+    return packed([source.source_id, source.thread_id, source.message_id, source.uri])
+
+
+def _source_from(value: str) -> SourceRef:
+    return SourceRef(*json.loads(value))
+
+
+def _packed_evidence(evidence: EvidenceRef) -> str | None:
+    return packed([evidence.source_id, evidence.start, evidence.end])
+
+
+def _evidence_from(value: str) -> EvidenceRef:
+    source_id, start, end = json.loads(value)
     return EvidenceRef(SourceId(source_id), start, end)
+
+
+def _packed_metadata(metadata: Mapping[str, Any]) -> str | None:
+    return packed(dict(metadata))
+
+
+def _metadata_from(value: str) -> Mapping[str, Any]:
+    return MappingProxyType(json.loads(value))
+
+
+_PACKS: Mapping[Holds, tuple[Pack, Unpack]] = {
+    Holds.MOMENT: (micros, moment),
+    Holds.TAGS: (packed, unpacked_texts),
+    Holds.NOTES: (packed, unpacked_texts),
+    Holds.CHOICES: (packed_roles, roles_from),
+    Holds.METADATA: (_packed_metadata, _metadata_from),
+    Holds.ORIGIN: (_packed_source, _source_from),
+    Holds.EVIDENCE: (_packed_evidence, _evidence_from),
+}
+
+
+_CHOICES = tuple(row for row in _STORED if row.options is not None)
+
+
+# Few choices go together in the rows of a team; looking all of them up at once costs as much as one.
+@lru_cache(maxsize=4096)
+def _choices_from(packed_choices: tuple[str | None, ...]) -> dict[str, Any]:
+    return {row.name: _choice_from(row, value) for row, value in zip(_CHOICES, packed_choices, strict=True)}
+
+
+def _choice_from(row: FieldRow, value: str | None) -> Any:
+    if row.options is None or value is None:
+        return row.empty
+    return tuple(map(row.options, json.loads(value))) if row.holds is Holds.CHOICES else row.options(value)
+
+
+_CHOICES_IN = itemgetter(*(place for place, row in enumerate(_STORED) if row.options is not None))
+_VALUES = attrgetter(*MEMORY_COLUMNS)
+_PACKED = tuple((place, _PACKS[row.holds][0]) for place, row in enumerate(_STORED) if row.holds in _PACKS)
+_UNPACKED = tuple((row, _PACKS[row.holds][1]) for row in _STORED if row.holds in _PACKS and row.options is None)
+_ALWAYS_PACKED = tuple((row.name, unpack) for row, unpack in _UNPACKED if row.required)
+_MAYBE_PACKED = tuple((row.name, unpack, row.empty) for row, unpack in _UNPACKED if not row.required)

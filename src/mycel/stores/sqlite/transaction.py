@@ -29,7 +29,7 @@ from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, Step
 from mycel.domain.team import ENGINE
 from mycel.errors import NotFound
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.columns import indexed_text, searched_values
 from mycel.stores.sqlite import (
     artifacts,
     cascades,
@@ -78,11 +78,6 @@ _LOG = Statement(
     f"INSERT INTO changes ({', '.join(changes.LOG_COLUMNS)}) VALUES ",
     f"({', '.join('?' * len(changes.LOG_COLUMNS))})",
 )
-
-
-def _searched(memory: Memory) -> tuple[object, ...]:
-    """The texts behind the words; telling that they are the same costs nothing beside analysing them."""
-    return memory.title, memory.summary, memory.content, memory.tags, memory.category, memory.key
 
 
 class SqliteTransaction:
@@ -206,7 +201,7 @@ class SqliteTransaction:
         self.connection.execute(_KEEP_VERSION, (micros(self.committed_at), before.id))
         row = (*self._row(after, by, reason), after.id)
         number = self.connection.execute(_REPLACE, row).fetchone()[0]
-        if _searched(after) != _searched(before) or indexed_apart(before, after):
+        if searched_values(after) != searched_values(before) or indexed_apart(before, after):
             remove_words(self._later, number=number)
             add_words(self._later, after, words or indexed_text(after), number=number)
         if MemoryType.EPISODE in (before.type, after.type):

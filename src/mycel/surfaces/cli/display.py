@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mycel.domain.envelope import kind_of, under_key
-from mycel.domain.memory import Status
+from mycel.domain.memory import FIELDS, Status
+from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.rendering import field_text
 from mycel.surfaces.cli import charts
 from mycel.surfaces.cli.output import (
     Column,
@@ -84,12 +86,7 @@ def show_memory(
 ) -> None:
     print_lines([line((title_of(memory), "bold"))])
     print_lines(labelled(name, value) for name, value in _fields(memory) if value)
-    print_lines([line(""), line(memory.content)])
-    if memory.rationale:
-        print_lines([line(""), line(("rationale", "dim")), line(memory.rationale, indent=2)])
-    if memory.alternatives:
-        chosen_against = [line(f"- {alternative}", indent=2) for alternative in memory.alternatives]
-        print_lines([line(""), line(("alternatives", "dim")), *chosen_against])
+    show_texts(memory)
     if versions is not None:
         print_lines([line(""), line(("history", "bold")), *map(_version_line, versions)])
     if links is not None:
@@ -191,50 +188,36 @@ def _marked(snippet: str) -> Iterator[str | tuple[str, str]]:
         yield (part, "bold") if place % 2 else part
 
 
-def _fields(memory: Memory) -> list[tuple[str, str]]:
-    source = memory.source_ref
-    return [
-        ("id", memory.id),
-        ("type", memory.type),
-        ("status", memory.status if memory.deleted_at is None else f"{memory.status}, deleted"),
-        ("summary", memory.summary or ""),
-        ("team", memory.team),
-        ("path", memory.path),
-        ("scope", memory.scope),
-        ("project", memory.project_id or ""),
-        ("repo", memory.repo_id or ""),
-        ("category", memory.category or ""),
-        ("key", memory.key or ""),
-        ("tags", ", ".join(memory.tags)),
-        ("by", memory.agent_id),
-        ("visibility", _audience(memory)),
-        ("confidence", f"{memory.confidence:g}"),
-        ("trust", memory.trust),
-        ("freshness", "" if memory.freshness is None else f"{memory.freshness:.2f}"),
-        ("version", str(memory.version)),
-        ("created", moment(memory.created_at)),
-        ("updated", moment(memory.updated_at)),
-        ("observed", moment(memory.observed_at)),
-        ("expires", moment(memory.expires_at)),
-        ("deleted", moment(memory.deleted_at)),
-        ("session", memory.session_id or ""),
-        ("task", memory.task_id or ""),
-        ("origin", f"{memory.source_kind}, {memory.made_by}"),
-        (
-            "source",
-            "" if source is None else _places(source.source_id, source.thread_id, source.message_id, source.uri),
-        ),
-        ("metadata", ", ".join(f"{name}={value!r}" for name, value in memory.metadata.items())),
-    ]
+def show_texts(memory: Memory) -> None:
+    """What it says: its content, then its notes."""
+    print_lines([line(""), line(memory.content)])
+    for row in FIELDS.values():
+        value = getattr(memory, row.name)
+        if value and row.holds is Holds.NOTE:
+            print_lines([line(""), line((row.label, "dim")), line(value, indent=2)])
+        elif value and row.holds is Holds.NOTES:
+            print_lines([line(""), line((row.label, "dim")), *(line(f"- {one}", indent=2) for one in value)])
 
 
-def _audience(memory: Memory) -> str:
-    roles = f": {', '.join(memory.allowed_roles)}" if memory.allowed_roles else ""
-    return f"{memory.visibility}{roles}"
+def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Those on one line."""
+    for row in FIELDS.values():
+        if row.holds not in {Holds.TITLE, Holds.CONTENT, Holds.NOTE, Holds.NOTES, Holds.EVIDENCE}:
+            value = getattr(memory, row.name)
+            if value is not None:
+                yield row.label, _text(row, value)
 
 
-def _places(*places: str | None) -> str:
-    return " ".join(filter(None, places))
+def _text(row: FieldRow, value: Any) -> str:
+    if row.holds is Holds.MOMENT:
+        return moment(value)
+    if row.holds is Holds.FRACTION:
+        return f"{value:.2f}"
+    if row.holds is Holds.ORIGIN:
+        return " ".join(filter(None, (value.source_id, value.thread_id, value.message_id, value.uri)))
+    if row.holds is Holds.METADATA:
+        return ", ".join(f"{name}={one!r}" for name, one in value.items())
+    return field_text(row, value)
 
 
 def _version_line(version: Version) -> Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -15,11 +15,11 @@ from mycel.surfaces.cli.display import moment, show_more, show_written, when
 from mycel.surfaces.cli.invocation import Command, Group, ListingGroup, invocation
 from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.material import FROM_INPUT, content_of, read_material
-from mycel.surfaces.cli.options import given, naming
+from mycel.surfaces.cli.options import naming, with_fields
 from mycel.surfaces.cli.output import Column, note, one_line, print_table
 
 if TYPE_CHECKING:
-    from mycel.contracts.knowledge_api import KnowledgeFields
+    from mycel.contracts.written_fields import KnowledgeFields
     from mycel.domain.knowledge import ImportReport
     from mycel.domain.memory import Memory, Version
     from mycel.domain.query import Page
@@ -83,20 +83,16 @@ def get(
     call.answer(found, lambda: display.show_memory(found))
 
 
+@with_fields(lambda row: row.of_values)
 def set_value(
     context: typer.Context,
     key: KeyArgument,
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The value; `-` reads it from standard input.")],
     *,
+    fields: dict[str, Any],
     project: options.Project = None,
     category: Category = "fact",
     confidence: options.Confidence = None,
-    tag: options.Tag = None,
-    repo: options.Repo = None,
-    rationale: options.Rationale = None,
-    alternative: options.Alternative = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
     expected_version: Annotated[
         int | None,
         typer.Option(metavar="N", help="Fail unless the standing value is at this version; 0 if there must be none."),
@@ -107,16 +103,6 @@ def set_value(
 
     It replaces what is less sure, and what the same member is as sure of; otherwise it waits for an arbiter.
     """
-    fields = given(
-        {
-            "tags": tag,
-            "repo": repo,
-            "rationale": rationale,
-            "alternatives": alternative,
-            "visibility": visibility,
-            "allowed_roles": role,
-        }
-    )
     call = invocation(context)
     text = content_of(value, field="value")
     with call.memory() as memory:

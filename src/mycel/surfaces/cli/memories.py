@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from mycel.domain.memory import Status
 from mycel.errors import AccessDenied, Unavailable
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
 from mycel.surfaces.cli.material import content_of
-from mycel.surfaces.cli.options import any_of, clear_fields, given
+from mycel.surfaces.cli.options import clear_fields, given, with_fields
 from mycel.surfaces.cli.output import one_line
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi
-    from mycel.contracts.memory_fields import ChangedFields, MemoryFields
+    from mycel.contracts.written_fields import ChangedFields, MemoryFields
     from mycel.domain.receipt import Receipt
     from mycel.surfaces.cli.invocation import AnyWorkspace
 
@@ -33,59 +32,21 @@ def add_to(app: typer.Typer) -> None:
         app.command(name, cls=Command, rich_help_panel="Write")(command)
 
 
+@with_fields(lambda row: row.at_first)
 def save(
     context: typer.Context,
     content: Annotated[
         str, typer.Argument(metavar="CONTENT", help="The text to remember; `-` reads it from standard input.")
     ],
     *,
-    type: options.Type = None,
-    title: options.Title = None,
-    summary: options.Summary = None,
-    tag: options.Tag = None,
-    category: options.Category = None,
-    key: options.Key = None,
-    rationale: options.Rationale = None,
-    alternative: options.Alternative = None,
-    confidence: options.Confidence = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    path: options.PathOption = None,
-    session: options.AgentSession = None,
-    task: options.Task = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
-    ttl: options.Ttl = None,
-    needs_review: options.NeedsReview = False,
+    fields: dict[str, Any],
     idempotency_key: options.IdempotencyKey = None,
 ) -> None:
     """Save a memory and print its id.
 
     Everything but the content is optional: what is left out is derived. Text that starts with a dash goes after `--`.
     """
-    fields = given(
-        {
-            "type": type,
-            "title": title,
-            "summary": summary,
-            "tags": tag,
-            "category": category,
-            "key": key,
-            "rationale": rationale,
-            "alternatives": alternative,
-            "confidence": confidence,
-            "project": project,
-            "repo": repo,
-            "path": path,
-            "session_id": session,
-            "task_id": task,
-            "visibility": visibility,
-            "allowed_roles": role,
-            "ttl": ttl,
-            "needs_review": needs_review,
-            "idempotency_key": idempotency_key,
-        }
-    )
+    fields |= given({"idempotency_key": idempotency_key})
     call = invocation(context)
     text = content_of(content)
     with call.memory() as memory:
@@ -93,33 +54,16 @@ def save(
     call.answer(saved, lambda: display.show_written(saved, done="saved"))
 
 
+@with_fields(lambda _: True)
 def update(
     context: typer.Context,
     id: options.Id,
     *,
+    fields: dict[str, Any],
     content: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The new text; `-` reads it from standard input.")
     ] = None,
-    type: options.Type = None,
-    title: options.Title = None,
-    summary: options.Summary = None,
-    tag: options.Tag = None,
-    category: options.Category = None,
-    key: options.Key = None,
-    rationale: options.Rationale = None,
-    alternative: options.Alternative = None,
-    confidence: options.Confidence = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    path: options.PathOption = None,
-    session: options.AgentSession = None,
-    task: options.Task = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
-    ttl: options.Ttl = None,
-    needs_review: options.NeedsReview = False,
     idempotency_key: options.IdempotencyKey = None,
-    status: Annotated[str | None, typer.Option(metavar="STATUS", help=f"One of {any_of(Status)}.")] = None,
     clear: options.Clear = None,
     expected_version: Annotated[
         int | None, typer.Option(metavar="N", help="Fail if the memory is no longer at this version.")
@@ -127,29 +71,10 @@ def update(
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why, for its history.")] = None,
 ) -> None:
     """Change fields of a memory; its history keeps the version before."""
-    fields = given(
+    fields |= given(
         {
             "content": None if content is None else content_of(content),
-            "type": type,
-            "title": title,
-            "summary": summary,
-            "tags": tag,
-            "category": category,
-            "key": key,
-            "rationale": rationale,
-            "alternatives": alternative,
-            "confidence": confidence,
-            "project": project,
-            "repo": repo,
-            "path": path,
-            "session_id": session,
-            "task_id": task,
-            "visibility": visibility,
-            "allowed_roles": role,
-            "ttl": ttl,
-            "needs_review": needs_review,
             "idempotency_key": idempotency_key,
-            "status": status,
             "expected_version": expected_version,
             "reason": reason,
         }

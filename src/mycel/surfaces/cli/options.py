@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated, Any
+from functools import wraps
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 
-from mycel.domain.memory import MemoryType, Status, Visibility
-from mycel.domain.team import Role
+from mycel.domain.memory import WRITTEN, MemoryType, Status
+from mycel.domain.memory_field import LISTS, FieldRow, Holds, Panel
 from mycel.errors import InvalidInput
+
+CommandT = TypeVar("CommandT", bound=Callable[..., None])
 
 
 def any_of(options: type[StrEnum]) -> str:
@@ -23,13 +27,63 @@ def given(values: Mapping[str, object]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None and value is not False and value != []}
 
 
+def option_of(row: FieldRow) -> Any:
+    help = row.help.removesuffix(".")
+    if row.holds in LISTS:
+        help = f"{help}; repeat it for several"
+    if row.options is not None:
+        help = f"{help}. One of {any_of(row.options)}"
+    metavar = None if row.holds is Holds.FLAG else row.metavar or "TEXT"
+    return typer.Option(row.option, metavar=metavar, help=f"{help}.", rich_help_panel=row.panel.value)
+
+
+def with_fields(wanted: Callable[[FieldRow], bool]) -> Callable[[CommandT], CommandT]:
+    """Gives a command an option for each of these fields; it gets those named on the line as `fields`."""
+    rows = {_parameter(row): row for row in WRITTEN.values() if row.option and wanted(row)}
+
+    def decorate(command: CommandT) -> CommandT:
+        @wraps(command)
+        def run(*arguments: Any, **named: Any) -> None:
+            fields = given({row.request: named.pop(name) for name, row in rows.items()})
+            command(*arguments, **named, fields=fields)
+
+        signature = inspect.signature(command, eval_str=True)
+        own = [one for one in signature.parameters.values() if one.name != "fields"]
+        more = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, row in rows.items()
+            for annotation, default in [_annotated(row)]
+        ]
+        # Typer asks for both.
+        vars(run)["__signature__"] = signature.replace(parameters=[*own, *more])
+        run.__annotations__ = {one.name: one.annotation for one in (*own, *more)}
+        return cast(CommandT, run)
+
+    return decorate
+
+
+def _parameter(row: FieldRow) -> str:
+    return row.option.removeprefix("--").replace("-", "_")
+
+
+def _annotated(row: FieldRow) -> tuple[Any, object]:
+    """Its type and default."""
+    if row.holds is Holds.FLAG:
+        return Annotated[bool, option_of(row)], False
+    kind = list[str] if row.holds in LISTS else float if row.holds is Holds.FRACTION else str
+    return Annotated[kind | None, option_of(row)], None
+
+
 def clear_fields(fields: dict[str, Any], names: Sequence[str]) -> None:
-    """Has the request empty what `--clear` names."""
+    """Has the request empty what `--clear` names, by the names of options or of fields."""
+    options = {row.option.removeprefix("--"): row for row in WRITTEN.values() if row.option}
     for name in names:
-        field = _CLEARED_AS.get(name, name)
+        row = options.get(name) or WRITTEN.get(name)
+        # No time to live is no end.
+        field = "expires_at" if name == "ttl" else name if row is None else row.request
         if field in fields:
             raise InvalidInput("cannot be both set and cleared", field=name)
-        fields[field] = [] if field in {"tags", "allowed_roles"} else None
+        fields[field] = [] if row is not None and row.holds in LISTS and not row.emptied else None
 
 
 @contextmanager
@@ -44,104 +98,23 @@ def naming(**options: str) -> Generator[None]:
         raise InvalidInput(error.problem, field=option) from None
 
 
-# Options are named in the singular where they can be repeated.
-_CLEARED_AS = {
-    "tag": "tags",
-    "alternative": "alternatives",
-    "role": "allowed_roles",
-    "session": "session_id",
-    "task": "task_id",
-    "ttl": "expires_at",
-}
-
-
-_ABOUT = "What it says"
-_PLACE = "Where it belongs"
-_AUDIENCE = "Who reads it, and how long"
-_WRITING = "How it is written"
 _FILTERS = "Filters"
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the memory.")]
 
-Type = Annotated[str | None, typer.Option(metavar="TYPE", help=f"One of {any_of(MemoryType)}.", rich_help_panel=_ABOUT)]
-Title = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="By default the first sentence of the content.", rich_help_panel=_ABOUT),
-]
-Summary = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="A short form of the content.", rich_help_panel=_ABOUT)
-]
-Tag = Annotated[
-    list[str] | None, typer.Option("--tag", metavar="TAG", help="Repeat it for several.", rich_help_panel=_ABOUT)
-]
-Category = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The category within its project.", rich_help_panel=_ABOUT)
-]
-Key = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Makes it knowledge: one standing value per project, category and key.",
-        rich_help_panel=_ABOUT,
-    ),
-]
-Rationale = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Why a decision was taken.", rich_help_panel=_ABOUT)
-]
-Alternative = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--alternative", metavar="TEXT", help="What was not chosen; repeat it for several.", rich_help_panel=_ABOUT
-    ),
-]
-Confidence = Annotated[
-    float | None, typer.Option(metavar="0..1", help="How sure the writer is.", rich_help_panel=_ABOUT)
-]
+# Of what is no memory and has the same fields.
+Tag = Annotated[list[str] | None, option_of(WRITTEN["tags"])]
+Confidence = Annotated[float | None, option_of(WRITTEN["confidence"])]
+Project = Annotated[str | None, option_of(WRITTEN["project"])]
+Repo = Annotated[str | None, option_of(WRITTEN["repo"])]
+Task = Annotated[str | None, option_of(WRITTEN["task_id"])]
+VisibilityOption = Annotated[str | None, option_of(WRITTEN["visibility"])]
+AllowedRole = Annotated[list[str] | None, option_of(WRITTEN["allowed_roles"])]
 
-Project = Annotated[str | None, typer.Option(metavar="NAME", help="The project it applies to.", rich_help_panel=_PLACE)]
-Repo = Annotated[str | None, typer.Option(metavar="NAME", help="The repo it applies to.", rich_help_panel=_PLACE)]
-PathOption = Annotated[
-    str | None,
-    typer.Option(
-        "--path",
-        metavar="/PATH",
-        help="Its folder, where /projects/NAME says the project; by default one that follows from type and project.",
-        rich_help_panel=_PLACE,
-    ),
-]
-AgentSession = Annotated[
-    str | None,
-    typer.Option("--session", metavar="ID", help="The agent session it comes from.", rich_help_panel=_PLACE),
-]
-Task = Annotated[
-    str | None, typer.Option("--task", metavar="ID", help="The task it comes from.", rich_help_panel=_PLACE)
-]
-
-VisibilityOption = Annotated[
-    str | None,
-    typer.Option("--visibility", metavar="WHO", help=f"One of {any_of(Visibility)}.", rich_help_panel=_AUDIENCE),
-]
-AllowedRole = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--role",
-        metavar="ROLE",
-        help=f"Who reads it with visibility 'role'; repeat it for several of {any_of(Role)}.",
-        rich_help_panel=_AUDIENCE,
-    ),
-]
-Ttl = Annotated[
-    str | None, typer.Option(metavar="SPAN", help="Forget it after 12h, 7d, 4w …", rich_help_panel=_AUDIENCE)
-]
-
-NeedsReview = Annotated[
-    bool,
-    typer.Option("--needs-review", help="Send it to the inbox for a human first.", rich_help_panel=_WRITING),
-]
 IdempotencyKey = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help="The same call with the same key is done once.", rich_help_panel=_WRITING),
+    typer.Option(metavar="TEXT", help="The same call with the same key is done once.", rich_help_panel=Panel.WRITING),
 ]
 Clear = Annotated[
     list[str] | None,
@@ -151,7 +124,7 @@ Clear = Annotated[
 SessionId = Annotated[
     str | None,
     typer.Option(
-        "--session-id", "--session", metavar="ID", help="The agent session it belongs to.", rich_help_panel=_PLACE
+        "--session-id", "--session", metavar="ID", help="The agent session it belongs to.", rich_help_panel=Panel.PLACE
     ),
 ]
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from mycel.domain.memory import Status
+from mycel.domain.memory_field import Holds
 from mycel.domain.query import Order
 from mycel.errors import InvalidInput, NotFound, ReferenceNotFound
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.display import labelled, show_more, show_written, team_column, title_of, when
+from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
 from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.material import content_of
-from mycel.surfaces.cli.options import clear_fields, filters, given
+from mycel.surfaces.cli.options import clear_fields, filters, given, with_fields
 from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table
 
 if TYPE_CHECKING:
@@ -123,51 +124,19 @@ def approve(context: typer.Context, ids: Ids) -> None:
     call.answer(shape_list(approved), lambda: show_decided(approved, done="approved"))
 
 
+@with_fields(lambda row: row.at_first and row.holds is not Holds.FLAG)
 def edit(
     context: typer.Context,
     id: options.Id,
     *,
+    fields: dict[str, Any],
     content: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The new text; `-` reads it from standard input.")
     ] = None,
-    type: options.Type = None,
-    title: options.Title = None,
-    summary: options.Summary = None,
-    tag: options.Tag = None,
-    category: options.Category = None,
-    key: options.Key = None,
-    rationale: options.Rationale = None,
-    alternative: options.Alternative = None,
-    confidence: options.Confidence = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    path: options.PathOption = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
-    ttl: options.Ttl = None,
     clear: options.Clear = None,
 ) -> None:
     """Change fields of what waits, and approve it so."""
-    edits = given(
-        {
-            "content": None if content is None else content_of(content),
-            "type": type,
-            "title": title,
-            "summary": summary,
-            "tags": tag,
-            "category": category,
-            "key": key,
-            "rationale": rationale,
-            "alternatives": alternative,
-            "confidence": confidence,
-            "project": project,
-            "repo": repo,
-            "path": path,
-            "visibility": visibility,
-            "allowed_roles": role,
-            "ttl": ttl,
-        }
-    )
+    edits = fields | given({"content": None if content is None else content_of(content)})
     clear_fields(edits, clear or [])
     if not edits:
         raise InvalidInput("must name a field to change; `approve` changes nothing", field="edit")
@@ -232,9 +201,7 @@ def show_item(item: InboxItem, *, titles: Mapping[str, str]) -> None:
     memory = item.memory
     print_lines([line((title_of(memory), "bold"))])
     print_lines(labelled(name, value) for name, value in _fields(item) if value)
-    print_lines([line(""), line(memory.content)])
-    if memory.rationale:
-        print_lines([line(""), line(("rationale", "dim")), line(memory.rationale, indent=2)])
+    show_texts(memory)
     if item.evidence is not None:
         print_lines([line(""), line(("evidence", "bold")), _evidence_line(item.evidence)])
     if item.links:

@@ -9,10 +9,11 @@ from typing import Any
 
 from mycel.domain.artifact import ArtifactType
 from mycel.domain.capture_request import CaptureMode
-from mycel.domain.category import LEARNINGS, Category
+from mycel.domain.category import LEARNINGS
 from mycel.domain.episode import Action, RateBy
 from mycel.domain.link import Relation
-from mycel.domain.memory import MemoryType, Status, Visibility
+from mycel.domain.memory import WRITTEN, MemoryType, Status
+from mycel.domain.memory_field import LISTS, FieldRow, Holds
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
 
 Schema = dict[str, Any]
@@ -38,24 +39,31 @@ def _texts(about: str) -> Schema:
     return {"type": "array", "items": {"type": "string"}, "description": about}
 
 
+def _of_field(row: FieldRow) -> Schema:
+    if row.holds in LISTS:
+        return _texts(row.about)
+    if row.options is not None:
+        return _choice(row.options, row.about)
+    if row.holds is Holds.FRACTION:
+        return {**_number(row.about, kind="number"), "minimum": 0, "maximum": 1}
+    return {"type": "object", "description": row.about} if row.holds is Holds.METADATA else _text(row.about)
+
+
 WORDS: Mapping[str, Schema] = MappingProxyType(
     {
+        **{name: _of_field(row) for name, row in WRITTEN.items()},
         "about": _text("The id of the person it is about; by default you"),
         "action": _choice(Action, "What came of it"),
         "agent": _text("The id of an agent"),
         "agent_id": _text("The id of the agent"),
-        "alternatives": _texts("What was considered and not chosen"),
         "approach": _text("How it was done, in a few words: equal approaches are counted together"),
         "archive": _text("Lines of JSON, or a packed archive in base64"),
         "by": _choice(RateBy, "What to count by"),
         "capture_mode": _choice(CaptureMode, "Only store it, or also draw memories from it"),
-        "category": _text(f"Such as {', '.join(Category)}"),
         "checksum": _text("The SHA-256 of the file, if you know it"),
         "closed": _flag("Whether the session is over; until then nothing is drawn from it"),
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "How sure it is, 0 to 1"},
         "confirmed": _flag("For admins: whether the person has confirmed it"),
         "constraint": _text("A constraint to add"),
-        "content": _text("The text itself: one thing learned, complete enough to help without this conversation"),
         "context_key": _text("A name in the task context"),
         "context_value": {"description": "Its value, any JSON; null removes the name"},
         "description": _text("What it is, in a sentence"),
@@ -67,7 +75,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "id": _text("The id of a memory, as a search shows it after `m:`"),
         "idempotency_key": _text("Any text: a repeated call with the same key is one call"),
         "ids": _texts("The ids of memories"),
-        "key": _text("A short name that identifies one value, such as test-command"),
         "learning": _text("The lesson, as one sentence or a few"),
         "lessons": _texts("What it taught, each as a sentence; they wait for review"),
         "limit": _number("At most so many"),
@@ -82,34 +89,25 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "note": _text("A line to add to the scratchpad"),
         "outcome": _text("What came of it, in a sentence"),
         "output": _text("What the task produced or found"),
-        "path": _text("A folder such as /decisions"),
         "plan": _text("The plan, in place of the one before"),
         "private": _flag("For that worker alone instead of the team"),
-        "project": _text("The name of a project"),
         "query": _text("What you want to know, in plain words"),
-        "rationale": _text("Why it was decided so"),
         "reason": _text("Why"),
         "recall_id": _text("The id of an earlier search"),
         "relation": _choice(Relation, "What the first says about the second"),
-        "repo": _text("The name of a repository"),
         "session_id": _text("A name of the session: later reports under it grow the same record"),
         "since": _text("From this time on, ISO 8601 with a zone"),
         "size_bytes": _number("The size of the file, if you know it"),
         "source_id": _text("The id of a conversation that was stored before"),
-        "status": _choice(Status, "What becomes of it"),
-        "tags": {"type": "array", "items": {"type": "string"}, "description": "Such as api,github"},
         "task": _text("What you are about to do, in plain words, or the id of a task"),
         "task_id": _text("The id of a task, any text"),
         "text": _text("Words in its description or path"),
         "thread_id": _text("A name of the thread"),
-        "title": _text("At most 80 characters; by default the first sentence"),
         "to_id": _text("The id of the memory, or project:NAME or repo:NAME, that it points to"),
         "token_budget": _number("At most so many tokens"),
-        "type": _choice(MemoryType, "What sort of memory"),
         "useful": _flag("Whether it helped"),
         "until": _text("Up to this time, ISO 8601 with a zone"),
         "value": _text("The value, as a sentence"),
-        "visibility": _choice(Visibility, "Who may read it; by default the team"),
         "what_went_wrong": _text("Why it failed, so that nobody tries it the same way again"),
     }
 )

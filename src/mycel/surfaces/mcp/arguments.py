@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
+from mycel.domain.memory import WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.mcp.argument_help import Schema
 from mycel.surfaces.mcp.tool import Tool
@@ -18,14 +19,12 @@ from mycel.wire.spelling import snake_case
 # What models call our words; read where a tool takes ours and was not given it.
 OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        **{name: row.aliases for name, row in WRITTEN.items() if row.aliases},
         "agent_id": ("agent", "worker", "worker_id", "agent_name", "member", "to"),
         "action": ("result", "status"),
         "approach": ("method", "strategy"),
-        "category": ("kind", "topic"),
-        "content": ("text", "memory", "body", "note", "fact", "lesson", "decision", "message", "value", "data"),
         "from_id": ("source", "from", "source_id", "id"),
         "id": ("memory_id", "uuid", "memory", "mem_id"),
-        "key": ("name",),
         "learning": ("lesson", "content", "text", "memory", "message"),
         "limit": ("n", "k", "top_k", "count", "max_results", "max", "num_results", "size"),
         "memory_id": ("id",),
@@ -33,21 +32,13 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "min_relevance": ("threshold", "min_score", "score_threshold"),
         "note": ("scratchpad", "text"),
         "output": ("result", "outcome", "summary", "content"),
-        "path": ("folder", "directory", "file", "file_path", "filename"),
-        "project": ("project_id", "project_name"),
         "query": ("q", "question", "search", "search_query", "text", "keywords", "prompt", "content"),
-        "rationale": ("why", "because"),
         "reason": ("why", "comment"),
         "recall_id": ("search_id",),
         "relation": ("type", "kind"),
-        "repo": ("repository", "repo_id", "repo_name"),
-        "tags": ("tag", "labels", "keywords"),
         "task": ("query", "description", "task_description", "goal", "prompt", "topic"),
-        "task_id": ("task", "id"),
-        "title": ("name", "subject", "heading"),
         "to_id": ("target", "to", "target_id"),
         "token_budget": ("max_tokens", "budget", "tokens"),
-        "type": ("memory_type", "kind"),
         "useful": ("helpful", "rating", "good"),
         "value": ("content", "text"),
         "what_went_wrong": ("error", "reason", "failure", "why"),

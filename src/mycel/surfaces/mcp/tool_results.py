@@ -19,10 +19,10 @@ from mycel.domain.envelope import cite, envelope, one_line, under_key, whole_tex
 from mycel.domain.episode import Episode, SuccessRate
 from mycel.domain.ids import TeamName
 from mycel.domain.inbox import InboxItem
-from mycel.domain.memory import Memory, Status
+from mycel.domain.memory import FIELDS, Memory, Status
 from mycel.domain.query import Page
 from mycel.domain.recall import Explanation, Hit, Recall
-from mycel.domain.rendering import bullet, estimate_tokens, note_text, shorten
+from mycel.domain.rendering import bullet, estimate_tokens, field_text, note_text, shorten
 from mycel.domain.report import Action, Report
 from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord
@@ -66,22 +66,10 @@ def recall(found: Recall, home: TeamName) -> Told:
 
 
 def memory(found: Memory, home: TeamName) -> Told:
-    more = {
-        "title": found.title,
-        "category": found.category,
-        "key": found.key,
-        "project": found.project_id,
-        "repo": found.repo_id,
-        "tags": ", ".join(found.tags),
-        "path": found.path,
-        "status": found.status,
-        "version": found.version,
-        "expires": None if found.expires_at is None else found.expires_at.isoformat(),
-        "rationale": found.rationale,
-        "alternatives": "; ".join(found.alternatives),
-    }
+    shown = ((row, getattr(found, row.name)) for row in FIELDS.values() if row.shown)
+    more = {row.label: field_text(row, value) for row, value in shown if value}
     head = bullet(found, home=home).removeprefix("- ").removesuffix(": ")
-    lines = [head, *(f"{name}: {one_line(str(value))}" for name, value in more.items() if value)]
+    lines = [head, *(f"{name}: {one_line(text)}" for name, text in more.items())]
     values = {**_values(found), "freshness": found.freshness}
     return Told(envelope([*lines, "", whole_text(found.content)]), values)
 

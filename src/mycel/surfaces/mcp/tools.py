@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mycel.access.rules import may_curate, may_review
+from mycel.domain.memory import WRITTEN
 from mycel.surfaces.mcp import tool_results
 from mycel.surfaces.mcp.archives import ARCHIVES
 from mycel.surfaces.mcp.tool import Effect, Tool
@@ -13,6 +14,7 @@ _EVERYWHERE = frozenset({_CODING, _TEAM, _SWARM})
 _WHERE = ("project", "repo")
 # A client repeats within seconds what got no answer; an agent may do the same thing again later.
 _ANOTHER_TIME = 600.0
+_SAID = tuple(name for name, row in WRITTEN.items() if row.offered)
 _FILTERS = ("type", "category", "tags", "path", "agent", "since", "until", *_WHERE)
 
 WHAT_TO_SAVE = (
@@ -97,10 +99,7 @@ WRITING: tuple[Tool, ...] = (
         does="save",
         about="Save one lesson, decision or fact for the whole team and for your own next session, as soon as you have "
         f"learned it. {WHAT_TO_SAVE} Write what somebody without this conversation can use: what, where, why.",
-        takes=(
-            *("type", "content", "tags", "title", "category", *_WHERE, "rationale", "alternatives", "visibility"),
-            "idempotency_key",
-        ),
+        takes=(*_SAID, "idempotency_key"),
         needs=("content",),
         sets=_EVERYWHERE,
         effect=Effect.ADDS,
@@ -110,7 +109,7 @@ WRITING: tuple[Tool, ...] = (
         name="update_memory",
         does="update",
         about="Correct a memory that you wrote: the earlier version stays in its history.",
-        takes=("id", "content", "title", "type", "category", "tags", *_WHERE, "status", "reason", "expected_version"),
+        takes=("id", *_SAID, "status", "reason", "expected_version"),
         needs=("id",),
         effect=Effect.CHANGES,
         tell=tool_results.saved,

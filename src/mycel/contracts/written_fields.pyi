@@ -1,0 +1,79 @@
+"""Made by `python -m scripts.memory_fields` from the table of a memory's fields; change that."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypedDict
+
+class MemoryFields(TypedDict, total=False):
+    """What a writer can say about a memory; whatever is left out is derived."""
+
+    type: str
+    title: str | None
+    summary: str | None
+    tags: Sequence[str] | str
+    category: str | None
+    key: str | None
+    rationale: str | None
+    alternatives: Sequence[str] | None
+    project: str | None
+    repo: str | None
+    path: str
+    scope: str
+    session_id: str | None
+    task_id: str | None
+    visibility: str
+    allowed_roles: Sequence[str]
+    confidence: float
+    observed_at: datetime | str | None
+    expires_at: datetime | str | None
+    metadata: Mapping[str, Any] | None
+    ttl: timedelta | float | str | None
+    source: Mapping[str, Any] | str | None
+    needs_review: bool
+    idempotency_key: str | None
+
+class ChangedFields(TypedDict, total=False):
+    """What an update can change. None empties a field that may be empty."""
+
+    type: str
+    title: str | None
+    summary: str | None
+    tags: Sequence[str] | str
+    category: str | None
+    key: str | None
+    rationale: str | None
+    alternatives: Sequence[str] | None
+    project: str | None
+    repo: str | None
+    path: str
+    scope: str
+    session_id: str | None
+    task_id: str | None
+    visibility: str
+    allowed_roles: Sequence[str]
+    confidence: float
+    observed_at: datetime | str | None
+    expires_at: datetime | str | None
+    metadata: Mapping[str, Any] | None
+    ttl: timedelta | float | str | None
+    source: Mapping[str, Any] | str | None
+    needs_review: bool
+    idempotency_key: str | None
+    content: str
+    status: str
+    expected_version: int | None
+    reason: str | None
+
+class KnowledgeFields(TypedDict, total=False):
+    """What else a writer can say about a value, as in `save`."""
+
+    title: str | None
+    summary: str | None
+    tags: Sequence[str] | str | None
+    rationale: str | None
+    alternatives: Sequence[str] | None
+    repo: str | None
+    visibility: str | None
+    allowed_roles: Sequence[str] | None
+    metadata: Mapping[str, Any] | None
+    source: Mapping[str, Any] | str | None

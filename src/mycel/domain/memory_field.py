@@ -1,0 +1,148 @@
+"""What one row of the table of a memory's fields says; the table is the class `Memory`.
+
+A layer that reads, packs, describes or shows fields has one entry for each kind of value (`Holds`), none for a field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any, Final
+
+ROW: Final = "row"
+
+
+class Holds(StrEnum):
+    """The kinds of values."""
+
+    ID = "id"
+    TEAM = "team"
+    MEMBER = "member"
+    CONTENT = "content"
+    NOTE = "note"
+    NOTES = "notes"
+    # A label that Mycel may write itself, and then of any length.
+    TITLE = "title"
+    LABEL = "label"
+    PLACE = "place"
+    PATH = "path"
+    TAGS = "tags"
+    CHOICE = "choice"
+    CHOICES = "choices"
+    FRACTION = "fraction"
+    NUMBER = "number"
+    FLAG = "flag"
+    MOMENT = "moment"
+    SPAN = "span"
+    METADATA = "metadata"
+    ORIGIN = "origin"
+    EVIDENCE = "evidence"
+
+
+LISTS = frozenset({Holds.NOTES, Holds.TAGS, Holds.CHOICES})
+# Text that somebody wrote to be read.
+TEXTS = frozenset(
+    {Holds.CONTENT, Holds.NOTE, Holds.NOTES, Holds.TITLE, Holds.LABEL, Holds.PLACE, Holds.PATH, Holds.TAGS}
+)
+
+
+class Index(StrEnum):
+    """The columns of the word index, by their names in `IndexedText`."""
+
+    TITLE = "title"
+    SUMMARY = "summary"
+    CONTENT = "content"
+    LABELS = "labels"
+
+
+class Panel(StrEnum):
+    """Where the help of a command lists an option."""
+
+    ABOUT = "What it says"
+    PLACE = "Where it belongs"
+    AUDIENCE = "Who reads it, and how long"
+    WRITING = "How it is written"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FieldRow:
+    """One field of a memory, or a word that a request can say beside them.
+
+    `request` is its name in a request, empty for what nobody can say; `at_first` whether a new memory can be given it,
+    `as_argument` whether it is then an argument of its own. `emptied`: None in an update empties it, and is refused
+    otherwise; `unsaid`: None in a new memory says nothing. `of_values`: knowledge takes it as well.
+
+    It is screened unless `unscreened` says why not. A secret is masked in it, but refused in a `found_by`, a name that
+    would find nothing when masked. `shown` to agents who ask for the whole memory; `offered` to models that save one,
+    who may call it by `aliases`. `about` is its help; `details` are added where there is room.
+    """
+
+    holds: Holds
+    name: str = ""
+    label: str = ""
+    request: str = ""
+    options: type[StrEnum] | None = None
+    required: bool = False
+    empty: Any = None
+    stored: bool = True
+    at_first: bool = True
+    as_argument: bool = False
+    emptied: bool = True
+    unsaid: bool = True
+    of_values: bool = True
+    unscreened: str = ""
+    found_by: bool = False
+    index: Index | None = None
+    shown: bool = False
+    offered: bool = False
+    aliases: tuple[str, ...] = ()
+    about: str = ""
+    details: str = ""
+    option: str = ""
+    metavar: str = ""
+    panel: Panel = Panel.ABOUT
+
+    @property
+    def written(self) -> bool:
+        return bool(self.request)
+
+    @property
+    def help(self) -> str:
+        """For people."""
+        return ". ".join(filter(None, (self.about, self.details))) + "."
+
+
+def said(holds: Holds, about: str, **more: Any) -> Mapping[str, FieldRow]:
+    """What a writer can say. Texts are shown, offered to models and an option of the command line unless told."""
+    shown = holds in TEXTS
+    given: dict[str, Any] = {"request": "?", "option": "?", "shown": shown, "offered": shown, **more}
+    return {ROW: FieldRow(holds=holds, about=about, **given)}
+
+
+def known(holds: Holds, about: str, **more: Any) -> Mapping[str, FieldRow]:
+    """What Mycel says itself."""
+    return {ROW: FieldRow(holds=holds, about=about, **more)}
+
+
+def table_of(kind: type, beside: Iterable[FieldRow] = ()) -> dict[str, FieldRow]:
+    """The rows of a class by the names of its fields, and those of the words beside them."""
+    found: dict[str, FieldRow] = {}
+    for field in fields(kind):
+        row: FieldRow = field.metadata[ROW]
+        empty = field.default_factory() if field.default_factory is not MISSING else field.default
+        required = empty is MISSING
+        found[field.name] = _named(row, field.name, required=required, empty=None if required else empty)
+    found |= {row.name: _named(row, row.name) for row in beside}
+    for row in found.values():
+        if row.written and row.unscreened:
+            raise TypeError(f"{row.name} can be written and is not screened")
+    return found
+
+
+def _named(row: FieldRow, name: str, **more: Any) -> FieldRow:
+    """With what follows from its name."""
+    plain = name.removesuffix("_at").removesuffix("_id")
+    request = name if row.request == "?" else row.request
+    option = f"--{request.replace('_', '-')}" if row.option == "?" else row.option
+    return replace(row, name=name, label=row.label or plain, request=request, option=option, **more)
