@@ -217,7 +217,7 @@ def _second_index(corpus: Corpus) -> Iterator[Callable[[], object]]:
     with stores.lease(TEAM) as store:
 
         def catch_up() -> object:
-            return store.similarities(scope, vector, [], model=corpus.embedder.model)
+            return store.index.similarities(scope, vector, [], model=corpus.embedder.model)
 
         catch_up()
         yield catch_up

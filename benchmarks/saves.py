@@ -89,7 +89,7 @@ def single_commits(folder: Path, notes: Notes, *, seconds: float) -> float:
         transaction = SqliteTransaction(connection, clock=SystemClock())
         values = new_memory(read_fields({"content": texts[count % len(texts)], "tags": ["bench"]}), caller=CALLER)
         record = written_at(values, transaction.committed_at, id=MemoryId(new_id()))
-        transaction.insert([(record, indexed_text(record))], by=CALLER.member_id)
+        transaction.memories.insert([(record, indexed_text(record))], by=CALLER.member_id)
         transaction.finish()
         connection.execute("COMMIT")
         count += 1

@@ -590,7 +590,7 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
         pytest.param("mycel.services.write.require_transition", lambda *_: None, marks=pytest.mark.proof),
         # Both: what one lets through, the other still holds back.
         pytest.param(
-            "mycel.stores.sqlite.word_search.visible mycel.stores.sqlite.candidates.visible",
+            "mycel.stores.sqlite.word_search.visible mycel.stores.sqlite.index.visible",
             lambda scope, table="m": ("1", {}),
             marks=pytest.mark.proof,
         ),

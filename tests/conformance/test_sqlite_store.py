@@ -21,7 +21,8 @@ from mycel.retrieval.columns import index_values
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import Disk, migrate
-from mycel.stores.sqlite.queue import count_events
+from mycel.stores.sqlite.queue import SqliteQueue
+from mycel.stores.sqlite.session import WriteSession
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_conformance import StoreConformance
@@ -71,7 +72,7 @@ class TestSqliteStore(StoreConformance):
 def test_reading_makes_no_file(tmp_path: Path) -> None:
     path = tmp_path / "teams" / TEAM / "memory.sqlite"
     with closing(SqliteStore(path, root=path.parent, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
-        assert store.last_sequence() == 0
+        assert store.log.last_sequence() == 0
         assert not path.parent.exists()
         put(store)
         assert path.exists()
@@ -93,14 +94,14 @@ def test_a_store_of_before_keeps_its_sources(tmp_path: Path) -> None:
             before,
         )
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
-        found = store.find_source(reader(), before[0])
+        found = store.sources.find(reader(), before[0])
         assert found is not None
         assert (found.text, found.title, found.project_id, found.trust) == ("What was said.", "Title", "billing", "low")
         assert (found.visibility, found.agent_id, found.kind, found.session_id) == ("private", AUTHOR, "run", "s-1")
         assert (found.sha256, found.extracted_to, found.turns) == ("hash", 4, (Turn("user", 0, 4),))
-        assert [entry.id for entry in store.list_sources(reader(), limit=9, cursor=None)] == [found.id]
-        assert list(store.list_sources(reader(TEAMMATE), limit=9, cursor=None)) == []
-        assert store.check() == []
+        assert [entry.id for entry in store.sources.page(reader(), limit=9, cursor=None)] == [found.id]
+        assert list(store.sources.page(reader(TEAMMATE), limit=9, cursor=None)) == []
+        assert store.files.check() == []
 
 
 def test_a_store_of_before_tells_its_log_by_type_and_project_as_far_as_it_knows(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_a_store_of_before_tells_its_log_by_type_and_project_as_far_as_it_knows(
         change(store, hidden.id, visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,), project_id="billing")
         purged = put(store, project_id="web")
         purge(store, purged.id)
-        now = store.read_log(after=0, limit=99)
+        now = store.log.read(after=0, limit=99)
     unknown = [entry.change.memory_id == purged.id for entry, _ in now]
     with closing(open_writer(path)) as connection:
         # As the migration before this one left it.
@@ -134,15 +135,15 @@ def test_a_store_of_before_tells_its_log_by_type_and_project_as_far_as_it_knows(
         migrate(connection, steps[:9])
         connection.execute(f"PRAGMA user_version = {len(steps)}")
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
-        then = store.read_log(after=0, limit=99)
+        then = store.log.read(after=0, limit=99)
         assert [entry for entry, is_purged in zip(then, unknown, strict=True) if not is_purged] == [
             entry for entry, is_purged in zip(now, unknown, strict=True) if not is_purged
         ]
         assert [entry.after.type for entry, _ in then[7:]] == [None, None]
-        found, reached = store.changes(reader(), after=7, wanted=EVERY_CHANGE, limit=9)
+        found, reached = store.log.changes(reader(), after=7, wanted=EVERY_CHANGE, limit=9)
         assert (found, reached) == ([entry.change for entry, _ in now[7:]], 9)
-        assert store.changes(reader(), after=7, wanted=ChangeFilter(project_id="web"), limit=9) == ([], 9)
-        assert store.check() == []
+        assert store.log.changes(reader(), after=7, wanted=ChangeFilter(project_id="web"), limit=9) == ([], 9)
+        assert store.files.check() == []
 
 
 def test_a_store_of_before_gets_its_restricted_words_out_of_the_shared_ones(tmp_path: Path) -> None:
@@ -172,7 +173,7 @@ def test_a_store_of_before_gets_its_restricted_words_out_of_the_shared_ones(tmp_
         connection.execute(f"PRAGMA user_version = {len(steps)}")
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
         assert everything_counted(store) == standing
-        assert store.check() == []
+        assert store.files.check() == []
 
 
 def test_a_store_of_before_is_searched_by_keys_and_categories(tmp_path: Path) -> None:
@@ -207,7 +208,7 @@ def test_a_store_of_before_is_searched_by_keys_and_categories(tmp_path: Path) ->
         assert connection.execute("SELECT * FROM embedding_progress").fetchone() == ("words", 0, 5, 5)
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
         assert everything_counted(store) == standing
-        assert store.check() == []
+        assert store.files.check() == []
 
 
 def everything_counted(store: SqliteStore) -> list[object]:
@@ -215,8 +216,8 @@ def everything_counted(store: SqliteStore) -> list[object]:
     plans = [Plan(tuple((term,) for term in terms)), Plan((), phrases=(("heron", "stand"),))]
     found: list[object] = []
     for scope in (reader(), reader(TEAMMATE), reader("lead-1", Role.LEAD), engine_scope(TEAM)):
-        found.append(store.word_frequencies(scope, terms))
-        found += [store.search_words(scope, plan, filters=Filters(statuses=()), limit=9) for plan in plans]
+        found.append(store.index.word_frequencies(scope, terms))
+        found += [store.index.search_words(scope, plan, filters=Filters(statuses=()), limit=9) for plan in plans]
     return found
 
 
@@ -227,14 +228,15 @@ def test_events_are_counted_without_looking_at_each(tmp_path: Path) -> None:
         def work(transaction: Transaction) -> None:
             for number in range(many):
                 source = a_source(f"text {number}")
-                transaction.add_source(source)
-                transaction.add_event(an_event(source))
+                transaction.sources.add(source)
+                transaction.queue.add(an_event(source))
 
         store.transact(work)
     steps = itertools.count()
     with closing(open_writer(path)) as connection:
+        queue = SqliteQueue(WriteSession(connection, clock=ManualClock()))
         connection.set_progress_handler(lambda: next(steps) < 0, 1)
-        assert count_events(connection, reader(TEAMMATE)) == {"pending": many}
+        assert queue.count(reader(TEAMMATE)) == {"pending": many}
     assert next(steps) < many
 
 

@@ -51,7 +51,7 @@ class Crowd:
     def contents(self) -> list[str]:
         """Of everything stored, read through the store."""
         filters = Filters(statuses=())
-        page = self.store.list_memories(read_scope(self.caller), filters, order=Order(), limit=10_000)
+        page = self.store.memories.page(read_scope(self.caller), filters, order=Order(), limit=10_000)
         return sorted(memory.content for memory in page)
 
     def on_writer(self, work: Callable[[apsw.Connection], object]) -> None:

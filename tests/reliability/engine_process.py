@@ -11,8 +11,9 @@ import mycel.engine.digest as digesting
 import mycel.services.consolidation as consolidating
 from mycel.app import open_workspace
 from mycel.settings import Settings
-from mycel.stores.sqlite import embeddings
-from mycel.stores.sqlite.transaction import SqliteTransaction
+from mycel.stores.sqlite.embeddings import EmbeddingWriter
+from mycel.stores.sqlite.queue import QueueWriter
+from mycel.stores.sqlite.sources import SourceWriter
 from mycel.testing.embedder import WordEmbedder
 
 LEASE_SECONDS = 0.3
@@ -47,13 +48,13 @@ def arm(moment: str, countdown: int) -> None:
     if moment == "extract":
         digesting.digest = dying(digesting.digest, countdown=countdown, after=True)  # type: ignore[assignment]
     elif moment == "extracted":
-        SqliteTransaction.set_extracted = dying(SqliteTransaction.set_extracted, countdown=countdown, after=True)  # type: ignore[method-assign]
+        SourceWriter.set_extracted = dying(SourceWriter.set_extracted, countdown=countdown, after=True)  # type: ignore[method-assign]
     elif moment == "settled":
-        SqliteTransaction.replace_event = dying(SqliteTransaction.replace_event, countdown=countdown, after=True)  # type: ignore[method-assign]
+        QueueWriter.replace = dying(QueueWriter.replace, countdown=countdown, after=True)  # type: ignore[method-assign]
     elif moment == "embed":
         WordEmbedder.embed_documents = dying(WordEmbedder.embed_documents, countdown=countdown, after=True)  # type: ignore[method-assign]
     elif moment == "embedded":
-        embeddings.store_embeddings = dying(embeddings.store_embeddings, countdown=countdown, after=True)  # type: ignore[assignment]
+        EmbeddingWriter.put = dying(EmbeddingWriter.put, countdown=countdown, after=True)  # type: ignore[method-assign]
     elif moment == "consolidate":
         consolidating.plan_consolidation = dying(consolidating.plan_consolidation, countdown=countdown, after=True)  # type: ignore[assignment]
     elif moment == "consolidated":

@@ -163,7 +163,7 @@ def test_an_operation_that_fails_leaves_nothing_in_the_batch_it_shared(crowd: Cr
 @pytest.mark.parametrize("failure", [apsw.IOError, apsw.BusyError, apsw.InterruptError])
 def test_a_commit_that_fails_is_the_outcome_of_everyone_in_it(crowd: Crowd, failure: type[apsw.Error]) -> None:
     memory = crowd.save("here before")
-    sequence = crowd.store.last_sequence()
+    sequence = crowd.store.log.last_sequence()
 
     def fail() -> bool:
         raise failure("as if the disk had failed")
@@ -176,7 +176,7 @@ def test_a_commit_that_fails_is_the_outcome_of_everyone_in_it(crowd: Crowd, fail
         ]
     )
     assert all(isinstance(outcome, Unavailable) for outcome in outcomes), outcomes
-    assert crowd.store.last_sequence() == sequence
+    assert crowd.store.log.last_sequence() == sequence
     crowd.on_writer(lambda connection: connection.set_commit_hook(None))
     crowd.save("works again")
     assert crowd.contents() == ["here before", "works again"]

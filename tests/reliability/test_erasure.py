@@ -234,7 +234,7 @@ class Evidence:
             sha256="0" * 64,
             created_at=datetime(2026, 1, 1, tzinfo=UTC),
         )
-        self.crowd.store.transact(lambda transaction: transaction.add_source(source))
+        self.crowd.store.transact(lambda transaction: transaction.sources.add(source))
         return source.id
 
     def add_memory(self, source_id: SourceId, start: int, end: int) -> Memory:
@@ -250,10 +250,10 @@ class Evidence:
 
     def purge(self, memory: Memory) -> None:
         self.crowd.writing.purge(self.caller, memory.id)
-        self.crowd.store.scrub()
+        self.crowd.store.files.scrub()
 
     def text(self, source_id: SourceId) -> str:
-        source = self.crowd.store.find_source(self.scope, source_id)
+        source = self.crowd.store.sources.find(self.scope, source_id)
         assert source is not None
         return source.text
 

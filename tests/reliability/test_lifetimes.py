@@ -158,7 +158,7 @@ def leased(squad: Squad) -> Store:
 
 
 def claim(store: Store) -> IngestionEvent | None:
-    return store.transact(lambda transaction: transaction.claim(lease="a", until=transaction.now + LEASE))
+    return store.transact(lambda transaction: transaction.queue.claim(lease="a", until=transaction.now + LEASE))
 
 
 def waiting(store: Store) -> IngestionEvent:
@@ -199,7 +199,7 @@ def test_whoever_lives_keeps_its_lease_when_the_clock_is_set_back(squad: Squad, 
     for _ in range(6):
         assert claim(store) is None
         squad.clock.move(LEASE / 3)
-        assert store.transact(lambda transaction: transaction.extend_lease(held, until=transaction.now + LEASE))
+        assert store.transact(lambda transaction: transaction.queue.extend_lease(held, until=transaction.now + LEASE))
 
 
 def test_a_session_is_read_when_it_has_been_quiet(squad: Squad, step: timedelta) -> None:

@@ -117,7 +117,7 @@ def test_whoever_has_a_store_never_waits_for_the_next(tmp_path: Path, monkeypatc
         with stores.lease(TeamName(first)), stores.lease(TeamName(f"{first}-child")):
             both_hold_one.wait(5)
             with stores.lease(TeamName(second)) as store:
-                return store.last_sequence() == 0
+                return store.log.last_sequence() == 0
 
     try:
         with stores.lease(TeamName("a")), stores.lease(TeamName("b")), ThreadPoolExecutor(2) as pool:

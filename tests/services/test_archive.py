@@ -16,7 +16,6 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import NotFound, Unavailable
 from mycel.services import archive
 from mycel.stores.sqlite.database import Disk
-from mycel.stores.sqlite.transaction import SqliteTransaction
 
 
 def opened(folder: Path) -> Workspace:
@@ -141,17 +140,17 @@ def test_after_a_crash_in_the_middle_the_next_import_goes_on(
     old.export(file, team="squad")
     monkeypatch.setattr(archive, "BATCH_RECORDS", 2)
     taken = 0
-    take_in = SqliteTransaction.take_in
+    take_record = archive.take_record
 
-    def fails_later(self: SqliteTransaction, *args: object, **named: object) -> Taken:
+    def fails_later(*args: object, **named: object) -> Taken:
         nonlocal taken
         taken += 1
         if taken == 6:
             raise Unavailable("the power went")
-        return take_in(self, *args, **named)  # type: ignore[arg-type]
+        return take_record(*args, **named)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteTransaction, "take_in", fails_later)
+        patch.setattr(archive, "take_record", fails_later)
         with pytest.raises(Unavailable):
             new.import_(file, team="squad")
     assert len(member(new).list(limit=100)) == 4

@@ -93,7 +93,7 @@ class Feed:
         with self.stores.lease(who.team) as store:
             found: list[Change] = []
             while True:
-                page, reached = store.changes(read_scope(who), after=after, wanted=wanted, limit=500)
+                page, reached = store.log.changes(read_scope(who), after=after, wanted=wanted, limit=500)
                 found += page
                 if reached == after:
                     return found
@@ -371,7 +371,7 @@ def test_closing_ends_every_tail_and_tells_the_followers(feed: Feed) -> None:
 def test_a_store_that_cannot_be_read_for_a_while_makes_nobody_miss_anything(
     feed: Feed, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from mycel.stores.sqlite.store import SqliteStore
+    from mycel.stores.sqlite.log import SqliteLog
 
     monkeypatch.setattr("mycel.services.log_tail.RETRY_SECONDS", 0.05)
     reader = feed.reader()
@@ -380,7 +380,7 @@ def test_a_store_that_cannot_be_read_for_a_while_makes_nobody_miss_anything(
         def fail(*_: Any, **__: Any) -> Any:
             raise Unavailable("the disk is busy")
 
-        patch.setattr(SqliteStore, "read_log", fail)
+        patch.setattr(SqliteLog, "read", fail)
         feed.do(put)
         # Longer than a write is looked for again.
         assert eventually(lambda: caplog.text.count("the disk is busy") > 10)

@@ -242,7 +242,7 @@ def test_a_reader_that_waits_for_its_turn_learns_of_the_end(tmp_path: Path) -> N
             reader.start()
         held.wait(10)
         try:
-            assert ends_with(store.last_sequence, squad.workspace.close) == CLOSED
+            assert ends_with(store.log.last_sequence, squad.workspace.close) == CLOSED
         finally:
             let_go.set()
             for reader in readers:
@@ -255,7 +255,7 @@ def test_no_connection_is_opened_after_the_end(tmp_path: Path) -> None:
     stores = squad.workspace._do.upkeep._stores
     with stores.lease(TeamName(TEAM)) as store:
         squad.workspace.close()
-        assert _text_of(store.last_sequence) == CLOSED
+        assert _text_of(store.log.last_sequence) == CLOSED
         assert _text_of(lambda: store.transact(lambda transaction: transaction.now)) == CLOSED
 
 

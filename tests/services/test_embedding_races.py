@@ -79,7 +79,7 @@ class Worker:
     def __init__(self, squad: Squad) -> None:
         self._squad = squad
         with self._stores.lease(TeamName(TEAM)) as store:
-            self.backlog: Backlog = store.read_backlog(MODEL, limit=BATCH)
+            self.backlog: Backlog = store.embeddings.backlog(MODEL, limit=BATCH)
 
     @property
     def _stores(self):
@@ -88,7 +88,11 @@ class Worker:
     def store(self) -> None:
         made = [Embedded(item.number, item.version, item.text_hash, ()) for item in self.backlog.items]
         with self._stores.lease(TeamName(TEAM)) as store:
-            store.store_embeddings(MODEL, made, started=self.backlog.started, reached=self.backlog.reached)
+            store.transact(
+                lambda transaction: transaction.embeddings.put(
+                    MODEL, made, started=self.backlog.started, reached=self.backlog.reached
+                )
+            )
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)

@@ -13,17 +13,21 @@ import pytest
 from mycel.app import open_workspace
 from mycel.contracts.engine_store import LeaseLost
 from mycel.contracts.store import Store, Transaction
+from mycel.domain.ids import TeamName
 from mycel.domain.receipt import Erasure
 from mycel.domain.source import EventState, IngestionEvent, Step
 from mycel.errors import Misconfigured, MycelError, Unavailable
-from mycel.services import episode_pruning, maintenance, queue_worker
+from mycel.services import episode_pruning, erasure, maintenance, queue_worker
 from mycel.services.attempts import in_batches
 from mycel.services.consolidation import team_event
 from mycel.settings import Settings
-from mycel.stores.sqlite import approaches, embeddings
+from mycel.stores.sqlite import embeddings
+from mycel.stores.sqlite.approaches import ApproachWriter
 from mycel.stores.sqlite.database import Disk
-from mycel.stores.sqlite.store import SqliteStore
-from mycel.stores.sqlite.transaction import SqliteTransaction
+from mycel.stores.sqlite.episode_rates import RateWriter
+from mycel.stores.sqlite.log import SqliteLog
+from mycel.stores.sqlite.queue import QueueWriter, SqliteQueue
+from mycel.stores.sqlite.store import SqliteFiles
 from mycel.testing.clock import ManualClock
 from mycel.testing.embedder import WordEmbedder
 from tests.patience import ends
@@ -50,7 +54,7 @@ class Restless:
         self.runs += 1
 
         def apply(transaction: Transaction) -> str:
-            transaction.add_event(team_event(transaction, event.steps[0]))
+            transaction.queue.add(team_event(transaction, event.steps[0]))
             return "done, and to be done"
 
         return apply
@@ -73,7 +77,7 @@ class Forgetful:
     def abandon(self, store: Store, event: IngestionEvent) -> None:
         def again(transaction: Transaction) -> None:
             waiting = replace(event, state=EventState.PENDING, due_at=transaction.now, lease=None, lease_until=None)
-            transaction.replace_event(waiting)
+            transaction.queue.replace(waiting)
 
         store.transact(again)
 
@@ -81,7 +85,7 @@ class Forgetful:
 def perform_with(squad: Squad, step: Step, performer: object) -> None:
     squad.workspace._do.upkeep._engine._working._performers[step] = performer
     with squad.workspace._do.upkeep._stores.lease(TEAM) as store:
-        store.transact(lambda transaction: transaction.add_event(team_event(transaction, step)))
+        store.transact(lambda transaction: transaction.queue.add(team_event(transaction, step)))
 
 
 @pytest.mark.parametrize("step", list(Step))
@@ -119,13 +123,13 @@ def nothing(*given: object, **named: object) -> None:
 STUCK: dict[str, tuple[object, str, object]] = {
     "archiving": (maintenance, "archive", nothing),
     "pruning": (episode_pruning, "archive", nothing),
-    "purging": (SqliteTransaction, "purge", nothing),
-    "telling months": (SqliteTransaction, "mark_told", nothing),
-    "grouping": (approaches, "group_wordings", nothing),
+    "purging": (erasure, "purge", nothing),
+    "telling months": (RateWriter, "mark_told", nothing),
+    "grouping": (ApproachWriter, "group", nothing),
     "embedding": (embeddings, "_move", lambda *given: False),
-    "consolidating": (SqliteStore, "changed_memories", lambda self, *, after, limit: ([], after)),
-    "settling": (SqliteTransaction, "replace_event", nothing),
-    "scrubbing": (SqliteStore, "scrub", lambda self: 0),
+    "consolidating": (SqliteLog, "changed_memories", lambda self, *, after, limit: ([], after)),
+    "settling": (QueueWriter, "replace", nothing),
+    "scrubbing": (SqliteFiles, "scrub", lambda self: 0),
 }
 
 
@@ -252,14 +256,16 @@ def check_every_step(squad: Squad, *, without: str) -> None:
 def test_a_team_that_cannot_be_worked_on_holds_up_no_other(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:
     for author in (squad.author, squad.child_lead):
         author.purge(author.save("to be scrubbed").id)
-    whole = SqliteStore.next_due
+    whole = SqliteQueue.next_due
+    with squad.workspace._do.upkeep._stores.lease(TeamName(TEAM)) as store:
+        damaged = store.queue
 
-    def broken(self: SqliteStore) -> object:
-        if self.team == TEAM:
+    def broken(self: SqliteQueue) -> object:
+        if self is damaged:
             raise Misconfigured("the store is damaged")
         return whole(self)
 
-    monkeypatch.setattr(SqliteStore, "next_due", broken)
+    monkeypatch.setattr(SqliteQueue, "next_due", broken)
     kept = squad.child_lead.save("for an hour", ttl="1h")
     squad.pass_time(hours=2)
     with pytest.raises(Misconfigured):

@@ -36,7 +36,7 @@ class Scripted:
         self.act(store, event)
 
         def apply(transaction: Transaction) -> str:
-            transaction.set_progress("effects", transaction.read_progress("effects") + 1)
+            transaction.queue.set_progress("effects", transaction.queue.progress("effects") + 1)
             return "done well"
 
         return apply
@@ -72,12 +72,12 @@ def store(stores: SqliteStores) -> Iterator[Store]:
 
 def enqueue(store: Store, clock: ManualClock) -> IngestionEvent:
     event = an_event(None, steps=(Step.EXTRACT,), due_at=clock.now())
-    store.transact(lambda transaction: transaction.add_event(event))
+    store.transact(lambda transaction: transaction.queue.add(event))
     return event
 
 
 def look(store: Store, event: IngestionEvent) -> IngestionEvent:
-    found = store.transact(lambda transaction: transaction.find_event(engine_scope(TEAM), event.id))
+    found = store.transact(lambda transaction: transaction.queue.find(engine_scope(TEAM), event.id))
     assert found is not None
     return found
 
@@ -89,7 +89,7 @@ def test_an_event_is_performed_and_its_outcome_kept(
     assert working.run_due(TEAM) == 1
     done = look(store, event)
     assert (done.state, done.outcome, done.error, done.lease) == (EventState.DONE, "done well", None, None)
-    assert store.read_progress("effects") == 1
+    assert store.queue.progress("effects") == 1
     assert working.run_due(TEAM) == 0
     assert performer.prepared == 1
 
@@ -153,11 +153,11 @@ def test_a_worker_that_lost_its_lease_stores_nothing(
 
     def lose_it(store: Store, claimed: IngestionEvent) -> None:
         stolen = replace(claimed, lease="another")
-        store.transact(lambda transaction: transaction.replace_event(stolen))
+        store.transact(lambda transaction: transaction.queue.replace(stolen))
 
     performer.act = lose_it
     assert working.run_due(TEAM) == 0
-    assert store.read_progress("effects") == 0
+    assert store.queue.progress("effects") == 0
     assert look(store, event).lease == "another"
 
 
@@ -165,16 +165,16 @@ def test_an_event_whose_worker_vanished_is_done_by_the_next(
     working: Working, store: Store, clock: ManualClock, performer: Scripted
 ) -> None:
     event = enqueue(store, clock)
-    store.transact(lambda transaction: transaction.claim(lease="dead", until=clock.now() + timedelta(seconds=30)))
+    store.transact(lambda transaction: transaction.queue.claim(lease="dead", until=clock.now() + timedelta(seconds=30)))
     assert working.run_due(TEAM) == 0
     clock.move(timedelta(seconds=31))
     assert working.run_due(TEAM) == 1
-    assert (look(store, event).takeovers, store.read_progress("effects")) == (1, 1)
+    assert (look(store, event).takeovers, store.queue.progress("effects")) == (1, 1)
 
 
 def test_an_event_that_kills_every_worker_is_given_up(working: Working, store: Store, clock: ManualClock) -> None:
     event = enqueue(store, clock)
-    store.transact(lambda transaction: transaction.replace_event(replace(event, takeovers=MOST_TAKEOVERS + 1)))
+    store.transact(lambda transaction: transaction.queue.replace(replace(event, takeovers=MOST_TAKEOVERS + 1)))
     working.run_due(TEAM)
     dead = look(store, event)
     assert dead.state is EventState.DEAD
@@ -218,4 +218,4 @@ def test_two_workers_never_do_the_same_event(
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(done) == store.read_progress("effects") == 20
+    assert sum(done) == store.queue.progress("effects") == 20

@@ -130,15 +130,15 @@ class Team:
 
 
 def assert_agreement(store: Store, recent: RecentLog) -> None:
-    assert recent.last == store.last_sequence()
+    assert recent.last == store.log.last_sequence()
     for scope in READERS:
         for wanted in FILTERS:
             for after in range(recent.last - len(recent), recent.last + 1):
                 kept = recent.after(after)
                 assert kept is not None
-                expected = store.changes(scope, after=after, wanted=wanted, limit=1000)
+                expected = store.log.changes(scope, after=after, wanted=wanted, limit=1000)
                 assert told_of(kept, scope, wanted, after=after, limit=1000) == expected
-                limited = store.changes(scope, after=after, wanted=wanted, limit=2)
+                limited = store.log.changes(scope, after=after, wanted=wanted, limit=2)
                 assert told_of(kept, scope, wanted, after=after, limit=2) == limited
 
 
@@ -150,7 +150,7 @@ def test_what_is_kept_tells_every_reader_what_the_store_tells(steps: list[Any], 
         for some in steps:
             for step in some:
                 team.do(step)
-            while logged := store.read_log(after=recent.last, limit=batch):
+            while logged := store.log.read(after=recent.last, limit=batch):
                 recent.add(logged)
             assert_agreement(store, recent)
             assert len(recent) <= 10
@@ -163,11 +163,11 @@ def test_what_is_read_long_after_it_happened_is_judged_by_today(steps: list[Any]
         team, recent = Team(store), RecentLog(last=0, most=100)
         for step in steps:
             team.do(step)
-        while logged := store.read_log(after=recent.last, limit=batch):
+        while logged := store.log.read(after=recent.last, limit=batch):
             recent.add(logged)
             for scope in READERS:
                 told, _ = told_of(recent.after(0) or (), scope, EVERY_CHANGE, after=0, limit=1000)
-                everything, _ = store.changes(scope, after=0, wanted=EVERY_CHANGE, limit=1000)
+                everything, _ = store.log.changes(scope, after=0, wanted=EVERY_CHANGE, limit=1000)
                 assert told == [one for one in everything if one.sequence <= recent.last]
 
 
@@ -184,11 +184,11 @@ def test_what_has_been_hidden_since_is_told_no_more() -> None:
         recent = RecentLog(last=0, most=9)
         shown, hidden = put(store), put(store)
         link = Link(shown.id, hidden.id, Relation.SUPPORTS, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=shown))
-        recent.add(store.read_log(after=0, limit=9))
+        store.transact(lambda transaction: transaction.links.add(link, origin=shown))
+        recent.add(store.log.read(after=0, limit=9))
         assert len(told_of(recent.after(0) or [], reader(TEAMMATE), EVERY_CHANGE, after=0, limit=9)[0]) == 3
         change(store, hidden.id, visibility=Visibility.PRIVATE)
-        recent.add(store.read_log(after=3, limit=9))
+        recent.add(store.log.read(after=3, limit=9))
         told, reached = told_of(recent.after(0) or [], reader(TEAMMATE), EVERY_CHANGE, after=0, limit=9)
         assert [(one.sequence, one.operation) for one in told] == [(1, Operation.CREATE), (4, Operation.REMOVE)]
         assert reached == 4
@@ -200,8 +200,8 @@ def test_a_link_to_what_was_written_long_ago_is_told_to_those_who_see_both() -> 
         recent = RecentLog(last=2, most=9)
         for other in (shown, hidden):
             link = Link(shown.id, other.id, Relation.SUPPORTS, AUTHOR, START)
-            store.transact(lambda transaction, link=link: transaction.link(link, origin=shown))
-        recent.add(store.read_log(after=2, limit=9))
+            store.transact(lambda transaction, link=link: transaction.links.add(link, origin=shown))
+        recent.add(store.log.read(after=2, limit=9))
         for scope, sequences in ((reader(), [3, 4]), (reader(TEAMMATE), [3])):
             told, _ = told_of(recent.after(2) or (), scope, EVERY_CHANGE, after=2, limit=9)
             assert [one.sequence for one in told] == sequences
@@ -212,7 +212,7 @@ def test_a_cursor_before_what_is_kept_has_to_ask_the_store() -> None:
         recent = RecentLog(last=0, most=4)
         for _ in range(9):
             put(store)
-            recent.add(store.read_log(after=recent.last, limit=9))
+            recent.add(store.log.read(after=recent.last, limit=9))
         assert len(recent) in {4, 5}
         assert recent.after(9 - len(recent) - 1) is None
         assert len(recent.after(9 - len(recent)) or ()) == len(recent)
@@ -223,7 +223,7 @@ def test_a_gap_begins_anew() -> None:
     with a_store() as store:
         for _ in range(6):
             put(store)
-        logged = store.read_log(after=0, limit=9)
+        logged = store.log.read(after=0, limit=9)
         recent = RecentLog(last=0, most=9)
         recent.add(logged[:2])
         recent.add(logged[4:])
@@ -236,14 +236,14 @@ def test_what_no_entry_names_any_more_is_forgotten() -> None:
         recent = RecentLog(last=0, most=4)
         for _ in range(30):
             put(store)
-        recent.add(store.read_log(after=0, limit=30))
+        recent.add(store.log.read(after=0, limit=30))
         assert len(recent._standings) == 4
 
 
 def test_a_filter_takes_all_that_was_asked_for() -> None:
     with a_store() as store:
         put(store, path="/a/b", project_id="web", type=MemoryType.LESSON)
-        [(entry, _)] = store.read_log(after=0, limit=1)
+        [(entry, _)] = store.log.read(after=0, limit=1)
         wanted = ChangeFilter(path="/a", project_id="web", types=(MemoryType.LESSON, MemoryType.NOTE))
         assert wanted.takes(entry.after)
         for wrong in (

@@ -1,4 +1,8 @@
-"""The part of a store that is moved as an archive: everything out in one go, and record by record in."""
+"""The part of a store that is moved as an archive: everything out in one go, and record by record in.
+
+What is to become of a record is decided in `domain.archive`; sources, events, places and links come in through the
+parts that keep them.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +10,29 @@ from collections.abc import Callable
 from typing import Protocol
 
 from mycel.access.scope import ReadScope
-from mycel.domain.archive import Record, Taken
+from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
 from mycel.domain.ids import MemberId
 from mycel.domain.indexed_words import IndexedText
+from mycel.domain.memory import Memory
 
 
-class MovingTransaction(Protocol):
-    def take_in(
-        self,
-        scope: ReadScope,
-        record: Record,
-        *,
-        by: MemberId,
-        words: IndexedText | None = None,
-        dry_run: bool = False,
-    ) -> Taken:
-        """Stores the record as it is, with its id and times, unless something here stands against it.
-
-        What was purged here stays purged; what is newer here stays. The same record twice is `unchanged`. With
-        `dry_run` it only tells what it would do. Memories and links get into the change log, as done by `by`.
-        """
-        ...
-
-
-class MovingReads(Protocol):
-    def read_records(self, scope: ReadScope, take: Callable[[Record], None]) -> None:
+class ArchiveReads(Protocol):
+    def read(self, scope: ReadScope, take: Callable[[Record], None]) -> None:
         """Gives everything in sight to `take`, as of one moment; a record comes after those that it refers to.
 
         Readers and writers go on meanwhile. Deleted memories and receipts are only for a scope that sees everything.
         """
         ...
+
+
+class ArchiveWrites(Protocol):
+    def standing(self, scope: ReadScope, record: MemoryRecord) -> Standing:
+        """What is here already that bears on this memory."""
+        ...
+
+    def put_memory(self, record: MemoryRecord, words: IndexedText, *, by: MemberId, before: Memory | None) -> None:
+        """With its id, times and versions, in place of what stood before. It gets into the log, as done by `by`."""
+        ...
+
+    def is_known(self, stone: Tombstone) -> bool: ...
+    def put_tombstone(self, stone: Tombstone) -> None: ...

@@ -13,29 +13,24 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Filters, Page
 
 
-class ArtifactTransaction(Protocol):
-    def insert_artifact(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
-        """A new memory and its detail, as `insert` stores one without."""
-        ...
-
-    def find_artifact(self, scope: ReadScope, id: MemoryId) -> Artifact | None: ...
-    def find_same_artifact(self, scope: ReadScope, like: Artifact) -> Artifact | None:
+class ArtifactReads(Protocol):
+    def find(self, scope: ReadScope, id: MemoryId) -> Artifact | None: ...
+    def find_same(self, scope: ReadScope, like: Artifact) -> Artifact | None:
         """One of the same author that says the same of the same file for the same readers, and has not ended."""
         ...
 
-    def has_detail(self, id: MemoryId) -> bool:
-        """Whether a row of details points into the text of this memory, which then must stay as it is."""
-        ...
-
-
-class ArtifactReads(Protocol):
-    def find_artifact(self, scope: ReadScope, id: MemoryId) -> Artifact | None: ...
-    def list_artifacts(
+    def page(
         self, scope: ReadScope, filters: Filters, wanted: ArtifactFilters, *, limit: int, cursor: str | None
     ) -> Page[Artifact]:
         """Newest first. Raises `InvalidInput` for a cursor that is not from this list."""
         ...
 
-    def artifact_details(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, ArtifactDetail]:
+    def details(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, ArtifactDetail]:
         """Of those that are artifacts in sight."""
+        ...
+
+
+class ArtifactWrites(ArtifactReads, Protocol):
+    def insert(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
+        """A new memory and its detail, as `MemoryWrites.insert` stores one without."""
         ...

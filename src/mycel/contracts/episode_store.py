@@ -1,4 +1,4 @@
-"""The part of a store that keeps the ledger of episodes. What takes no scope is for the engine alone."""
+"""The parts of a store that keep the ledger of episodes. What takes no scope is for the engine alone."""
 
 from __future__ import annotations
 
@@ -36,36 +36,38 @@ class MonthOfEpisodes(NamedTuple):
     by_approach: Mapping[str, Tally]
 
 
-class EpisodeTransaction(Protocol):
-    def insert_episode(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None: ...
-    def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None: ...
-    def list_prunable(self, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
-        """Episodes of before that moment that were not archived, the oldest first."""
-        ...
-
-    def count_pruned(self, ids: Sequence[MemoryId]) -> None:
-        """Adds them to the counts of their months; each once, however often it is called."""
-        ...
-
-    def mark_told(self, month: MonthOfEpisodes) -> None: ...
-    def find_month(self, scope: ReadScope, path: str) -> Memory | None:
-        """The summary of a month's episodes at this path."""
-        ...
-
-
 class EpisodeReads(Protocol):
-    def find_episode(self, scope: ReadScope, id: MemoryId) -> Episode | None: ...
-    def list_episodes(
+    def find(self, scope: ReadScope, id: MemoryId) -> Episode | None: ...
+    def page(
         self, scope: ReadScope, filters: EpisodeFilters, *, limit: int, cursor: str | None = None
     ) -> Page[Episode]:
         """Of the ledger, newest first, also what has left the search."""
         ...
 
-    def details_of(self, ids: Collection[MemoryId]) -> Mapping[MemoryId, EpisodeDetail]:
+    def details(self, ids: Collection[MemoryId]) -> Mapping[MemoryId, EpisodeDetail]:
         """Of memories that the reader was given by another method, as far as the ledger has them."""
         ...
 
-    def rates(self, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> Mapping[str, Tally]:
+    def find_month(self, scope: ReadScope, path: str) -> Memory | None:
+        """The summary of a month's episodes at this path."""
+        ...
+
+    def prunable(self, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+        """Episodes of before that moment that were not archived, the oldest first."""
+        ...
+
+
+class EpisodeWrites(EpisodeReads, Protocol):
+    def insert(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None: ...
+    def tell_again(self, memory: Memory) -> list[Memory]:
+        """Has the month of a pruned episode told anew; returns its summaries, also deleted ones, which may quote it."""
+        ...
+
+
+class RateReads(Protocol):
+    """How often things worked."""
+
+    def by(self, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> Mapping[str, Tally]:
         """By agent, or by approach in the latest wording that the reader sees."""
         ...
 
@@ -76,18 +78,32 @@ class EpisodeReads(Protocol):
         """
         ...
 
-    def rates_over_time(
-        self, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[TimeBucket]
+    def over_time(
+        self, scope: ReadScope, filters: EpisodeFilters, buckets: Sequence[TimeBucket]
     ) -> Sequence[Tally]: ...
     def untold_month(self, scope: ReadScope) -> MonthOfEpisodes | None:
         """One with pruned episodes that no summary has told of; approaches in words that this scope sees."""
         ...
+
+
+class RateWrites(RateReads, Protocol):
+    def count_pruned(self, ids: Sequence[MemoryId]) -> None:
+        """Adds them to the counts of their months; each once, however often it is called."""
+        ...
+
+    def mark_told(self, month: MonthOfEpisodes) -> None: ...
+
+
+class ApproachReads(Protocol):
+    """Which wordings of approaches mean the same."""
 
     def next_wordings(self, model: str, *, limit: int) -> Sequence[Wording]: ...
     def first_wordings(self, model: str, *, limit: int) -> Sequence[tuple[int, Vector]]:
         """The latest groups of approaches by their id, each with the vector of its first wording."""
         ...
 
-    def group_wordings(self, model: str, grouped: Sequence[tuple[int, int | None, bytes | None]]) -> None:
+
+class ApproachWrites(ApproachReads, Protocol):
+    def group(self, model: str, grouped: Sequence[tuple[int, int | None, bytes | None]]) -> None:
         """Each wording by its id: joins the group of another, or with a vector is the first of its own."""
         ...

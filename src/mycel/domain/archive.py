@@ -105,6 +105,42 @@ class Taken(StrEnum):
         return self not in {Taken.NEW, Taken.UPDATED, Taken.UNCHANGED}
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is here already that bears on a memory of an archive: itself, which of its versions, who has its key."""
+
+    present: Version | None
+    versions: frozenset[int] = frozenset()
+    is_purged: bool = False
+    is_key_taken: bool = False
+
+
+def weigh_memory(record: MemoryRecord, standing: Standing) -> Taken:
+    """What is to become of it: what was purged here stays purged, what is newer here stays."""
+    new, present = record.present, standing.present
+    if standing.is_purged:
+        return Taken.PURGED
+    if present is None:
+        return Taken.KEY if standing.is_key_taken else Taken.NEW
+    if present == new:
+        is_whole = {past.memory.version for past in record.past} <= standing.versions
+        return Taken.UNCHANGED if is_whole else Taken.UPDATED
+    if present.memory.version > new.memory.version:
+        return Taken.NEWER
+    # It goes on only from a state that it has been in.
+    is_known = any(past.memory == present.memory and past.valid_from == present.valid_from for past in record.past)
+    if not is_known:
+        return Taken.OTHER
+    return Taken.KEY if standing.is_key_taken else Taken.UPDATED
+
+
+def weigh_same(record: object, standing: object) -> Taken:
+    """A record from which nothing here is drawn, beside what stands under its name."""
+    if standing is None:
+        return Taken.NEW
+    return Taken.UNCHANGED if standing == record else Taken.OTHER
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport:
     """`counts` says how many lines of each kind the archive has."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from mycel.domain.ids import EventId, MemberId, MemoryId, TeamName
+from mycel.domain.source import EventState, IngestionEvent
 
 
 class Direction(StrEnum):
@@ -34,6 +35,14 @@ class Delivery:
     team: TeamName
     version: int
     delivered_at: datetime
+
+
+def armed_again(event: IngestionEvent, *, due_at: datetime) -> IngestionEvent:
+    """An event of a cascade, to be carried out anew whatever became of it: at once, and with all its tries.
+
+    A store does the same in the transaction in which a cascaded memory gets a later version or is purged.
+    """
+    return replace(event, state=EventState.PENDING, due_at=due_at, lease=None, lease_until=None, tries=0)
 
 
 def copy_id(origin: MemoryId, *, team: TeamName) -> MemoryId:

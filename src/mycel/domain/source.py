@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from mycel.domain.ids import EventId, MemberId, SourceId
-from mycel.domain.memory import MemoryType, Scope, SourceKind, Visibility
+from mycel.domain.memory import Memory, MemoryType, Scope, SourceKind, Visibility
 from mycel.domain.team import Role, Trust
 
 
@@ -146,3 +146,9 @@ class IngestionEvent:
     due_at: datetime | None = None
     lease: str | None = None
     lease_until: datetime | None = None
+
+
+def origin_of(memory: Memory) -> SourceId | None:
+    """The source that a memory was drawn from."""
+    origin = memory.evidence_ref or memory.source_ref
+    return origin.source_id if origin else None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import accumulate
 
+from mycel.domain.memory import EvidenceRef, Memory
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import BLANK
 from mycel.engine.english.sentences import Span, split_sentences
@@ -48,6 +50,13 @@ def _stretches(said: str) -> Iterator[str]:
             yield said[spans[first][0] : spans[first + MOST_WORDS - 1][1]]
 
 
+def quoted_passages(text: str, evidence: EvidenceRef | None, content: str) -> list[str]:
+    """What a memory with this content says of a source: its words and those it quotes, if it names any."""
+    if evidence is None:
+        return []
+    return passages_in((text[evidence.start : evidence.end].replace(BLANK, " "), content))
+
+
 def recognisable(passages: Iterable[str], *, key: bytes) -> set[PurgedPassage]:
     """Under a key of its own for each source, so that equal passages of two sources do not show it."""
     listed = [_words(passage) for passage in passages]
@@ -75,6 +84,39 @@ def blank_said(text: str, passages: Iterable[str]) -> str:
     return _blank(text, places)
 
 
+def blank_evidence(
+    text: str,
+    passages: Iterable[str],
+    *,
+    evidence: EvidenceRef | None,
+    others: Sequence[EvidenceRef | None],
+    is_whole: bool = False,
+) -> str:
+    """A source that only one memory used loses its text; of a shared one, what that memory says is blanked.
+
+    With `is_whole` all of it is the memory's own but what others quote. It stays as long as it was: the evidence of
+    other memories keeps its place.
+    """
+    own = [(evidence.start, evidence.end)] if evidence is not None else []
+    spans = (
+        _between([(other.start, other.end) for other in others if other], len(text)) if is_whole or not others else own
+    )
+    # The passages first, for the signs that touch them.
+    blanked = blank_said(text, passages)
+    for start, end in spans:
+        blanked = blanked[:start] + BLANK * (end - start) + blanked[end:]
+    return blanked
+
+
+def _between(kept: Iterable[Span], length: int) -> list[Span]:
+    found: list[Span] = []
+    done = 0
+    for start, end in [*sorted(kept), (length, length)]:
+        found += [(done, start)] if done < start else []
+        done = max(done, end)
+    return found
+
+
 def blank_purged(text: str, purged: Sequence[PurgedPassage]) -> str:
     """The same for passages that are only known by their hashes."""
     return _blank(text, list(_places(text, purged))) if purged else text
@@ -91,6 +133,15 @@ def redacted(text: str, passages: Sequence[str]) -> str:
             pieces += (text[done:start], REDACTED)
             done = end
     return "".join([*pieces, text[done:]])
+
+
+def redacted_memory(memory: Memory, passages: Sequence[str]) -> Memory:
+    return replace(
+        memory,
+        title=redacted(memory.title, passages),
+        summary=memory.summary and redacted(memory.summary, passages),
+        content=redacted(memory.content, passages),
+    )
 
 
 class _Told:

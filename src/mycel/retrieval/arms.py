@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.embedder import Background
-from mycel.contracts.store import Match, Store
+from mycel.contracts.search_store import Match
+from mycel.contracts.store import Store
 from mycel.domain.indexed_words import Plan
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
@@ -89,7 +90,7 @@ def search_by_meaning(meaning: Meaning, places: Sequence[Place], filters: Filter
     pools: list[Pool] = []
     for place in places:
         near = [
-            place.store.search_vectors(
+            place.store.index.search_vectors(
                 place.scope, meaning.vector, model=meaning.model, filters=reach, limit=_rows(limit)
             )
             for reach in _reaches(filters)
@@ -129,7 +130,7 @@ def _rows(limit: int) -> int:
 def _match(plan: Plan, place: Place, filters: Filters, *, limit: int) -> list[Match]:
     best: dict[int, float] = {}
     for reach in _reaches(filters):
-        best.update(place.store.search_words(place.scope, plan, filters=reach, limit=limit))
+        best.update(place.store.index.search_words(place.scope, plan, filters=reach, limit=limit))
     return [Match(number, score) for number, score in best.items()]
 
 
@@ -150,7 +151,7 @@ def _quoted(question: Question, places: Sequence[Place], filters: Filters) -> li
 
 def _with_every(phrases: Sequence[tuple[str, ...]], place: Place, filters: Filters) -> frozenset[int]:
     plans = [Plan((), phrases=(phrase,)) for phrase in phrases]
-    found = [place.store.search_words(place.scope, plan, filters=filters, limit=PHRASE_ROWS) for plan in plans]
+    found = [place.store.index.search_words(place.scope, plan, filters=filters, limit=PHRASE_ROWS) for plan in plans]
     first, *others = [frozenset(match.number for match in matches) for matches in found]
     return first.intersection(*others)
 
@@ -161,7 +162,7 @@ def _count_words(terms: Iterable[str], places: Sequence[Place]) -> tuple[dict[st
     counted: Counter[str] = Counter()
     documents = 0
     for place in places:
-        frequencies, size = place.store.word_frequencies(place.scope, wanted)
+        frequencies, size = place.store.index.word_frequencies(place.scope, wanted)
         documents += size
         counted.update(frequencies)
     return dict(counted), documents

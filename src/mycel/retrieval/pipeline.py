@@ -13,6 +13,7 @@ from math import log, prod
 from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
 from mycel.domain.memory_field import Index
+from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, Signals
@@ -229,7 +230,7 @@ class _Search:
         self._read([one for one in self.close if one.memory is None])
         self.close = [one for one in self.close if one.memory is not None]
         for place, here in self._by_place(self.close):
-            signals = place.store.signals(place.scope, list(here))
+            signals = place.store.index.signals(place.scope, list(here))
             for number, one in here.items():
                 self._score(one, signals.get(number, Signals()))
         self.close.sort(key=lambda one: (-one.score, -one.key[1]))
@@ -250,7 +251,7 @@ class _Search:
         if self.request.filters.reach_project is None and self.request.filters.reach_repo is None:
             return
         for place, here in self._by_place(self.close):
-            near = place.store.load(place.scope, list(here), filters=self.request.filters)
+            near = place.store.index.load(place.scope, list(here), filters=self.request.filters)
             for number, one in here.items():
                 one.far = number not in near and not (self.request.as_of and self._belongs_here(one))
 
@@ -268,7 +269,7 @@ class _Search:
     def _has_others(self, authors: frozenset[str]) -> bool:
         if self.request.filters.agent_id is not None:
             return False
-        return any(place.store.has_other_authors(author) for place in self.places for author in authors)
+        return any(place.store.index.has_other_authors(author) for place in self.places for author in authors)
 
     def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
         """Rows that the first look did not reach, without copies of what is there."""
@@ -334,7 +335,9 @@ class _Search:
     def _neighbours(self, place: int) -> Mapping[int, tuple[int, ...]]:
         numbers = [one.key[1] for one in self.close[:NEIGHBOURS_OF] if one.key[0] == place]
         at = self.places[place]
-        return at.store.neighbours(at.scope, numbers, filters=self.request.filters) if numbers else {}
+        if not numbers:
+            return {}
+        return at.store.index.neighbours(at.scope, numbers, near=Neighbourhood(), filters=self.request.filters)
 
     def _score_together(self) -> None:
         candidates = [self._candidate(key) for key in self._bm25]
@@ -358,7 +361,9 @@ class _Search:
         for index, place in enumerate(self.places):
             numbers = [number for at, number in unmeasured if at == index]
             if numbers:
-                cosines = place.store.similarities(place.scope, self.meaning.vector, numbers, model=self.meaning.model)
+                cosines = place.store.index.similarities(
+                    place.scope, self.meaning.vector, numbers, model=self.meaning.model
+                )
                 for number, cosine in cosines.items():
                     self._cosines[index, number] = cosine
                     if (index, number) in self._candidates:
@@ -368,7 +373,7 @@ class _Search:
         """Loads what passes the filters, and notes which of the question's words each has."""
         wide = replace(self.request.filters, reach_project=None, reach_repo=None)
         for place, here in self._by_place(one for one in candidates if one.memory is None):
-            for number, memory in place.store.load(place.scope, list(here), filters=wide).items():
+            for number, memory in place.store.index.load(place.scope, list(here), filters=wide).items():
                 here[number].memory = memory
         for one in candidates:
             if one.memory is not None and not one.read and (one.evidence.bm25 > 0 or self._pooled):
@@ -382,7 +387,7 @@ class _Search:
             return
         then = replace(self.request.filters, believed_at=None, reach_project=None, reach_repo=None)
         for index, place in enumerate(self.places):
-            past = place.store.past_versions(place.scope, at=self.request.as_of, filters=then, limit=PAST_ROWS)
+            past = place.store.index.past_versions(place.scope, at=self.request.as_of, filters=then, limit=PAST_ROWS)
             for version in past:
                 key = (index, version.number)
                 self._bm25[key] = 0.0

@@ -23,43 +23,43 @@ def carry_out(transaction: Transaction, scope: ReadScope, plan: Plan, *, by: Mem
     for id, before in plan.before.items():
         _require_unchanged(transaction, scope, before)
         after = replace(plan.after[id], version=before.version + 1, updated_at=transaction.committed_at)
-        transaction.replace(before, after, by=by, reason=reasons.get(id))
+        transaction.memories.replace(before, after, by=by, reason=reasons.get(id))
         changed.append((id, before.version, after.version))
     for start, end, relation in plan.links:
-        origin, target = transaction.find(scope, start), transaction.find(scope, end)
+        origin, target = transaction.memories.find(scope, start), transaction.memories.find(scope, end)
         if origin is None or target is None:
             raise Conflict("a memory went away while it was being consolidated: try again")
-        transaction.link(Link(start, end, relation, by, transaction.committed_at), origin=origin)
+        transaction.links.add(Link(start, end, relation, by, transaction.committed_at), origin=origin)
     report = Report(
         id=ReportId(new_id()), actions=tuple(plan.actions), dry_run=False, made_by=by, made_at=transaction.committed_at
     )
     # The engine runs every hour, mostly for nothing; whoever asked for a run can also undo one that did nothing.
     if plan.actions or plan.links or by != ENGINE:
-        transaction.add_report(report, Footprint(tuple(changed), tuple(plan.links)))
+        transaction.reports.add(report, Footprint(tuple(changed), tuple(plan.links)))
     return report
 
 
 def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id: ReportId, by: MemberId) -> Report:
     """Each memory as it was, unless somebody has changed it since: those are left and named."""
-    footprint = transaction.find_footprint(id)
+    footprint = transaction.reports.find_footprint(id)
     left: list[MemoryId] = []
     for memory_id, before_version, after_version in footprint.changed:
-        current = transaction.find(scope, memory_id, deleted=True)
+        current = transaction.memories.find(scope, memory_id, deleted=True)
         if current is None:
             continue
-        before = transaction.find_version(scope, memory_id, before_version)
-        after = transaction.find_version(scope, memory_id, after_version)
+        before = transaction.memories.find_version(scope, memory_id, before_version)
+        after = transaction.memories.find_version(scope, memory_id, after_version)
         if before is None or after is None or not _is_as(current, after) or _is_taken(transaction, scope, before):
             left.append(memory_id)
             continue
         restored = replace(before, version=current.version + 1)
-        transaction.replace(current, restored, by=by, reason=f"undone: report {id}")
+        transaction.memories.replace(current, restored, by=by, reason=f"undone: report {id}")
     for start, end, relation in footprint.linked:
-        origin = transaction.find(scope, start, deleted=True)
+        origin = transaction.memories.find(scope, start, deleted=True)
         if origin is not None:
-            transaction.unlink(Link(start, end, relation, by, transaction.committed_at), origin=origin)
+            transaction.links.remove(Link(start, end, relation, by, transaction.committed_at), origin=origin)
     undone = replace(report, undone_by=by, undone_at=transaction.committed_at, left=tuple(left))
-    transaction.mark_undone(undone)
+    transaction.reports.mark_undone(undone)
     return undone
 
 
@@ -72,12 +72,12 @@ def _is_taken(transaction: Transaction, scope: ReadScope, before: Memory) -> boo
     """Its key has another value by now."""
     if before.key is None or before.status is not Status.ACTIVE:
         return False
-    standing = transaction.find_by_key(scope, before)
+    standing = transaction.memories.find_by_key(scope, before)
     return standing is not None and standing.id != before.id
 
 
 def _require_unchanged(transaction: Transaction, scope: ReadScope, before: Memory) -> None:
-    current = transaction.find(scope, before.id)
+    current = transaction.memories.find(scope, before.id)
     if current is None or current.version != before.version:
         raise Conflict("a memory changed while it was being consolidated: try again")
 

@@ -52,11 +52,12 @@ class Grouping:
         embedder = self._embedding.embedder
         if embedder is None:
             return []
-        wordings = store.next_wordings(embedder.model, limit=BATCH)
+        wordings = store.approaches.next_wordings(embedder.model, limit=BATCH)
         if wordings:
             vectors = _vectors(embedder, wordings)
-            known = store.first_wordings(embedder.model, limit=MOST_GROUPS)
-            store.group_wordings(embedder.model, _grouped(wordings, vectors, known))
+            known = store.approaches.first_wordings(embedder.model, limit=MOST_GROUPS)
+            grouped = _grouped(wordings, vectors, known)
+            store.transact(lambda transaction: transaction.approaches.group(embedder.model, grouped))
         return [wording.id for wording in wordings]
 
 

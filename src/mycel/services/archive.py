@@ -24,6 +24,7 @@ from mycel.services.archive_files import ArchiveWriter, new_file, open_archive
 from mycel.services.archive_records import check_archive, read_archive
 from mycel.services.archive_screen import screened
 from mycel.services.import_as_member import Adopting
+from mycel.services.import_records import take_record
 from mycel.services.policies import Policies
 from mycel.services.write import Writing
 
@@ -92,7 +93,7 @@ class Moving:
                 if progress is not None and done % BATCH_RECORDS == 0:
                     progress(done)
 
-            store.read_records(scope, take)
+            store.archive.read(scope, take)
             return writer.finish()
 
 
@@ -132,11 +133,11 @@ class _Intake:
             return Taken.UNCHANGED
         if isinstance(record, IngestionEvent) and Step.DELIVER in record.steps and record.state is not EventState.DONE:
             return Taken.SENDING
-        return transaction.take_in(self._scope, record, by=self._by, words=words, dry_run=self._dry_run)
+        return take_record(transaction, self._scope, record, by=self._by, words=words, dry_run=self._dry_run)
 
     def _stands(self, transaction: Transaction, given: Record) -> bool:
         """What was approved here stays so when its archive comes back."""
-        return transaction.take_in(self._scope, given, by=self._by, dry_run=True) is Taken.UNCHANGED
+        return take_record(transaction, self._scope, given, by=self._by, dry_run=True) is Taken.UNCHANGED
 
 
 class _Outcome:

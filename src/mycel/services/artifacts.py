@@ -79,7 +79,7 @@ class ArtifactRegistry:
 
         def work(transaction: Transaction) -> Artifact:
             earlier = retry.earlier(transaction)
-            known = earlier and transaction.find_artifact(scope, earlier.id)
+            known = earlier and transaction.artifacts.find(scope, earlier.id)
             if earlier and known:
                 return Artifact(earlier, known.detail)
             found = store_artifact(transaction, caller, new, detail)
@@ -100,7 +100,7 @@ class ArtifactRegistry:
     def get(self, caller: Caller, id: object) -> Artifact:
         artifact, scope = self._find(caller, id)
         with self._stores.lease(scope.team) as store:
-            store.count_access((artifact.id,), by=caller.member_id, at=self._clock.now())
+            store.recalls.count_access((artifact.id,), by=caller.member_id, at=self._clock.now())
         return self._searching.freshness.of_entry(artifact)
 
     def verify(self, caller: Caller, id: object) -> Verification:
@@ -126,15 +126,15 @@ class ArtifactRegistry:
             found = Page(self._search(scope, text, filters, wanted, limit=limit))
         else:
             with self._stores.lease(scope.team) as store:
-                found = store.list_artifacts(scope, filters, wanted, limit=limit, cursor=mark)
+                found = store.artifacts.page(scope, filters, wanted, limit=limit, cursor=mark)
         return self._searching.freshness.of_entries(found)
 
     def _find(self, caller: Caller, id: object) -> tuple[Artifact, ReadScope]:
         memory_id = parse_id(id)
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
-                found = store.find_artifact(scope, memory_id)
-                if found is None and store.find(scope, memory_id) is not None:
+                found = store.artifacts.find(scope, memory_id)
+                if found is None and store.memories.find(scope, memory_id) is not None:
                     raise ReferenceNotFound(f"no artifact {memory_id}")
             if found is not None:
                 return found, scope
@@ -152,7 +152,7 @@ class ArtifactRegistry:
             ranked, _ = self._searching.rank(ask, [place])
             shown = [] if ranked is None else [one.memory for one in ranked.candidates if ranked.shows(one)]
             memories = [memory for memory in shown if memory is not None]
-            details = place.store.artifact_details(scope, [memory.id for memory in memories])
+            details = place.store.artifacts.details(scope, [memory.id for memory in memories])
         found = (Artifact(memory, details[memory.id]) for memory in memories if memory.id in details)
         return [artifact for artifact in found if wanted.matches(artifact.detail)][:limit]
 
@@ -214,7 +214,7 @@ def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:
 def store_artifact(transaction: Transaction, caller: Caller, new: PreparedMemory, detail: ArtifactDetail) -> Artifact:
     """The one that is there already, if it is the same in all that counts."""
     artifact = Artifact(new.at(transaction), detail)
-    standing = transaction.find_same_artifact(read_scope(caller), artifact)
+    standing = transaction.artifacts.find_same(read_scope(caller), artifact)
     if standing is None:
-        transaction.insert_artifact(artifact.memory, new.words, detail, by=caller.member_id)
+        transaction.artifacts.insert(artifact.memory, new.words, detail, by=caller.member_id)
     return standing or artifact

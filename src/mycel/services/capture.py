@@ -89,7 +89,7 @@ class Capture:
     def _close(self, caller: Caller, report: Source) -> IngestionEvent:
         """A last report that adds nothing says that the session is over."""
         with self._stores.lease(caller.team) as store:
-            known = None if report.session_id is None else store.find_growing(report)
+            known = None if report.session_id is None else store.sources.find_growing(report)
         if known is None:
             raise _nothing_to_keep()
         growth = _Growth(known, known)
@@ -120,7 +120,7 @@ class Capture:
         event_id = EventId(parse_id(id))
 
         def work(transaction: Transaction) -> IngestionEvent:
-            event = transaction.find_event(read_scope(caller), event_id)
+            event = transaction.queue.find(read_scope(caller), event_id)
             if event is None:
                 raise NotFound(f"no event {event_id}")
             if event.state not in (EventState.FAILED, EventState.DEAD):
@@ -133,7 +133,7 @@ class Capture:
                 due_at=transaction.now,
                 updated_at=transaction.now,
             )
-            transaction.replace_event(again)
+            transaction.queue.replace(again)
             return again
 
         return self._captured(caller, work)
@@ -174,7 +174,7 @@ class Capture:
             raise InvalidInput("of a stored source cannot be changed", field=next(iter(given)))
 
         def work(transaction: Transaction) -> IngestionEvent:
-            source = transaction.find_source(read_scope(caller), id)
+            source = transaction.sources.find(read_scope(caller), id)
             if source is None:
                 raise NotFound(f"no source {id}")
             return ask_for(transaction, source, new_event(transaction, source, Trigger.CONVERSATION_CAPTURE, steps))
@@ -212,7 +212,7 @@ class Capture:
         with self._stores.lease(caller.team) as store:
             for _ in range(TRIES):
                 # In this order: what is purged after it was found makes it outdated.
-                known, clean = store.find_growing(report), _without_purged(store, report)
+                known, clean = store.sources.find_growing(report), _without_purged(store, report)
                 growth = None if known is None else _growth(known, clean, given, appends=appends)
                 try:
                     return self._captured(
@@ -256,7 +256,7 @@ def hash_of(text: str) -> str:
 
 def _without_purged(store: Store, report: Source) -> Source:
     """What was purged from a session is not stored again with a later part of it."""
-    purged = store.list_purged(report)
+    purged = store.sources.purged_passages(report)
     if not purged:
         return report
     from mycel.engine.transcripts.session_growth import without_purged
@@ -284,20 +284,20 @@ def new_event(transaction: Transaction, source: Source, trigger: Trigger, steps:
 
 def store_once(transaction: Transaction, source: Source, event: IngestionEvent) -> IngestionEvent:
     """The same material twice is one source; what was asked for the first time is not done again."""
-    twin = transaction.find_twin(source)
+    twin = transaction.sources.find_twin(source)
     if twin is not None:
         return ask_for(transaction, twin, replace(event, source_id=twin.id))
-    transaction.add_source(source)
-    transaction.add_event(event)
+    transaction.sources.add(source)
+    transaction.queue.add(event)
     return event
 
 
 def ask_for(transaction: Transaction, source: Source, event: IngestionEvent) -> IngestionEvent:
     """Of a source that is there: only what nobody has asked for yet."""
-    latest = transaction.latest_event(source.id)
+    latest = transaction.queue.find_latest(source.id)
     if latest is not None and set(event.steps) <= set(latest.steps):
         return latest
-    transaction.add_event(event)
+    transaction.queue.add(event)
     return event
 
 
@@ -315,7 +315,7 @@ class _Growth:
 
 def _told_before(transaction: Transaction, retry: Retry) -> IngestionEvent | None:
     id = retry.earlier_source(transaction)
-    return None if id is None else transaction.latest_event(id)
+    return None if id is None else transaction.queue.find_latest(id)
 
 
 def _growth(known: Source, report: Source, given: Mapping[str, object], *, appends: bool) -> _Growth:
@@ -328,25 +328,25 @@ def _growth(known: Source, report: Source, given: Mapping[str, object], *, appen
 
 def _grow(transaction: Transaction, growth: _Growth, *, due_at: datetime) -> IngestionEvent:
     known = growth.known
-    waiting = transaction.find_waiting(known.id, Step.EXTRACT)
+    waiting = transaction.queue.find_waiting(known.id, Step.EXTRACT)
     if growth.renewed is not known:
-        if not transaction.grow_source(known, growth.renewed):
+        if not transaction.sources.grow(known, growth.renewed):
             raise _Outdated
     elif waiting is None:
         return ask_for(transaction, known, new_event(transaction, known, _trigger(known), SESSION_STEPS))
     if waiting is None or waiting.state is EventState.RUNNING:
         # Whoever is at work has read the shorter text; the rest is for another event.
         event = replace(new_event(transaction, known, _trigger(known), SESSION_STEPS), due_at=due_at)
-        transaction.add_event(event)
+        transaction.queue.add(event)
         return event
     later = replace(waiting, steps=SESSION_STEPS, due_at=due_at, updated_at=transaction.now)
-    transaction.replace_event(later)
+    transaction.queue.replace(later)
     return later
 
 
 def _require_first(transaction: Transaction, report: Source) -> None:
     """Two first reports of a session at once: one of them grows what the other has stored."""
-    if transaction.is_growing(report):
+    if transaction.sources.is_growing(report):
         raise _Outdated
 
 

@@ -9,7 +9,7 @@ from mycel.access.rules import is_copy, may_curate
 from mycel.access.scope import engine_scope, read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Store, Stores, Transaction
-from mycel.domain.cascade import Cascade, Delivery, Direction, copy_id
+from mycel.domain.cascade import Cascade, Delivery, Direction, armed_again, copy_id
 from mycel.domain.change import Operation
 from mycel.domain.ids import EventId, MemoryId, TeamName, new_id, parse_id
 from mycel.domain.marks import ORIGIN, with_marks, without_marks
@@ -48,10 +48,10 @@ class Cascading:
 
         def work(transaction: Transaction) -> IngestionEvent:
             _get_own(transaction, caller, memory_id)
-            cascade = transaction.find_cascade(memory_id=memory_id)
+            cascade = transaction.cascades.find(memory_id=memory_id)
             if cascade is None:
                 raise ReferenceNotFound(f"memory {memory_id} was not sent to other teams")
-            transaction.put_cascade(replace(cascade, withdrawn_at=transaction.committed_at))
+            transaction.cascades.put(replace(cascade, withdrawn_at=transaction.committed_at))
             return _arm(transaction, cascade, known=True)
 
         return self._armed(caller, work)
@@ -60,26 +60,26 @@ class Cascading:
         mark = None if cursor is None else parse_id(cursor, field="cursor")
         page = read_limit(limit)
         with self._stores.lease(caller.team) as store:
-            return store.list_cascades(read_scope(caller), limit=page, cursor=mark)
+            return store.cascades.page(read_scope(caller), limit=page, cursor=mark)
 
     def reconcile(self) -> None:
         """The tree of teams has changed: new teams receive what is for them, moved ones lose what is not."""
         for team in self._stores.teams_with_store():
             with self._stores.lease(team) as store:
-                armed = store.transact(lambda transaction: transaction.rearm_cascades())
+                armed = store.transact(_arm_all)
             if armed:
                 self._wake(team)
 
     def prepare(self, store: Store, event: IngestionEvent) -> Applying:
         """Delivering twice is delivering once: a copy has an id of its own and knows the version it is of."""
-        cascade = store.find_cascade(event_id=event.id)
+        cascade = store.cascades.find(event_id=event.id)
         if cascade is None:
             raise NotFound("what was to be delivered is gone")
-        memory = store.find(engine_scope(store.team), cascade.memory_id)
-        purged = memory is None and store.find_receipt(cascade.memory_id) is not None
+        memory = store.memories.find(engine_scope(store.team), cascade.memory_id)
+        purged = memory is None and store.memories.find_receipt(cascade.memory_id) is not None
         sent = memory if memory is not None and cascade.withdrawn_at is None and _is_for_teams(memory) else None
         targets = self._targets(store.team, cascade.direction)
-        known = {delivery.team: delivery.version for delivery in store.list_deliveries(cascade.memory_id)}
+        known = {delivery.team: delivery.version for delivery in store.cascades.deliveries(cascade.memory_id)}
         reached: dict[TeamName, int] = {}
         for team in dict.fromkeys([*targets, *known]):
             if sent is not None and team in targets:
@@ -89,7 +89,7 @@ class Cascading:
 
         def apply(transaction: Transaction) -> str:
             for team, version in reached.items():
-                transaction.put_delivery(cascade.memory_id, Delivery(team, version, transaction.committed_at))
+                transaction.cascades.put_delivery(cascade.memory_id, Delivery(team, version, transaction.committed_at))
             return f"version {sent.version} delivered to {', '.join(targets) or 'no team'}" if sent else "withdrawn"
 
         return apply
@@ -98,9 +98,9 @@ class Cascading:
         """Somebody else has finished meanwhile, on another state of things: it is looked at once more."""
 
         def work(transaction: Transaction) -> None:
-            known = transaction.find_event(engine_scope(store.team), event.id)
+            known = transaction.queue.find(engine_scope(store.team), event.id)
             if known is not None and known.state is EventState.DONE:
-                transaction.replace_event(replace(known, state=EventState.PENDING, due_at=transaction.now))
+                transaction.queue.replace(replace(known, state=EventState.PENDING, due_at=transaction.now))
 
         store.transact(work)
 
@@ -108,7 +108,7 @@ class Cascading:
         copy = _copy(memory, team=team, sender=sender)
 
         def work(transaction: Transaction) -> int:
-            standing = transaction.find(engine_scope(team), copy.id, deleted=True)
+            standing = transaction.memories.find(engine_scope(team), copy.id, deleted=True)
             _put_copy(transaction, standing, copy)
             return memory.version
 
@@ -119,18 +119,24 @@ class Cascading:
         """Whether there was a copy. Every team is asked: a worker that died may have left one that nobody noted."""
         scope, id = engine_scope(team), copy_id(origin, team=team)
 
+        from mycel.services.erasure import purge
+
         def work(transaction: Transaction) -> bool:
-            standing = transaction.find(scope, id, deleted=True)
+            standing = transaction.memories.find(scope, id, deleted=True)
             if standing is not None and purged:
-                transaction.purge(standing, by=ENGINE)
+                purge(transaction, standing, by=ENGINE)
             elif standing is not None and standing.deleted_at is None:
                 gone = replace(standing, deleted_at=transaction.now, version=standing.version + 1)
-                transaction.replace(standing, gone, by=ENGINE, operation=Operation.DELETE, reason="withdrawn")
+                transaction.memories.replace(standing, gone, by=ENGINE, operation=Operation.DELETE, reason="withdrawn")
             return standing is not None
 
         with self._stores.lease(team) as store:
             # Looked at first, so that a team that never wrote anything gets no store by this.
-            return (purged or store.find(scope, id) is not None) and store.last_sequence() > 0 and store.transact(work)
+            return (
+                (purged or store.memories.find(scope, id) is not None)
+                and store.log.last_sequence() > 0
+                and store.transact(work)
+            )
 
     def _targets(self, team: TeamName, direction: Direction) -> list[TeamName]:
         if direction is Direction.DOWN:
@@ -143,7 +149,7 @@ class Cascading:
             memory = _get_own(transaction, caller, id)
             if not _is_for_teams(memory):
                 raise InvalidState("must be an active memory that its whole team may read", field="id")
-            known = transaction.find_cascade(memory_id=id)
+            known = transaction.cascades.find(memory_id=id)
             if known is not None and known.direction is not direction and known.withdrawn_at is None:
                 raise InvalidState(f"is already sent {known.direction}: withdraw it first", field="id")
             cascade = Cascade(
@@ -153,7 +159,7 @@ class Cascading:
                 started_by=caller.member_id,
                 started_at=transaction.committed_at,
             )
-            transaction.put_cascade(cascade)
+            transaction.cascades.put(cascade)
             return _arm(transaction, cascade, known=known is not None)
 
         return self._armed(caller, work)
@@ -163,6 +169,13 @@ class Cascading:
             event = store.transact(work)
         self._wake(caller.team)
         return event
+
+
+def _arm_all(transaction: Transaction) -> bool:
+    events = [armed_again(event, due_at=transaction.now) for event in transaction.cascades.events()]
+    for event in events:
+        transaction.queue.replace(event)
+    return bool(events)
 
 
 def _arm(transaction: Transaction, cascade: Cascade, *, known: bool) -> IngestionEvent:
@@ -179,14 +192,14 @@ def _arm(transaction: Transaction, cascade: Cascade, *, known: bool) -> Ingestio
         due_at=now,
     )
     if known:
-        transaction.replace_event(event)
+        transaction.queue.replace(event)
     else:
-        transaction.add_event(event)
+        transaction.queue.add(event)
     return event
 
 
 def _get_own(transaction: Transaction, caller: Caller, id: MemoryId) -> Memory:
-    memory = transaction.get(read_scope(caller), id)
+    memory = transaction.memories.get(read_scope(caller), id)
     if not may_curate(caller):
         raise AccessDenied("a lead or admin of the team sends memories to other teams")
     if is_copy(memory):
@@ -218,11 +231,11 @@ def _copy(memory: Memory, *, team: TeamName, sender: TeamName) -> Memory:
 def _put_copy(transaction: Transaction, standing: Memory | None, copy: Memory) -> None:
     """Only if it is newer; an old delivery that comes late changes nothing, and what was purged stays so."""
     if standing is None:
-        if transaction.is_purged(copy.id):
+        if transaction.memories.find_receipt(copy.id) is not None:
             return
-        transaction.insert([(copy, indexed_text(copy))], by=ENGINE)
+        transaction.memories.insert([(copy, indexed_text(copy))], by=ENGINE)
         return
     known = standing.metadata.get(ORIGIN, {}).get("version", 0)
     if known < copy.metadata[ORIGIN]["version"] or standing.deleted_at is not None:
         renewed = replace(copy, created_at=standing.created_at, version=standing.version + 1)
-        transaction.replace(standing, renewed, by=ENGINE, reason="a newer version of the origin")
+        transaction.memories.replace(standing, renewed, by=ENGINE, reason="a newer version of the origin")

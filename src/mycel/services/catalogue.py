@@ -30,17 +30,17 @@ class Catalogue:
 
     def list_projects(self, caller: Caller) -> list[Project]:
         with self._stores.lease(caller.team) as store:
-            return store.list_projects(read_scope(caller))
+            return store.places.projects(read_scope(caller))
 
     def register_project(self, caller: Caller, name: object, *, description: object = None) -> Project:
         given = {"name": fields.place(name, field="name"), "description": _note(description, "description")}
         project = Project(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
         with self._stores.lease(caller.team) as store:
-            return store.transact(lambda transaction: transaction.register_project(project))
+            return store.transact(lambda transaction: transaction.places.register_project(project))
 
     def list_repos(self, caller: Caller) -> list[Repo]:
         with self._stores.lease(caller.team) as store:
-            return store.list_repos(read_scope(caller))
+            return store.places.repos(read_scope(caller))
 
     def register_repo(
         self,
@@ -59,7 +59,7 @@ class Catalogue:
         }
         repo = Repo(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
         with self._stores.lease(caller.team) as store:
-            return store.transact(lambda transaction: transaction.register_repo(repo))
+            return store.transact(lambda transaction: transaction.places.register_repo(repo))
 
     def save_view(
         self, caller: Caller, name: object, *, query: object = None, filters: Mapping[str, object]
@@ -77,12 +77,12 @@ class Catalogue:
         }
         view = SavedView(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
         with self._stores.lease(caller.team) as store:
-            store.transact(lambda transaction: transaction.save_view(caller.member_id, view))
+            store.transact(lambda transaction: transaction.places.save_view(caller.member_id, view))
         return view
 
     def list_views(self, caller: Caller) -> list[SavedView]:
         with self._stores.lease(caller.team) as store:
-            return store.list_views(read_scope(caller))
+            return store.places.views(read_scope(caller))
 
     def get_view(self, caller: Caller, name: object) -> SavedView:
         wanted = fields.label(name, field="name")
@@ -94,13 +94,13 @@ class Catalogue:
     def delete_view(self, caller: Caller, name: object) -> None:
         wanted = fields.label(name, field="name")
         with self._stores.lease(caller.team) as store:
-            if not store.transact(lambda transaction: transaction.delete_view(caller.member_id, wanted)):
+            if not store.transact(lambda transaction: transaction.places.delete_view(caller.member_id, wanted)):
                 raise NotFound(f"no view {wanted}")
 
     def get_source(self, caller: Caller, id: object) -> Source:
         source_id = SourceId(parse_id(id))
         with self._stores.lease(caller.team) as store:
-            found = store.find_source(read_scope(caller), source_id)
+            found = store.sources.find(read_scope(caller), source_id)
         if found is None:
             raise NotFound(f"no source {source_id}")
         return found
@@ -109,12 +109,12 @@ class Catalogue:
         mark = None if cursor is None else parse_id(cursor, field="cursor")
         page = read_limit(limit)
         with self._stores.lease(caller.team) as store:
-            return store.list_sources(read_scope(caller), limit=page, cursor=mark)
+            return store.sources.page(read_scope(caller), limit=page, cursor=mark)
 
     def get_event(self, caller: Caller, id: object) -> IngestionEvent:
         event_id = EventId(parse_id(id))
         with self._stores.lease(caller.team) as store:
-            found = store.find_event(read_scope(caller), event_id)
+            found = store.queue.find(read_scope(caller), event_id)
         if found is None:
             raise NotFound(f"no event {event_id}")
         return found
@@ -126,7 +126,7 @@ class Catalogue:
         mark = None if cursor is None else parse_id(cursor, field="cursor")
         page = read_limit(limit)
         with self._stores.lease(caller.team) as store:
-            return store.list_events(read_scope(caller), state=wanted, limit=page, cursor=mark)
+            return store.queue.page(read_scope(caller), state=wanted, limit=page, cursor=mark)
 
 
 def _note(value: object, name: str) -> str | None:

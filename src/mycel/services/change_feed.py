@@ -102,7 +102,7 @@ class Follower:
     def _take_stored(self, scope: ReadScope, most: int) -> tuple[list[Change], int]:
         after, wanted = self._cursor.reached, self._cursor.wanted
         with self._stores.lease(scope.team) as store:
-            found, reached = store.changes(scope, after=after, wanted=wanted, limit=most)
+            found, reached = store.log.changes(scope, after=after, wanted=wanted, limit=most)
         return found, self._tail.advance(self._cursor, reached)
 
 
@@ -137,7 +137,7 @@ class Following:
         # One team's sequence means nothing in another, should the caller move there.
         followed = named_scope(caller(), team).team
         with self._stores.lease(followed) as store:
-            last = store.last_sequence()
+            last = store.log.last_sequence()
         cursor = Cursor(wanted, wake, last if start is None else start)
         with self._lock:
             if self._closed:

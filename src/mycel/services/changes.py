@@ -47,7 +47,7 @@ class Changes:
     def last_sequence(self, caller: Caller, *, team: object = None) -> int:
         """Where a reader begins that wants nothing but what is still to come."""
         with self._stores.lease(named_scope(caller, team).team) as store:
-            return store.last_sequence()
+            return store.log.last_sequence()
 
     def _walk(
         self, scope_now: Callable[[], ReadScope], after: int, wanted: ChangeFilter, *, follow: bool
@@ -55,12 +55,12 @@ class Changes:
         while True:
             scope = scope_now()
             with self._stores.lease(scope.team) as store:
-                found, reached = store.changes(scope, after=after, wanted=wanted, limit=BATCH)
+                found, reached = store.log.changes(scope, after=after, wanted=wanted, limit=BATCH)
             yield from found
             if reached == after:
                 if not follow:
                     return
                 # Leased anew for each wait, so that a quiet follower does not keep a store open for ever.
                 with self._stores.lease(scope.team) as store:
-                    store.wait_for_change(after=after, timeout=WAIT_SECONDS)
+                    store.log.wait(after=after, timeout=WAIT_SECONDS)
             after = reached

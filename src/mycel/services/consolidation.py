@@ -99,7 +99,7 @@ class Consolidating:
         scope = read_scope(caller)
 
         def work(transaction: Transaction) -> Report:
-            report = transaction.find_report(scope, report_id)
+            report = transaction.reports.find(scope, report_id)
             if report is None:
                 raise NotFound(f"no report {report_id}")
             if report.undone_at is not None:
@@ -107,7 +107,7 @@ class Consolidating:
             if report.made_by == ENGINE and not may_curate(caller):
                 raise AccessDenied("what the engine did may touch what you cannot see: a lead or admin undoes it")
             take_back(transaction, engine_scope(caller.team), report, id=report_id, by=caller.member_id)
-            return transaction.find_report(scope, report_id) or report
+            return transaction.reports.find(scope, report_id) or report
 
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
@@ -116,12 +116,12 @@ class Consolidating:
         mark = None if cursor is None else parse_id(cursor, field="cursor")
         page = read_limit(limit)
         with self._stores.lease(caller.team) as store:
-            return store.list_reports(read_scope(caller), limit=page, cursor=mark)
+            return store.reports.page(read_scope(caller), limit=page, cursor=mark)
 
     def report(self, caller: Caller, id: object) -> Report:
         report_id = ReportId(parse_id(id))
         with self._stores.lease(caller.team) as store:
-            found = store.find_report(read_scope(caller), report_id)
+            found = store.reports.find(read_scope(caller), report_id)
         if found is None:
             raise NotFound(f"no report {report_id}")
         return found
@@ -134,10 +134,10 @@ class Consolidating:
 
         def apply(transaction: Transaction) -> str:
             carry_out(transaction, scope, plan, by=ENGINE)
-            transaction.set_progress(CONSOLIDATED_TO, chosen.reached)
-            transaction.set_progress(CONSOLIDATED_AT, micros_of(transaction.now))
+            transaction.queue.set_progress(CONSOLIDATED_TO, chosen.reached)
+            transaction.queue.set_progress(CONSOLIDATED_AT, micros_of(transaction.now))
             if chosen.more:
-                transaction.add_event(team_event(transaction, Step.CONSOLIDATE))
+                transaction.queue.add(team_event(transaction, Step.CONSOLIDATE))
             # What was done is in the report, as far as its reader may see it; a count here would tell more.
             return "consolidated"
 
@@ -145,12 +145,12 @@ class Consolidating:
 
     def _changed(self, store: Store, scope: ReadScope, mark: str = CONSOLIDATED_TO) -> _Chosen:
         """What neither the engine nor, by its own mark, this reviewer has looked at."""
-        after = max(store.read_progress(CONSOLIDATED_TO), store.read_progress(mark))
-        numbers, reached = store.changed_memories(after=after, limit=BATCH)
-        fresh = store.load(scope, numbers, filters=_ANYTHING)
-        waiting = store.list_memories(scope, _INBOX, order=_OLDEST_FIRST, limit=BATCH)
+        after = max(store.queue.progress(CONSOLIDATED_TO), store.queue.progress(mark))
+        numbers, reached = store.log.changed_memories(after=after, limit=BATCH)
+        fresh = store.index.load(scope, numbers, filters=_ANYTHING)
+        waiting = store.memories.page(scope, _INBOX, order=_OLDEST_FIRST, limit=BATCH)
         # A run that came no further would be followed by others like it.
-        return _Chosen(fresh, waiting=waiting, reached=reached, more=after < reached < store.last_sequence())
+        return _Chosen(fresh, waiting=waiting, reached=reached, more=after < reached < store.log.last_sequence())
 
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
         now = self._clock.now()
@@ -163,8 +163,8 @@ class Consolidating:
             judged,
             policy=self._policies.of(store.team),
             links=_links(store, scope, met),
-            settled=store.list_settled(scope, limit=BATCH),
-            undone=store.undone_actions([*looked_at, *met]),
+            settled=store.memories.settled(scope, limit=BATCH),
+            undone=store.reports.undone_actions([*looked_at, *met]),
         )
 
     def _model(self, store: Store) -> str | None:
@@ -180,7 +180,7 @@ def _carry_out_asked(
     transaction: Transaction, scope: ReadScope, plan: Plan, chosen: _Chosen, *, by: MemberId, mark: str
 ) -> Report:
     if chosen.reached:
-        transaction.set_progress(mark, chosen.reached)
+        transaction.queue.set_progress(mark, chosen.reached)
     return carry_out(transaction, scope, plan, by=by)
 
 
@@ -200,19 +200,19 @@ def team_event(transaction: Transaction, step: Step) -> IngestionEvent:
 
 
 def _named(store: Store, scope: ReadScope, ids: Iterable[MemoryId]) -> _Chosen:
-    numbers = {id: store.find_number(scope, id) for id in ids}
+    numbers = {id: store.index.find_number(scope, id) for id in ids}
     for id, number in numbers.items():
         if number is None:
             raise NotFound(f"no memory {id}")
     found = [number for number in numbers.values() if number is not None]
-    return _Chosen(store.load(scope, found, filters=_ANYTHING))
+    return _Chosen(store.index.load(scope, found, filters=_ANYTHING))
 
 
 def _links(store: Store, scope: ReadScope, memories: Iterable[MemoryId]) -> set[LinkKey]:
     return {
         (link.from_id, MemoryId(link.to_id), link.relation)
         for id in memories
-        for link in store.list_links(scope, id)
+        for link in store.links.of(scope, id)
         if not link.to_place
     }
 

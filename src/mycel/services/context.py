@@ -96,7 +96,7 @@ class Context:
         if thread is None:
             return None
         with self._stores.lease(caller.team) as store:
-            return store.find_thread_title(read_scope(caller), fields.label(thread, field="thread"))
+            return store.sources.find_thread_title(read_scope(caller), fields.label(thread, field="thread"))
 
     def _bundle(
         self, caller: Caller, request: _Request, found: Recall | None, failures: Recall | None
@@ -165,12 +165,12 @@ class Context:
         return (*first, *others[:limit])
 
     def _newest(self, store: Store, scope: ReadScope, filters: Filters, limit: int) -> list[Memory]:
-        newest = list(store.list_memories(scope, filters, order=Order(), limit=limit))
+        newest = list(store.memories.page(scope, filters, order=Order(), limit=limit))
         filling = crowding(newest, limit=limit, author_share=self._share)
-        if not filling or filters.agent_id is not None or not any(map(store.has_other_authors, filling)):
+        if not filling or filters.agent_id is not None or not any(map(store.index.has_other_authors, filling)):
             return newest
         others = replace(filters, not_by=filling)
-        return newest + list(store.list_memories(scope, others, order=Order(), limit=limit))
+        return newest + list(store.memories.page(scope, others, order=Order(), limit=limit))
 
 
 def read_task(value: object) -> str | None:

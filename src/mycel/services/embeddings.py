@@ -69,14 +69,14 @@ class Embedding:
         """Whether everything has vectors now. What is missing is made beside; little of it is waited for."""
         embedder = self._required()
         # Most changes touch no text, so more of them are looked at than memories are waited for.
-        backlog = store.read_backlog(embedder.model, limit=BATCH)
+        backlog = store.embeddings.backlog(embedder.model, limit=BATCH)
         if not backlog.items and not backlog.left:
             return True
         self._worker.wake(store.team)
         much = backlog.left or len(backlog.items) > LITTLE
         if much or not self._worker.wait(store.team, seconds=PATIENCE_SECONDS):
             return False
-        return not store.read_backlog(embedder.model, limit=BATCH).items
+        return not store.embeddings.backlog(embedder.model, limit=BATCH).items
 
     def run_pending(self, *, report: Report | None = None) -> int:
         """Embeds everything that waits, in every team; returns how many memories that were."""
@@ -97,7 +97,7 @@ class Embedding:
         if self._embedder is None:
             return EmbeddingProgress(None, 0, 0)
         with self._stores.lease(team) as store:
-            return store.embedding_progress(self._embedder.model)
+            return store.embeddings.progress(self._embedder.model)
 
     def wake(self) -> None:
         """Works off every team's backlog beside."""
@@ -142,16 +142,18 @@ class Embedding:
         Leased per batch: a long backlog must not keep a store open that others have more use for.
         """
         with self._stores.lease(team) as store:
-            backlog = store.read_backlog(embedder.model, limit=BATCH)
+            backlog = store.embeddings.backlog(embedder.model, limit=BATCH)
             more = backlog.left > 0
             if backlog.moved:
                 embedded = list(_embedded_or_refused(embedder, backlog.items))
-                noted = store.store_embeddings(
-                    embedder.model, embedded, started=backlog.started, reached=backlog.reached
+                noted = store.transact(
+                    lambda transaction: transaction.embeddings.put(
+                        embedder.model, embedded, started=backlog.started, reached=backlog.reached
+                    )
                 )
                 more = more or not noted
             if not more:
-                store.save_index(embedder.model, dimensions=embedder.dimensions)
+                store.files.save_index(embedder.model, dimensions=embedder.dimensions)
             return len(backlog.items), more
 
 

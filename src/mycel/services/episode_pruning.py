@@ -38,10 +38,10 @@ class Pruning:
         kept = policy.episodes_kept
 
         def work(transaction: Transaction) -> list[MemoryId]:
-            old = transaction.list_prunable(engine_scope(store.team), before=transaction.now - kept, limit=BATCH)
+            old = transaction.episodes.prunable(engine_scope(store.team), before=transaction.now - kept, limit=BATCH)
             if old:
                 # Before they leave the ledger, which says whether everybody could count them.
-                transaction.count_pruned([memory.id for memory in old])
+                transaction.rates.count_pruned([memory.id for memory in old])
                 archive(transaction, old, reason="older than episodes are kept")
             return [memory.id for memory in old]
 
@@ -60,12 +60,12 @@ def archive(transaction: Transaction, memories: Sequence[Memory], *, reason: str
         archived = replace(
             memory, status=Status.ARCHIVED, version=memory.version + 1, updated_at=transaction.committed_at
         )
-        transaction.replace(memory, archived, by=ENGINE, reason=reason)
+        transaction.memories.replace(memory, archived, by=ENGINE, reason=reason)
 
 
 def _tell_next_month(store: Store) -> list[tuple[str, str | None, int]]:
     """Which month that was, with how many episodes: more of them may leave the ledger meanwhile."""
-    month = store.untold_month(everyones_scope(store.team))
+    month = store.rates.untold_month(everyones_scope(store.team))
     if month is None:
         return []
     _tell_month(store, month)
@@ -77,18 +77,18 @@ def _tell_month(store: Store, month: MonthOfEpisodes) -> None:
     summary = _summary(month, store.team)
 
     def work(transaction: Transaction) -> None:
-        standing = transaction.find_month(scope, summary.values["path"])
+        standing = transaction.episodes.find_month(scope, summary.values["path"])
         if standing is None:
-            transaction.insert([(summary.at(transaction), summary.words)], by=ENGINE)
+            transaction.memories.insert([(summary.at(transaction), summary.words)], by=ENGINE)
         else:
             content = summary.values["content"]
             renewed = replace(
                 standing, content=content, version=standing.version + 1, updated_at=transaction.committed_at
             )
-            transaction.replace(
+            transaction.memories.replace(
                 standing, renewed, by=ENGINE, reason="more of the month was pruned", words=summary.words
             )
-        transaction.mark_told(month)
+        transaction.rates.mark_told(month)
 
     store.transact(work)
 

@@ -121,7 +121,7 @@ class Episodes:
             if earlier is not None:
                 return earlier
             memory = one.at(transaction)
-            transaction.insert_episode(memory, one.words, detail, by=caller.member_id)
+            transaction.episodes.insert(memory, one.words, detail, by=caller.member_id)
             retry.remember(transaction, memory)
             return memory
 
@@ -136,7 +136,7 @@ class Episodes:
         def work(transaction: Transaction) -> list[Episode]:
             logged = [Episode(one.at(transaction), detail) for one, detail in read]
             for episode, (one, detail) in zip(logged, read, strict=True):
-                transaction.insert_episode(episode.memory, one.words, detail, by=caller.member_id)
+                transaction.episodes.insert(episode.memory, one.words, detail, by=caller.member_id)
             return logged
 
         with self._stores.lease(caller.team) as store:
@@ -193,7 +193,7 @@ class Episodes:
         episode_id = parse_id(id)
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
-                found = store.find_episode(scope, episode_id)
+                found = store.episodes.find(scope, episode_id)
                 if found is not None:
                     return self._searching.freshness.of_entry(found)
         raise NotFound(f"no episode {episode_id}")
@@ -212,7 +212,7 @@ class Episodes:
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
-            found = store.list_episodes(scope, filters, limit=page, cursor=mark)
+            found = store.episodes.page(scope, filters, limit=page, cursor=mark)
         return self._searching.freshness.of_entries(found)
 
     def similar(
@@ -270,10 +270,10 @@ class Episodes:
             if way in {RateBy.AGENT, RateBy.APPROACH}:
                 if way is RateBy.APPROACH:
                     self._grouping.catch_up(store)
-                rates = store.rates(scope, filters, by=way).items()
+                rates = store.rates.by(scope, filters, by=way).items()
                 return [SuccessRate(name, tally) for name, tally in rates][:page]
             stretches = time_buckets(since, until, way)
-            tallies = store.rates_over_time(scope, replace(filters, since=None, until=None), stretches)
+            tallies = store.rates.over_time(scope, replace(filters, since=None, until=None), stretches)
         return [
             SuccessRate(stretch_name(start, way), tally)
             for (start, _), tally in zip(stretches, tallies, strict=True)
@@ -287,7 +287,7 @@ class Episodes:
             ids = [episode.id for episode in episodes if episode.memory.team == scope.team]
             if ids:
                 with self._stores.lease(scope.team) as store:
-                    found.update(store.outcomes_after(scope, ids))
+                    found.update(store.rates.outcomes_after(scope, ids))
         return found
 
     def _details(self, caller: Caller, memories: Sequence[Memory]) -> dict[MemoryId, EpisodeDetail]:
@@ -296,7 +296,7 @@ class Episodes:
             ids = [memory.id for memory in memories if memory.team == scope.team]
             if ids:
                 with self._stores.lease(scope.team) as store:
-                    found.update(store.details_of(ids))
+                    found.update(store.episodes.details(ids))
         return found
 
 

@@ -62,7 +62,7 @@ class Explaining:
         with ExitStack() as leases:
             places = self._searching.places(leases, caller)
             for place in places:
-                recall = place.store.find_recall(caller.member_id, id)
+                recall = place.store.recalls.find(caller.member_id, id)
                 if recall is not None:
                     return _in_sight(recall, places)
         raise NotFound(f"no recall {id}")
@@ -71,8 +71,8 @@ class Explaining:
         with ExitStack() as leases:
             places = self._searching.places(leases, caller)
             place, number, memory = _found(places, id)
-            signals = place.store.signals(place.scope, [number]).get(number, Signals())
-            recalls = places[0].store.list_recalls(caller.member_id, id, limit=RECALLS_SHOWN)
+            signals = place.store.index.signals(place.scope, [number]).get(number, Signals())
+            recalls = places[0].store.recalls.that_found(caller.member_id, id, limit=RECALLS_SHOWN)
             seen = tuple(_in_sight(recall, places) for recall in recalls)
         shown = self._searching.freshness.of(memory)
         return Explanation(text=_origin(memory, signals, seen), memory=shown, recalls=seen)
@@ -99,14 +99,14 @@ class Explaining:
 
 def _in_sight(recall: LoggedRecall, places: Sequence[Place]) -> LoggedRecall:
     """With the titles of today, and without hits that have since been hidden or deleted."""
-    found = ((hit, place.store.find(place.scope, hit.memory_id)) for hit in recall.hits for place in places)
+    found = ((hit, place.store.memories.find(place.scope, hit.memory_id)) for hit in recall.hits for place in places)
     return replace(recall, hits=tuple(replace(hit, title=memory.title) for hit, memory in found if memory is not None))
 
 
 def _found(places: Sequence[Place], id: MemoryId) -> tuple[Place, int, Memory]:
     for place in places:
-        number = place.store.find_number(place.scope, id)
-        memory = None if number is None else place.store.find(place.scope, id)
+        number = place.store.index.find_number(place.scope, id)
+        memory = None if number is None else place.store.memories.find(place.scope, id)
         if number is not None and memory is not None:
             return place, number, memory
     raise NotFound(f"no memory {id}")
@@ -147,7 +147,7 @@ def _filtered(search: SearchRequest, place: Place, number: int) -> Explanation |
         if name in _REACHES or wanted == getattr(_ANYTHING, name):
             continue
         alone = replace(_ANYTHING, **{name: wanted})
-        if number not in place.store.load(place.scope, [number], filters=alone):
+        if number not in place.store.index.load(place.scope, [number], filters=alone):
             return _dropped_by(name, wanted)
     return None
 

@@ -82,9 +82,9 @@ class Files:
             if parts is not None:
                 said_of = _put_parts(transaction, caller.team, source, parts, by=caller.member_id, shared=shared)
                 first = first if first.steps else replace(first, outcome=said_of)
-            transaction.add_source(source)
+            transaction.sources.add(source)
             for event in (first, *others):
-                transaction.add_event(event)
+                transaction.queue.add(event)
             return first
 
         with self._stores.lease(caller.team) as store:
@@ -137,14 +137,14 @@ def _known(
     transaction: Transaction, team: TeamName, source: Source, *, extract: bool, shared: bool
 ) -> IngestionEvent | None:
     """The event of this very content, if it is what the file held last and is still to be found."""
-    latest = transaction.find_document(source, shared=shared)
+    latest = transaction.sources.find_document(source, shared=shared)
     if latest is None or latest.sha256 != source.sha256:
         return None
-    indexed = transaction.list_indexed(engine_scope(team), source, shared=shared)
+    indexed = transaction.memories.indexed_from(engine_scope(team), source, shared=shared)
     now = transaction.now
     if indexed and not any(memory.expires_at is None or memory.expires_at > now for memory in indexed):
         return None
-    known = transaction.latest_event(latest.id)
+    known = transaction.queue.find_latest(latest.id)
     if not indexed and (known is None or known.state is EventState.DONE):
         return None
     if not extract:
@@ -170,12 +170,12 @@ def _put_parts(
 ) -> str:
     """New versions of what was indexed of this file before; parts that are gone are archived."""
     scope = engine_scope(team)
-    latest = transaction.find_document(source, shared=shared)
+    latest = transaction.sources.find_document(source, shared=shared)
     if latest is not None and latest.id > source.id:
         return "a newer content of the file was indexed meanwhile"
     held = any(part.values["status"] is Status.INBOX for part in parts)
     # What waits for a person takes nothing away from what stands.
-    earlier = [] if held else transaction.list_indexed(scope, source, shared=shared)
+    earlier = [] if held else transaction.memories.indexed_from(scope, source, shared=shared)
     memories = [part.at(transaction) for part in parts]
     for before, memory, part in zip(earlier, memories, parts, strict=False):
         renewed = replace(
@@ -187,12 +187,12 @@ def _put_parts(
             version=before.version + 1,
         )
         words = part.words if renewed.tags == memory.tags else None
-        transaction.replace(before, renewed, by=by, reason="the file changed", words=words)
+        transaction.memories.replace(before, renewed, by=by, reason="the file changed", words=words)
     added = list(zip(memories, parts, strict=True))[len(earlier) :]
-    transaction.insert([(memory, part.words) for memory, part in added], by=by)
+    transaction.memories.insert([(memory, part.words) for memory, part in added], by=by)
     for before in earlier[len(memories) :]:
         gone = replace(before, status=Status.ARCHIVED, version=before.version + 1, updated_at=transaction.committed_at)
-        transaction.replace(before, gone, by=by, reason="the file has no such part any more")
+        transaction.memories.replace(before, gone, by=by, reason="the file has no such part any more")
     ids = [before.id for before in earlier[: len(memories)]] + [memory.id for memory, _ in added]
     _link_in_order(transaction, scope, ids, by=by)
     return f"{len(ids)} document{'' if len(ids) == 1 else 's'}"
@@ -201,7 +201,7 @@ def _put_parts(
 def _link_in_order(transaction: Transaction, scope: ReadScope, ids: Sequence[MemoryId], *, by: MemberId) -> None:
     for first, second in pairwise(ids):
         link = Link(second, first, Relation.RELATED_TO, by, transaction.committed_at)
-        transaction.link(link, origin=transaction.get(scope, second))
+        transaction.links.add(link, origin=transaction.memories.get(scope, second))
 
 
 def _lies_below(path: str, folder: str | None) -> bool:

@@ -65,7 +65,7 @@ class Comparing:
         by_words = self._near_by_words(memory)
         cosines = {} if self._model is None else self._near_by_meaning(number, self._model, also=by_words)
         found = {*by_words, *cosines} - {number}
-        for near, other in self._store.load(self._scope, found, filters=self._compared_with).items():
+        for near, other in self._store.index.load(self._scope, found, filters=self._compared_with).items():
             if is_compared(other) and (may_merge(memory, other) or may_contradict(memory, other)):
                 yield other, cosines.get(near) if self._is_calibrated else None
 
@@ -76,13 +76,13 @@ class Comparing:
         return [match.number for match in found.matches[0][:NEIGHBOURS]]
 
     def _near_by_meaning(self, number: int, model: str, *, also: Sequence[int]) -> dict[int, float]:
-        vector = self._store.vectors_of([number], model=model).get(number)
+        vector = self._store.embeddings.vectors([number], model=model).get(number)
         if vector is None:
             return {}
-        nearest = self._store.search_vectors(
+        nearest = self._store.index.search_vectors(
             self._scope, vector, model=model, filters=self._compared_with, limit=NEIGHBOURS
         )
-        return {**self._store.similarities(self._scope, vector, also, model=model), **dict(nearest.matches)}
+        return {**self._store.index.similarities(self._scope, vector, also, model=model), **dict(nearest.matches)}
 
 
 def said_at(memory: Memory) -> tuple[datetime, str]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mycel.access.scope import read_scope
-from mycel.contracts.store import Request, Transaction
+from mycel.contracts.memory_store import Request
+from mycel.contracts.store import Transaction
 from mycel.domain import fields
 from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.memory import Memory
@@ -44,7 +45,7 @@ class Retry:
             # It was purged, and its hash with it: a retry must not bring it back.
             raise NotFound(f"no memory {known.memory_id}")
         reader = self.caller if author is None else replace(self.caller, member_id=author)
-        memory = transaction.find_version(read_scope(reader), known.memory_id, known.version)
+        memory = transaction.memories.find_version(read_scope(reader), known.memory_id, known.version)
         if memory is None:
             raise NotFound(f"no memory {known.memory_id}")
         return memory
@@ -63,14 +64,14 @@ class Retry:
     def _known(self, transaction: Transaction) -> Request | None:
         if self.key is None:
             return None
-        known = transaction.find_request(self.caller.member_id, self.operation, self.key)
+        known = transaction.requests.find(self.caller.member_id, self.operation, self.key)
         if known is not None and known.request_hash not in ("", self.request_hash):
             raise Conflict("this idempotency key was used for another request: choose a new one")
         return known
 
     def _remember(self, transaction: Transaction, id: MemoryId, version: int) -> None:
         if self.key is not None:
-            transaction.remember_request(
+            transaction.requests.remember(
                 Request(
                     member_id=self.caller.member_id,
                     operation=self.operation,

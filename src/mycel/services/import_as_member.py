@@ -49,16 +49,16 @@ class Adopting:
     def store(self, transaction: Transaction, prepared: PreparedMemory | Link, *, dry_run: bool) -> Taken:
         if isinstance(prepared, Link):
             return self._store_link(transaction, prepared, dry_run=dry_run)
-        if transaction.is_purged(prepared.id):
+        if transaction.memories.find_receipt(prepared.id) is not None:
             return Taken.PURGED
         scope = read_scope(self.caller)
-        if transaction.find(scope, prepared.id, deleted=True) is not None:
+        if transaction.memories.find(scope, prepared.id, deleted=True) is not None:
             return Taken.UNCHANGED
         memory = prepared.at(transaction)
-        if memory.key is not None and transaction.find_by_key(scope, memory) is not None:
+        if memory.key is not None and transaction.memories.find_by_key(scope, memory) is not None:
             return Taken.KEY
         if not dry_run:
-            transaction.insert([(memory, prepared.words)], by=self.caller.member_id)
+            transaction.memories.insert([(memory, prepared.words)], by=self.caller.member_id)
         return Taken.NEW
 
     def _own(self, memory: Memory) -> PreparedMemory:
@@ -77,14 +77,14 @@ class Adopting:
 
     def _store_link(self, transaction: Transaction, link: Link, *, dry_run: bool) -> Taken:
         scope = read_scope(self.caller)
-        origin = transaction.find(scope, link.from_id)
-        other = link.to_place or transaction.find(scope, MemoryId(link.to_id)) is not None
+        origin = transaction.memories.find(scope, link.from_id)
+        other = link.to_place or transaction.memories.find(scope, MemoryId(link.to_id)) is not None
         if origin is None or not other:
             return Taken.NEW if dry_run else Taken.END
-        if any(known.to_id == link.to_id for known in transaction.list_links(scope, origin.id) if _same(known, link)):
+        if any(known.to_id == link.to_id for known in transaction.links.of(scope, origin.id) if _same(known, link)):
             return Taken.UNCHANGED
         if not dry_run:
-            transaction.link(replace(link, created_at=transaction.committed_at), origin=origin)
+            transaction.links.add(replace(link, created_at=transaction.committed_at), origin=origin)
         return Taken.NEW
 
     def _id(self, id: str) -> MemoryId:

@@ -160,7 +160,7 @@ def _own(
     filters = replace(filters, project_id=source.project_id)
     cursor: str | None = None
     while True:
-        page = store.list_memories(read_scope(caller), filters, order=Order(), limit=fields.MAX_PAGE, cursor=cursor)
+        page = store.memories.page(read_scope(caller), filters, order=Order(), limit=fields.MAX_PAGE, cursor=cursor)
         for one in page:
             if one.project_id == source.project_id and one.status is Status.INBOX:
                 waiting.append(one)
@@ -189,7 +189,10 @@ def _transacted(store: Store, work: Callable[[Transaction], ImportReport], *, re
 def _without_new(store: Store, report: ImportReport) -> ImportReport:
     """Ids that a dry run gave out belong to nothing."""
     scope = engine_scope(store.team)
-    kept = [entry.memory_id is not None and store.find(scope, entry.memory_id) is not None for entry in report.entries]
+    kept = [
+        entry.memory_id is not None and store.memories.find(scope, entry.memory_id) is not None
+        for entry in report.entries
+    ]
     entries = [
         entry if is_kept else replace(entry, memory_id=None)
         for entry, is_kept in zip(report.entries, kept, strict=True)
@@ -198,14 +201,14 @@ def _without_new(store: Store, report: ImportReport) -> ImportReport:
 
 
 def _put(transaction: Transaction, caller: Caller, file: _File) -> ImportReport:
-    latest = transaction.find_document(file.source, shared=False)
+    latest = transaction.sources.find_document(file.source, shared=False)
     source = file.source
     before: Collection[tuple[str | None, str, str]] = ()
     if latest is not None:
         before = _said_in(latest)
         source = latest if latest.sha256 == source.sha256 else source
     if source is file.source:
-        transaction.add_source(source)
+        transaction.sources.add(source)
     entries = [
         _known(transaction, caller, read.one, file.waiting, was_there=read.said in before)
         or _write(transaction, caller, _kept_in(read.one, source))
@@ -214,7 +217,7 @@ def _put(transaction: Transaction, caller: Caller, file: _File) -> ImportReport:
     if source is file.source:
         written = sum(entry.outcome is not Outcome.UNCHANGED for entry in entries)
         event = new_event(transaction, source, Trigger.MANUAL_WRITE, ())
-        transaction.add_event(replace(event, outcome=f"{written} of {len(entries)} values imported"))
+        transaction.queue.add(replace(event, outcome=f"{written} of {len(entries)} values imported"))
     missing = _missing(file.standing, {read.place for read in file.entries})
     return ImportReport(name="", source_id=source.id, entries=tuple(entries), missing=missing)
 
@@ -233,13 +236,13 @@ def _known(
     """What needs no writing: it stands, it waits, or the file has said it before and somebody decided since."""
     memory = one.at(transaction)
     scope = read_scope(caller)
-    standing = transaction.find_by_key(scope, memory)
+    standing = transaction.memories.find_by_key(scope, memory)
     agrees = standing is not None and standing.content == memory.content and not is_over(standing, transaction.now)
     if standing is not None and agrees and memory.confidence <= standing.confidence:
         return _entry(memory, Outcome.UNCHANGED, standing.id)
     for candidate in waiting:
         if is_rival(candidate, memory) and candidate.content == memory.content:
-            known = transaction.find(scope, candidate.id)
+            known = transaction.memories.find(scope, candidate.id)
             if known is not None and known.status is Status.INBOX and known.confidence >= memory.confidence:
                 return _entry(memory, Outcome.WAITING, known.id)
     return _entry(memory, Outcome.UNCHANGED, standing and standing.id) if was_there and not agrees else None

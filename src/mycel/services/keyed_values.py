@@ -24,11 +24,11 @@ def store_value(
     """The value as it stands or waits afterwards; a write that only repeats what is there changes nothing."""
     memory = one.at(transaction)
     scope = read_scope(caller)
-    standing = transaction.find_by_key(scope, memory)
+    standing = transaction.memories.find_by_key(scope, memory)
     if expected is not None:
         _require_version(transaction, standing, expected)
     if standing is None:
-        transaction.insert([(memory, one.words)], by=caller.member_id)
+        transaction.memories.insert([(memory, one.words)], by=caller.member_id)
         return memory
     if memory.status is not Status.ACTIVE:
         return _wait(transaction, caller, one, memory, standing)
@@ -40,7 +40,7 @@ def store_value(
         known = _waiting_already(transaction, scope, waiting, standing, one)
         return known or _wait(transaction, caller, one, waiting, standing)
     renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
-    transaction.replace(standing, renewed, by=caller.member_id)
+    transaction.memories.replace(standing, renewed, by=caller.member_id)
     return renewed
 
 
@@ -60,19 +60,19 @@ def _waiting_already(
     """The same candidate of the same author against the same value."""
     own = [
         link
-        for link in transaction.list_links(scope, standing.id)
+        for link in transaction.links.of(scope, standing.id)
         if (link.relation, link.to_id, link.created_by) == (Relation.CONTRADICTS, standing.id, waiting.agent_id)
     ]
     for link in sorted(own, key=lambda link: link.created_at)[-LOOKED_AT:]:
-        known = transaction.find(scope, MemoryId(link.from_id))
+        known = transaction.memories.find(scope, MemoryId(link.from_id))
         if known is not None and known.status is Status.INBOX and says_the_same(known, waiting, given=one.given):
             return known
     return None
 
 
 def _wait(transaction: Transaction, caller: Caller, one: PreparedMemory, waiting: Memory, standing: Memory) -> Memory:
-    transaction.insert([(waiting, one.words)], by=caller.member_id)
+    transaction.memories.insert([(waiting, one.words)], by=caller.member_id)
     if waiting.content != standing.content or waiting.status is not one.values["status"]:
         contradiction = Link(waiting.id, standing.id, Relation.CONTRADICTS, caller.member_id, transaction.committed_at)
-        transaction.link(contradiction, origin=waiting)
+        transaction.links.add(contradiction, origin=waiting)
     return waiting

@@ -105,7 +105,7 @@ class Knowledge:
         why = self._writing.read_reason(caller, reason)
         with self._stores.lease(caller.team) as store:
             scope = read_scope(caller)
-            chosen = store.find(scope, memory_id)
+            chosen = store.memories.find(scope, memory_id)
             rivals = [] if chosen is None or chosen.key is None else _rivals(store, scope, chosen)
         decide = partial(
             _decide, caller=caller, id=memory_id, rivals=rivals, why=why, second_person=self._second_person
@@ -127,7 +127,7 @@ def _rivals(store: Store, scope: ReadScope, chosen: Memory) -> list[MemoryId]:
     found: list[MemoryId] = []
     cursor: str | None = None
     while True:
-        page = store.list_memories(scope, filters, order=Order(), limit=fields.MAX_PAGE, cursor=cursor)
+        page = store.memories.page(scope, filters, order=Order(), limit=fields.MAX_PAGE, cursor=cursor)
         found += [one.id for one in page if one.id != chosen.id and is_rival(one, chosen)]
         cursor = page.next_cursor
         if cursor is None:
@@ -144,16 +144,16 @@ def _decide(
     second_person: SecondPerson,
 ) -> Memory:
     scope = read_scope(caller)
-    chosen = transaction.get(scope, id)
+    chosen = transaction.memories.get(scope, id)
     _require_knowledge(chosen)
     require_arbiter(caller)
     require_reviewer(caller, chosen)
     if chosen.status not in (Status.ACTIVE, Status.INBOX):
         raise Conflict(f"this value is {chosen.status}: write it again to have it decided")
-    standing = transaction.find_by_key(scope, chosen)
+    standing = transaction.memories.find_by_key(scope, chosen)
     others = [] if standing is None else [standing.id]
     for other_id in dict.fromkeys([*others, *rivals]):
-        other = transaction.find(scope, other_id)
+        other = transaction.memories.find(scope, other_id)
         if other is None or other.id == id or not is_rival(other, chosen):
             continue
         if other.status is Status.ACTIVE:
@@ -161,7 +161,7 @@ def _decide(
             clear_opponents(transaction, caller, scope, lost)
         elif other.status is Status.INBOX:
             reject_one(transaction, caller, other.id, why=why or _HOLDS)
-    winner = transaction.get(scope, id)
+    winner = transaction.memories.get(scope, id)
     if winner.status is Status.ACTIVE:
         return winner
     return approve_one(transaction, caller, id, None, why=why, second_person=second_person)

@@ -125,7 +125,7 @@ class Teaching:
             if earlier is not None:
                 return earlier
             memory = one.at(transaction)
-            transaction.insert([(memory, one.words)], by=caller.member_id)
+            transaction.memories.insert([(memory, one.words)], by=caller.member_id)
             retry.remember(transaction, memory)
             return memory
 
@@ -137,8 +137,8 @@ class Teaching:
 
         def work(transaction: Transaction) -> Memory:
             memory, scope = one.at(transaction), read_scope(caller)
-            waiting = transaction.find_waiting_by_key(scope, memory)
-            for known in (waiting, transaction.find_by_key(scope, memory)):
+            waiting = transaction.memories.find_waiting_by_key(scope, memory)
+            for known in (waiting, transaction.memories.find_by_key(scope, memory)):
                 if known is not None and known.content == memory.content:
                     return known
             return _put(transaction, caller, memory, one, standing=waiting)
@@ -151,7 +151,7 @@ class Teaching:
 
         def work(transaction: Transaction) -> Memory:
             memory = one.at(transaction)
-            standing = transaction.find_by_key(read_scope(caller), memory)
+            standing = transaction.memories.find_by_key(read_scope(caller), memory)
             return _put(transaction, caller, memory, one, standing=standing)
 
         with self._stores.lease(caller.team) as store:
@@ -168,8 +168,8 @@ def _put(
 ) -> Memory:
     """Anew, or as the next version of what stood there."""
     if standing is None:
-        transaction.insert([(memory, one.words)], by=caller.member_id)
+        transaction.memories.insert([(memory, one.words)], by=caller.member_id)
         return memory
     renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
-    transaction.replace(standing, renewed, by=caller.member_id, words=one.words)
+    transaction.memories.replace(standing, renewed, by=caller.member_id, words=one.words)
     return renewed

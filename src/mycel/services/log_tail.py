@@ -125,7 +125,7 @@ class Tail:
         while more and not self._stopped.is_set():
             # Leased anew for each look, so that a tail keeps no store open.
             with self._stores.lease(self.team) as store:
-                logged = store.read_log(after=self._recent.last, limit=BATCH)
+                logged = store.log.read(after=self._recent.last, limit=BATCH)
             if logged:
                 self._wake_all(self._add(logged))
             more = len(logged) == BATCH

@@ -68,18 +68,24 @@ class Maintaining:
         in_batches(lambda: store.transact(lambda transaction: _archive_expired(transaction, store.team)))
         self._pruning.prune(store, policy)
         in_batches(lambda: store.transact(lambda transaction: _purge_forgotten(transaction, store.team, policy)))
-        store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
-        store.scrub()
+        forget_recalls(store, before=self._clock.now() - RECALLS_KEPT)
+        store.files.scrub()
 
         def apply(transaction: Transaction) -> str:
-            transaction.set_progress(MAINTAINED_AT, micros_of(transaction.now))
+            transaction.queue.set_progress(MAINTAINED_AT, micros_of(transaction.now))
             return "maintained"
 
         return apply
 
 
+def forget_recalls(store: Store, *, before: datetime) -> int:
+    if not store.recalls.has_older(before):
+        return 0
+    return store.transact(lambda transaction: transaction.recalls.forget(before=before))
+
+
 def _archive_expired(transaction: Transaction, team: TeamName) -> list[MemoryId]:
-    expired = transaction.list_expired(engine_scope(team), limit=BATCH)
+    expired = transaction.memories.expired(engine_scope(team), limit=BATCH)
     archive(transaction, expired, reason="its time was up")
     return [memory.id for memory in expired]
 
@@ -88,15 +94,17 @@ def _purge_forgotten(transaction: Transaction, team: TeamName, policy: Policy) -
     """Only where the policy says so: by default nothing is ever lost."""
     if policy.purge_after is None:
         return []
+    from mycel.services.erasure import purge
+
     before = transaction.now - policy.purge_after
-    forgotten = transaction.list_forgotten(engine_scope(team), before=before, limit=BATCH)
+    forgotten = transaction.memories.forgotten(engine_scope(team), before=before, limit=BATCH)
     for memory in forgotten:
-        transaction.purge(memory, by=ENGINE)
+        purge(transaction, memory, by=ENGINE)
     return [memory.id for memory in forgotten]
 
 
 def _require_sound(store: Store) -> None:
-    problems = store.check()
+    problems = store.files.check()
     if problems:
-        damage = store.damage()
+        damage = store.files.damage()
         raise StoreDamaged(damage.message if damage is not None else problems[0])

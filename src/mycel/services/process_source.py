@@ -59,7 +59,7 @@ class Digesting:
 
         def apply(transaction: Transaction) -> str:
             _move_on(transaction, source)
-            transaction.insert([(one.at(transaction), one.words) for one in candidates], by=ENGINE)
+            transaction.memories.insert([(one.at(transaction), one.words) for one in candidates], by=ENGINE)
             if summary is not None:
                 _put_summary(transaction, store.team, source, summary)
             return outcome
@@ -68,7 +68,7 @@ class Digesting:
 
 
 def get_source(store: Store, event: IngestionEvent) -> Source:
-    found = None if event.source_id is None else store.find_source(engine_scope(store.team), event.source_id)
+    found = None if event.source_id is None else store.sources.find(engine_scope(store.team), event.source_id)
     if found is None:
         raise NotFound("the source of this event is gone")
     return found
@@ -86,7 +86,7 @@ class _Echoes:
 
     def __init__(self, store: Store, source: Source) -> None:
         since = source.created_at - ECHO_WINDOW
-        texts = store.recalled_texts(source.agent_id, since=since, limit=MOST_RECALLED)
+        texts = store.recalls.texts(source.agent_id, since=since, limit=MOST_RECALLED)
         self._known = [Wording(text) for text in texts]
 
     def hold(self, candidate: Candidate) -> bool:
@@ -96,23 +96,23 @@ class _Echoes:
 
 def _move_on(transaction: Transaction, source: Source) -> None:
     """The next extraction begins where this one ended, whoever else was at it."""
-    if not transaction.is_still_so(source):
+    if not transaction.sources.is_still_so(source):
         raise Conflict("the source was extracted, or something purged from it, meanwhile")
-    transaction.set_extracted(source.id, len(source.text))
+    transaction.sources.set_extracted(source.id, len(source.text))
 
 
 def _put_summary(transaction: Transaction, team: TeamName, source: Source, summary: PreparedMemory) -> None:
     """A session that went on has one summary, of all of it."""
     memory = summary.at(transaction)
-    before = transaction.find_made(engine_scope(team), source.id, memory.made_by)
+    before = transaction.memories.find_made(engine_scope(team), source.id, memory.made_by)
     if before is None:
-        transaction.insert([(memory, summary.words)], by=ENGINE)
+        transaction.memories.insert([(memory, summary.words)], by=ENGINE)
         return
-    if transaction.changed_last_by(before.id) != ENGINE:
+    if transaction.memories.changed_last_by(before.id) != ENGINE:
         # Somebody has made it their own.
         return
     renewed = _renewed(before, memory)
-    transaction.replace(before, renewed, by=ENGINE, reason="the session went on", words=summary.words)
+    transaction.memories.replace(before, renewed, by=ENGINE, reason="the session went on", words=summary.words)
 
 
 def _renewed(before: Memory, memory: Memory) -> Memory:

@@ -63,9 +63,9 @@ class Budget:
     def require(self, store: Store) -> None:
         """Before an event is claimed: `Unavailable` when there were too many."""
         if store.team not in self._left:
-            counts = store.count_events(engine_scope(store.team))
+            counts = store.queue.count(engine_scope(store.team))
             waiting = sum(counts.get(state, 0) for state in (EventState.PENDING, EventState.FAILED, EventState.RUNNING))
-            self._left[store.team] = waiting + store.last_sequence() // EVENT_CHANGES + SPARE_EVENTS
+            self._left[store.team] = waiting + store.log.last_sequence() // EVENT_CHANGES + SPARE_EVENTS
         if not self._left[store.team]:
             raise Unavailable(f"team {store.team} has no end of events: the rest waits for the next run")
         self._left[store.team] -= 1
@@ -107,12 +107,14 @@ class Working:
 
     def _is_due(self, store: Store) -> bool:
         """Whether it really is, the claim decides."""
-        due_at = store.next_due()
+        due_at = store.queue.next_due()
         return due_at is not None and due_at <= self._clock.now() + AHEAD
 
     def _claim(self, store: Store) -> IngestionEvent | None:
         token = new_id()
-        return store.transact(lambda transaction: transaction.claim(lease=token, until=transaction.now + self._lease))
+        return store.transact(
+            lambda transaction: transaction.queue.claim(lease=token, until=transaction.now + self._lease)
+        )
 
     def _perform(self, store: Store, event: IngestionEvent) -> bool:
         performer = self._performers[event.steps[0]]
@@ -141,9 +143,9 @@ class Working:
 
 
 def _settle(transaction: Transaction, event: IngestionEvent, apply: Applying) -> None:
-    transaction.require_lease(event)
+    transaction.queue.require_lease(event)
     outcome = apply(transaction)
-    transaction.replace_event(
+    transaction.queue.replace(
         replace(
             event,
             state=EventState.DONE,
@@ -158,20 +160,20 @@ def _settle(transaction: Transaction, event: IngestionEvent, apply: Applying) ->
 
 
 def _give_back(transaction: Transaction, event: IngestionEvent, error: Exception) -> None:
-    transaction.require_lease(event)
-    transaction.replace_event(
+    transaction.queue.require_lease(event)
+    transaction.queue.replace(
         replace(event, state=EventState.PENDING, lease=None, lease_until=None, due_at=transaction.now)
     )
 
 
 def _put_failure(transaction: Transaction, event: IngestionEvent, error: Exception) -> None:
-    transaction.require_lease(event)
+    transaction.queue.require_lease(event)
     tries = event.tries + 1
     dead = tries >= MOST_TRIES or event.takeovers > MOST_TAKEOVERS
     pause = FIRST_PAUSE * 2 ** (tries - 1) * random.uniform(1.0, 1.5)  # noqa: S311 - spreads retries, guards nothing
     if isinstance(error, Unavailable):
         pause = max(pause, timedelta(seconds=error.retry_after))
-    transaction.replace_event(
+    transaction.queue.replace(
         replace(
             event,
             state=EventState.DEAD if dead else EventState.FAILED,
@@ -220,7 +222,7 @@ class _Heartbeat:
         while not self._done.wait(self._lease.total_seconds() / 3):
             try:
                 held = self._store.transact(
-                    lambda transaction: transaction.extend_lease(self._event, until=transaction.now + self._lease)
+                    lambda transaction: transaction.queue.extend_lease(self._event, until=transaction.now + self._lease)
                 )
             except Unavailable:
                 continue

@@ -77,27 +77,31 @@ class Reading:
         at = None if as_of is None else fields.moment(as_of, field="as_of")
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
-                found = store.find(scope, memory_id) if at is None else store.find_as_of(scope, memory_id, at)
+                found = (
+                    store.memories.find(scope, memory_id)
+                    if at is None
+                    else store.memories.find_as_of(scope, memory_id, at)
+                )
                 if found is not None:
                     if at is None:
-                        store.count_access((memory_id,), by=caller.member_id, at=self._clock.now())
+                        store.recalls.count_access((memory_id,), by=caller.member_id, at=self._clock.now())
                     return self._freshness.of(found)
         raise NotFound(f"no memory {memory_id}")
 
     def history(self, caller: Caller, id: object) -> list[Version]:
         memory_id = parse_id(id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
-            return store.list_versions(scope, memory_id)
+            return store.memories.versions(scope, memory_id)
 
     def links(self, caller: Caller, id: object) -> list[Link]:
         memory_id = parse_id(id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
-            return store.list_links(scope, memory_id)
+            return store.links.of(scope, memory_id)
 
     def usage(self, caller: Caller, id: object) -> Usage:
         memory_id = parse_id(id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
-            return store.find_usage(scope, memory_id)
+            return store.memories.usage(scope, memory_id)
 
     def list(
         self,
@@ -126,7 +130,7 @@ class Reading:
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
-            return self._freshness.of_page(store.list_memories(scope, filters, order=order, limit=page, cursor=mark))
+            return self._freshness.of_page(store.memories.page(scope, filters, order=order, limit=page, cursor=mark))
 
     def tree(self, caller: Caller, path: object = "/", *, team: object = None) -> Tree:
         """The memories right at a path, newest first, and the folders below it."""
@@ -135,26 +139,26 @@ class Reading:
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
             here = replace(filters, at_path=folder)
-            items = store.list_memories(scope, here, order=Order(), limit=TREE_ITEMS)
-            return Tree(folder, self._freshness.of_page(items), tuple(store.list_folders(scope, folder, filters)))
+            items = store.memories.page(scope, here, order=Order(), limit=TREE_ITEMS)
+            return Tree(folder, self._freshness.of_page(items), tuple(store.memories.folders(scope, folder, filters)))
 
     def recent(self, caller: Caller, *, limit: object = 10) -> Page[Memory]:
         filters = read_filters({}, now=self._clock.now())
         scope, page = read_scope(caller), read_limit(limit, default=10)
         with self._stores.lease(scope.team) as store:
-            return Page(self._freshness.of_all(store.list_memories(scope, filters, order=Order(), limit=page)))
+            return Page(self._freshness.of_all(store.memories.page(scope, filters, order=Order(), limit=page)))
 
     def statistics(self, caller: Caller) -> Statistics:
         filters = read_filters({"status": "any"}, now=self._clock.now())
         with self._stores.lease(caller.team) as store:
-            counted = store.statistics(read_scope(caller), filters)
-            return replace(counted, events=store.count_events(read_scope(caller)))
+            counted = store.memories.statistics(read_scope(caller), filters)
+            return replace(counted, events=store.queue.count(read_scope(caller)))
 
     def receipt(self, caller: Caller, id: object) -> Receipt:
         """For whoever purged the memory, and for admins."""
         memory_id = parse_id(id)
         with self._stores.lease(caller.team) as store:
-            found = store.find_receipt(memory_id)
+            found = store.memories.find_receipt(memory_id)
         if found is None or (found.purged_by != caller.member_id and caller.role is not Role.ADMIN):
             raise NotFound(f"no receipt for {memory_id}")
         return found
@@ -162,6 +166,6 @@ class Reading:
     def _scope_with(self, caller: Caller, id: MemoryId) -> ReadScope:
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
-                if store.find(scope, id) is not None:
+                if store.memories.find(scope, id) is not None:
                     return scope
         raise NotFound(f"no memory {id}")

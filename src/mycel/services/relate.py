@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mycel.access.rules import require_edit
 from mycel.access.scope import read_scope
-from mycel.contracts.store import Rating, Stores, Transaction
+from mycel.contracts.memory_store import Rating
+from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import PLACE_RELATIONS, PROJECT_PREFIX, REPO_PREFIX, Link, Relation
@@ -28,7 +29,7 @@ class Relating:
 
         def work(transaction: Transaction) -> Link:
             origin, link = _between(transaction, caller, start, target, kind)
-            return transaction.link(link, origin=origin)
+            return transaction.links.add(link, origin=origin)
 
         return change_own(self._stores, caller, start, work)
 
@@ -37,7 +38,7 @@ class Relating:
 
         def work(transaction: Transaction) -> None:
             origin, link = _between(transaction, caller, start, target, kind)
-            transaction.unlink(link, origin=origin)
+            transaction.links.remove(link, origin=origin)
 
         change_own(self._stores, caller, start, work)
 
@@ -50,8 +51,8 @@ class Relating:
         )
 
         def work(transaction: Transaction) -> None:
-            transaction.get(read_scope(caller), rating.memory_id)
-            transaction.rate(rating)
+            transaction.memories.get(read_scope(caller), rating.memory_id)
+            transaction.memories.rate(rating)
 
         change_own(self._stores, caller, rating.memory_id, work)
 
@@ -59,10 +60,10 @@ class Relating:
 def _between(
     transaction: Transaction, caller: Caller, start: MemoryId, target: str, relation: Relation
 ) -> tuple[Memory, Link]:
-    origin = transaction.get(read_scope(caller), start)
+    origin = transaction.memories.get(read_scope(caller), start)
     require_edit(caller, origin)
     link = Link(start, target, relation, caller.member_id, transaction.committed_at)
-    if not link.to_place and transaction.find(read_scope(caller), MemoryId(target)) is None:
+    if not link.to_place and transaction.memories.find(read_scope(caller), MemoryId(target)) is None:
         raise ReferenceNotFound(f"no memory {target}")
     return origin, link
 

@@ -64,7 +64,7 @@ class Reviewing:
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
         scope = read_scope(caller)
         with self._stores.lease(caller.team) as store:
-            found = store.list_memories(scope, filters, order=Order(), limit=page, cursor=mark)
+            found = store.memories.page(scope, filters, order=Order(), limit=page, cursor=mark)
             fresh = self._freshness.of_all(found)
             return Page([_item(store, scope, memory) for memory in fresh], found.next_cursor)
 
@@ -72,7 +72,7 @@ class Reviewing:
         """How many items the inbox has for this caller."""
         filters = waiting(given, now=self._clock.now())
         with self._stores.lease(caller.team) as store:
-            return store.count_memories(read_scope(caller), filters)
+            return store.memories.count(read_scope(caller), filters)
 
     def approve(self, caller: Caller, ids: Sequence[object], *, edits: object = None) -> list[Memory]:
         """All of them become active, or none; with `edits`, changed first."""
@@ -136,8 +136,8 @@ def _read_ids(ids: Sequence[object]) -> list[MemoryId]:
 
 
 def _item(store: Store, scope: ReadScope, memory: Memory) -> InboxItem:
-    links = tuple(store.list_links(scope, memory.id))
-    evidence = memory.evidence_ref and store.find_surroundings(scope, memory.evidence_ref, around=AROUND)
+    links = tuple(store.links.of(scope, memory.id))
+    evidence = memory.evidence_ref and store.sources.find_surroundings(scope, memory.evidence_ref, around=AROUND)
     return InboxItem(memory, _reason(memory), evidence, links)
 
 
@@ -162,7 +162,7 @@ def approve_one(
     why: str | None = None,
 ) -> Memory:
     scope = read_scope(caller)
-    before = transaction.get(scope, id)
+    before = transaction.memories.get(scope, id)
     require_reviewer(caller, before)
     if before.status is Status.ACTIVE and draft is None:
         _replace_superseded(transaction, caller, scope, before)
@@ -186,14 +186,16 @@ def approve_one(
     )
     second_person.require(transaction, caller, before, approved)
     _make_room(transaction, caller, scope, approved)
-    transaction.replace(before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved")
+    transaction.memories.replace(
+        before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved"
+    )
     _replace_superseded(transaction, caller, scope, approved)
     return approved
 
 
 def _make_room(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
     """Of knowledge one value stands: approving another decides against it."""
-    standing = None if approved.key is None else transaction.find_by_key(scope, approved)
+    standing = None if approved.key is None else transaction.memories.find_by_key(scope, approved)
     if standing is not None and standing.id != approved.id:
         if approved.type is not MemoryType.PROFILE:
             require_arbiter(caller)
@@ -211,14 +213,14 @@ def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadSco
 
 def _replaceable(transaction: Transaction, scope: ReadScope, memory: Memory) -> list[Memory]:
     """What stands, and this memory says that it replaces."""
-    said = [link for link in transaction.list_links(scope, memory.id) if link.relation is Relation.SUPERSEDES]
-    others = [transaction.find(scope, MemoryId(link.to_id)) for link in said if link.from_id == memory.id]
+    said = [link for link in transaction.links.of(scope, memory.id) if link.relation is Relation.SUPERSEDES]
+    others = [transaction.memories.find(scope, MemoryId(link.to_id)) for link in said if link.from_id == memory.id]
     return [other for other in others if other is not None and other.status is Status.ACTIVE]
 
 
 def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str) -> Memory:
     scope = read_scope(caller)
-    before = transaction.get(scope, id)
+    before = transaction.memories.get(scope, id)
     require_reviewer(caller, before)
     if before.status is Status.ACTIVE and (others := _replaceable(transaction, scope, before)):
         return _keep_both(transaction, caller, before, others, why=why)
@@ -231,7 +233,7 @@ def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: s
         version=before.version + 1,
         updated_at=transaction.committed_at,
     )
-    transaction.replace(before, rejected, by=caller.member_id, reason=f"rejected: {why}")
+    transaction.memories.replace(before, rejected, by=caller.member_id, reason=f"rejected: {why}")
     clear_opponents(transaction, caller, scope, rejected)
     return rejected
 
@@ -242,10 +244,10 @@ def _keep_both(
     """It replaces none of them: they are related, and no run of consolidation says otherwise again."""
     by, at = caller.member_id, transaction.committed_at
     kept = replace(memory, version=memory.version + 1, updated_at=at)
-    transaction.replace(memory, kept, by=by, reason=f"replaces nothing: {why}")
+    transaction.memories.replace(memory, kept, by=by, reason=f"replaces nothing: {why}")
     for other in others:
-        transaction.unlink(Link(memory.id, other.id, Relation.SUPERSEDES, by, at), origin=kept)
-        transaction.link(Link(memory.id, other.id, Relation.RELATED_TO, by, at), origin=kept)
+        transaction.links.remove(Link(memory.id, other.id, Relation.SUPERSEDES, by, at), origin=kept)
+        transaction.links.add(Link(memory.id, other.id, Relation.RELATED_TO, by, at), origin=kept)
     return kept
 
 
@@ -260,13 +262,13 @@ def _settle(
     second_person: SecondPerson,
 ) -> Memory:
     scope = read_scope(caller)
-    chosen = transaction.get(scope, winner_id)
+    chosen = transaction.memories.get(scope, winner_id)
     _require_decider(caller, chosen)
     if chosen.status not in _STANDING:
         raise Conflict(f"this memory is {chosen.status}: it cannot hold against another")
     opponents = _opponents(transaction, scope, winner_id)
     for id in loser_ids:
-        loser = transaction.find(scope, id)
+        loser = transaction.memories.find(scope, id)
         if loser is None:
             raise ReferenceNotFound(f"no memory {id}")
         _require_decider(caller, loser)
@@ -275,7 +277,7 @@ def _settle(
         if loser.status in _STANDING:
             lost = lose(transaction, caller, loser, loss=loss, why=why or "decided in favour of another")
             clear_opponents(transaction, caller, scope, lost)
-    winner = transaction.get(scope, winner_id)
+    winner = transaction.memories.get(scope, winner_id)
     if winner.status is Status.INBOX:
         return approve_one(transaction, caller, winner_id, None, second_person=second_person)
     return winner
@@ -296,22 +298,22 @@ def lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Stat
         version=memory.version + 1,
         updated_at=transaction.committed_at,
     )
-    transaction.replace(memory, lost, by=caller.member_id, reason=why)
+    transaction.memories.replace(memory, lost, by=caller.member_id, reason=why)
     return lost
 
 
 def clear_opponents(transaction: Transaction, caller: Caller, scope: ReadScope, gone: Memory) -> None:
     """Whoever was contested by this memory alone is so no longer."""
     for id in _opponents(transaction, scope, gone.id):
-        memory = transaction.find(scope, id)
+        memory = transaction.memories.find(scope, id)
         if memory is None or CONTESTED not in memory.metadata:
             continue
-        others = [transaction.find(scope, other) for other in _opponents(transaction, scope, id)]
+        others = [transaction.memories.find(scope, other) for other in _opponents(transaction, scope, id)]
         if not any(other is not None and other.status in _STANDING for other in others):
             cleared = replace(memory, metadata=with_marks(memory.metadata, contested=None), version=memory.version + 1)
-            transaction.replace(memory, cleared, by=caller.member_id, reason="no longer contradicted")
+            transaction.memories.replace(memory, cleared, by=caller.member_id, reason="no longer contradicted")
 
 
 def _opponents(transaction: Transaction, scope: ReadScope, id: MemoryId) -> list[MemoryId]:
-    links = [link for link in transaction.list_links(scope, id) if link.relation is Relation.CONTRADICTS]
+    links = [link for link in transaction.links.of(scope, id) if link.relation is Relation.CONTRADICTS]
     return [MemoryId(link.to_id if link.from_id == id else link.from_id) for link in links]

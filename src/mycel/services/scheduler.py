@@ -161,16 +161,16 @@ class Engine:
     def _consolidation_at(self, store: Store) -> datetime | None:
         """So long after the last run or, if later, after the first change that it has not seen."""
         every = self._policies.of(store.team).consolidate_every
-        first = store.first_change_after(store.read_progress(CONSOLIDATED_TO))
+        first = store.log.first_moment_after(store.queue.progress(CONSOLIDATED_TO))
         if every is None or first is None:
             return None
-        now, last = self._clock.now(), moment_of(store.read_progress(CONSOLIDATED_AT))
+        now, last = self._clock.now(), moment_of(store.queue.progress(CONSOLIDATED_AT))
         return max(_known(first, now), _known(last, now)) + every
 
     def _until_next(self, team: TeamName) -> float:
         now = self._clock.now()
         with self._stores.lease(team) as store:
-            due_at, consolidation = store.next_due(), self._consolidation_at(store)
+            due_at, consolidation = store.queue.next_due(), self._consolidation_at(store)
         moments = [next_night(now), now + IDLE, *([due_at] if due_at is not None else [])]
         # What should have run by now has its event in the queue, or was given up a while ago.
         if consolidation is not None and consolidation > now:
@@ -207,10 +207,10 @@ def _passed() -> float:
 
 
 def _needs_maintenance(store: Store, now: datetime) -> bool:
-    maintained_at = moment_of(store.read_progress(MAINTAINED_AT))
+    maintained_at = moment_of(store.queue.progress(MAINTAINED_AT))
     if LONG_AGO < maintained_at <= now:
         return is_due(maintained_at, now) and now - maintained_at < LONGEST_GAP
-    first = store.first_change_after(0)
+    first = store.log.first_moment_after(0)
     return first is not None and is_due(_known(first, now), now)
 
 
@@ -221,6 +221,6 @@ def _known(moment: datetime, now: datetime) -> datetime:
 
 def _ask_for(transaction: Transaction, steps: list[Step]) -> None:
     for step in steps:
-        given_up = transaction.gave_up_since(step, transaction.now - IDLE)
-        if not given_up and transaction.find_waiting(None, step) is None:
-            transaction.add_event(team_event(transaction, step))
+        given_up = transaction.queue.gave_up_since(step, transaction.now - IDLE)
+        if not given_up and transaction.queue.find_waiting(None, step) is None:
+            transaction.queue.add(team_event(transaction, step))

@@ -74,20 +74,22 @@ class Searching:
         with ExitStack() as leases:
             places = self.places(leases, caller)
             ranked, degraded = self.rank(search, places)
-            if len(places) < len(readable_scopes(caller)) or any(place.store.is_damaged for place in places):
+            if len(places) < len(readable_scopes(caller)) or any(place.store.files.is_damaged for place in places):
                 degraded = (*degraded, DAMAGED)
             hits = [replace(hit, memory=self.freshness.of(hit.memory)) for hit in answered(search, ranked, places)]
             recall = Recall(id=RecallId(new_id()), query=search.text, hits=tuple(hits), degraded=degraded)
             logged, request = _without_secrets(recall, search.request)
             # A lead's own team may have no store yet: then the parent's keeps the log.
-            any(place.store.log_recall(logged, request=request, by=caller.member_id, at=search.now) for place in places)
+            any(
+                place.store.recalls.log(logged, request=request, by=caller.member_id, at=search.now) for place in places
+            )
         return recall
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
         """Own team first, each open for as long as the leases are held; without another team's store that is gone."""
         scopes = readable_scopes(caller)
         places = [Place(leases.enter_context(self._stores.lease(scope.team)), scope) for scope in scopes]
-        return [place for place in places if place.scope.team == caller.team or place.store.is_readable()]
+        return [place for place in places if place.scope.team == caller.team or place.store.files.is_readable()]
 
     def rank(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Ranked | None, tuple[str, ...]]:
         """All candidates in order, and what could not take part."""
@@ -99,7 +101,7 @@ class Searching:
     def _meaning(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
         embedder = self._embedding.embedder
         # Where nobody has saved anything yet, not even a model is loaded for the question.
-        if embedder is None or not any(place.store.word_frequencies(place.scope, ())[1] for place in places):
+        if embedder is None or not any(place.store.index.word_frequencies(place.scope, ())[1] for place in places):
             return None, ()
         try:
             vector = self._embedding.question(search.text)
@@ -107,7 +109,7 @@ class Searching:
             return None, (WITHOUT_MEANING,)
         # How much waits of what the caller may not see is none of its business.
         finished = [
-            self._embedding.catch_up(place.store) or not place.store.awaits_vectors(place.scope, embedder.model)
+            self._embedding.catch_up(place.store) or not place.store.embeddings.has_backlog(place.scope, embedder.model)
             for place in places
         ]
         meaning = Meaning(vector, embedder.model, embedder.background)
@@ -138,4 +140,4 @@ def _rest(hits: Sequence[Hit], places: Sequence[Place], search: SearchRequest) -
 
 
 def _newest(place: Place, search: SearchRequest, limit: int) -> list[Memory]:
-    return list(place.store.list_memories(place.scope, search.filters, order=Order(), limit=limit))
+    return list(place.store.memories.page(place.scope, search.filters, order=Order(), limit=limit))

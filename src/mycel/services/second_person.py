@@ -41,7 +41,7 @@ def _is_suspicious(memory: Memory) -> bool:
 
 def _writers(transaction: Transaction, caller: Caller, memory: Memory) -> set[MemberId]:
     """Its author, and whoever put other words into it."""
-    versions = transaction.list_versions(read_scope(caller), memory.id)
+    versions = transaction.memories.versions(read_scope(caller), memory.id)
     texts = [None, *(_text(version.memory) for version in versions)]
     changed = (version for version, earlier in zip(versions, texts, strict=False) if _text(version.memory) != earlier)
     return {memory.agent_id, *(version.changed_by for version in changed)}

@@ -174,13 +174,13 @@ def _lesson(drawing: Drawing, policy: Policy, source: Source, lesson: str, start
 
 def _store(transaction: Transaction, caller: Caller, new: _Prepared) -> TaskRecord:
     event = new_event(transaction, new.source, Trigger.SESSION_CLOSE, (Step.EXTRACT,))
-    transaction.add_source(new.source)
+    transaction.sources.add(new.source)
     episode = new.episode.at(transaction)
-    transaction.insert_episode(episode, new.episode.words, new.detail, by=caller.member_id)
+    transaction.episodes.insert(episode, new.episode.words, new.detail, by=caller.member_id)
     lessons = [(one.at(transaction), one.words) for one in new.lessons]
     if lessons:
-        transaction.insert(lessons, by=caller.member_id)
-    transaction.add_event(event)
+        transaction.memories.insert(lessons, by=caller.member_id)
+    transaction.queue.add(event)
     artifacts = _store_artifacts(transaction, caller, new)
     return TaskRecord(event, Episode(episode, new.detail), artifacts, tuple(memory for memory, _ in lessons))
 
@@ -197,7 +197,7 @@ def _known(transaction: Transaction, caller: Caller, new: _Prepared, retry: Retr
     if retry.key is not None:
         # Whoever gives a new key says that it is a new report.
         return None
-    twin = transaction.find_twin(new.source)
+    twin = transaction.sources.find_twin(new.source)
     # A clock that was set back makes no run of yesterday a telling of today.
     if twin is None or abs(new.source.created_at - twin.created_at) >= RETRY_WINDOW:
         return None
@@ -209,9 +209,9 @@ def _known(transaction: Transaction, caller: Caller, new: _Prepared, retry: Retr
 def _earlier(transaction: Transaction, caller: Caller, source_id: SourceId, new: _Prepared) -> TaskRecord | None:
     """As it stands now; None when its episode was deleted meanwhile."""
     scope = read_scope(caller)
-    event = transaction.latest_event(source_id)
-    made = transaction.list_made(scope, source_id)
-    episodes = (transaction.find_episode(scope, one.id) for one in made if one.made_by is MadeBy.TASK_COMPLETION)
+    event = transaction.queue.find_latest(source_id)
+    made = transaction.memories.made_from(scope, source_id)
+    episodes = (transaction.episodes.find(scope, one.id) for one in made if one.made_by is MadeBy.TASK_COMPLETION)
     episode = next((one for one in episodes if one is not None), None)
     if event is None or episode is None:
         return None

@@ -18,7 +18,7 @@ from mycel.errors import InvalidInput, InvalidState, MycelError, NotFound, Store
 from mycel.services.approach_groups import Grouping
 from mycel.services.attempts import Attempts
 from mycel.services.embeddings import Embedding, Report
-from mycel.services.maintenance import RECALLS_KEPT
+from mycel.services.maintenance import RECALLS_KEPT, forget_recalls
 from mycel.services.scheduler import Engine
 
 # What a check calls the workspace's own database; no team can have this name.
@@ -50,7 +50,7 @@ class Upkeep:
         attempts = Attempts()
         finished = attempts.run(self._engine.run_pending)
         finished += attempts.run(lambda: self._embedding.run_pending(report=report))
-        finished += self._in_every_store(attempts, lambda store: store.scrub())
+        finished += self._in_every_store(attempts, lambda store: store.files.scrub())
         finished += self._in_every_store(attempts, self._grouping.finish)
         if not self._engine.clock_has_jumped():
             finished += self._in_every_store(attempts, self._forget_recalls)
@@ -60,12 +60,12 @@ class Upkeep:
     def scrub(self, caller: Caller) -> int:
         require_operator(caller)
         attempts = Attempts()
-        finished = self._in_every_store(attempts, lambda store: store.scrub())
+        finished = self._in_every_store(attempts, lambda store: store.files.scrub())
         attempts.end()
         return finished
 
     def _forget_recalls(self, store: Store) -> int:
-        return store.forget_recalls(before=self._clock.now() - RECALLS_KEPT)
+        return forget_recalls(store, before=self._clock.now() - RECALLS_KEPT)
 
     def _in_every_store(self, attempts: Attempts, work: Callable[[Store], int]) -> int:
         def in_store(team: TeamName) -> int:
@@ -112,7 +112,7 @@ class Upkeep:
         for team in self._stores.teams_with_store():
             copy = folder / "teams" / team / "memory.sqlite"
             with self._stores.lease(team) as store:
-                store.backup(copy)
+                store.files.backup(copy)
             copies.append(copy)
         return copies
 
@@ -146,7 +146,7 @@ class Upkeep:
 
     def _check(self, team: TeamName) -> list[str]:
         with self._stores.lease(team) as store:
-            return store.check()
+            return store.files.check()
 
 
 def _problems(check: Callable[[], list[str]]) -> list[str]:

@@ -35,7 +35,7 @@ _BOUND = ("content", "type", "key")
 def require_free_of_details(transaction: Transaction, before: Memory, draft: Draft) -> None:
     values = draft.values
     changed = [name for name in _BOUND if name in values and values[name] != getattr(before, name)]
-    if changed and transaction.has_detail(before.id):
+    if changed and transaction.memories.has_detail(before.id):
         again = "log another one" if before.type is MemoryType.EPISODE else "register it again"
         raise InvalidState(f"of an {before.type} stays as it was written down: {again}", field=changed[0])
 
@@ -52,7 +52,7 @@ def change_own(stores: Stores, caller: Caller, id: MemoryId, work: Callable[[Tra
         above = parent_scope(caller)
         if above is not None:
             with stores.lease(above.team) as store:
-                if store.find(above, id) is not None:
+                if store.memories.find(above, id) is not None:
                     raise AccessDenied(f"this memory is for team {above.team} to change") from None
         raise
 
@@ -120,10 +120,10 @@ class Writing:
             earlier = retry.earlier(transaction)
             if earlier is not None:
                 return earlier
-            before = transaction.get(read_scope(caller), memory_id)
+            before = transaction.memories.get(read_scope(caller), memory_id)
             after = _changed(transaction, caller, before, draft, expected=expected, policy=policy)
             self._second_person.require(transaction, caller, before, after)
-            transaction.replace(before, after, by=caller.member_id, reason=reason)
+            transaction.memories.replace(before, after, by=caller.member_id, reason=reason)
             retry.remember(transaction, after)
             return after
 
@@ -133,10 +133,10 @@ class Writing:
         memory_id = parse_id(id)
 
         def work(transaction: Transaction) -> Memory:
-            before = transaction.get(read_scope(caller), memory_id)
+            before = transaction.memories.get(read_scope(caller), memory_id)
             require_delete(caller, before)
             after = replace(before, deleted_at=transaction.now, version=before.version + 1)
-            transaction.replace(before, after, by=caller.member_id, operation=Operation.DELETE)
+            transaction.memories.replace(before, after, by=caller.member_id, operation=Operation.DELETE)
             return after
 
         return change_own(self._stores, caller, memory_id, work)
@@ -146,23 +146,26 @@ class Writing:
         memory_id = parse_id(id)
 
         def work(transaction: Transaction) -> Memory:
-            before = transaction.get(read_scope(caller), memory_id, deleted=True)
+            before = transaction.memories.get(read_scope(caller), memory_id, deleted=True)
             require_delete(caller, before)
             if before.deleted_at is None:
                 return before
             after = replace(before, deleted_at=None, version=before.version + 1)
-            transaction.replace(before, after, by=caller.member_id, operation=Operation.RESTORE)
+            transaction.memories.replace(before, after, by=caller.member_id, operation=Operation.RESTORE)
             return after
 
         return change_own(self._stores, caller, memory_id, work)
 
     def purge(self, caller: Caller, id: object) -> Receipt:
+        # Here, since it loads what splits sentences, which few processes need.
+        from mycel.services.erasure import purge
+
         memory_id = parse_id(id)
 
         def work(transaction: Transaction) -> Receipt:
-            memory = transaction.get(purge_scope(caller), memory_id, deleted=True)
+            memory = transaction.memories.get(purge_scope(caller), memory_id, deleted=True)
             require_purge(caller, memory)
-            return transaction.purge(memory, by=caller.member_id)
+            return purge(transaction, memory, by=caller.member_id)
 
         return change_own(self._stores, caller, memory_id, work)
 
@@ -206,14 +209,14 @@ def _store(
         if _takes_a_place(memory):
             if plain:
                 # Before the next, so that the change log has them in the order given.
-                transaction.insert(plain, by=caller.member_id)
+                transaction.memories.insert(plain, by=caller.member_id)
                 plain = []
             memory = store_value(transaction, caller, one, expected=expected)
         else:
             plain.append((memory, one.words))
         stored.append(memory)
     if plain:
-        transaction.insert(plain, by=caller.member_id)
+        transaction.memories.insert(plain, by=caller.member_id)
     return stored
 
 
@@ -243,5 +246,5 @@ def _changed(
 
 def _require_source(transaction: Transaction, scope: ReadScope, memory: Memory) -> None:
     stored = memory.source_ref and memory.source_ref.source_id
-    if stored and transaction.find_source(scope, stored) is None:
+    if stored and transaction.sources.find(scope, stored) is None:
         raise NotFound(f"no source {stored}")

@@ -52,14 +52,14 @@ def put_artifact(store: Store, artifact: Artifact | None = None) -> Artifact:
     one = artifact or an_artifact()
 
     def work(transaction: Transaction) -> None:
-        transaction.insert_artifact(one.memory, indexed_text(one.memory), one.detail, by=one.memory.agent_id)
+        transaction.artifacts.insert(one.memory, indexed_text(one.memory), one.detail, by=one.memory.agent_id)
 
     store.transact(work)
     return one
 
 
 def listed(store: Store, wanted: ArtifactFilters, **fields: Any) -> list[Artifact]:
-    return list(store.list_artifacts(reader(), Filters(**fields), wanted, limit=1000, cursor=None))
+    return list(store.artifacts.page(reader(), Filters(**fields), wanted, limit=1000, cursor=None))
 
 
 class StoreArtifacts:
@@ -68,23 +68,23 @@ class StoreArtifacts:
     def test_an_artifact_is_a_memory_with_a_detail(self, store: Store) -> None:
         full = a_detail(size_bytes=12, description_end=3, text_start=5, agent_id=TEAMMATE, type=ArtifactType.TEST)
         for one in (put_artifact(store), put_artifact(store, an_artifact("abc\n\ntext", detail=full, task_id="T"))):
-            assert store.find_artifact(reader(), one.id) == one
-            assert store.find(reader(), one.id) == one.memory
-            assert store.artifact_details(reader(), [one.id]) == {one.id: one.detail}
+            assert store.artifacts.find(reader(), one.id) == one
+            assert store.memories.find(reader(), one.id) == one.memory
+            assert store.artifacts.details(reader(), [one.id]) == {one.id: one.detail}
 
     def test_a_memory_without_a_detail_is_none(self, store: Store) -> None:
         plain = put(store, type=MemoryType.ARTIFACT)
-        assert store.find_artifact(EVERYTHING, plain.id) is None
-        assert store.artifact_details(EVERYTHING, [plain.id]) == {}
+        assert store.artifacts.find(EVERYTHING, plain.id) is None
+        assert store.artifacts.details(EVERYTHING, [plain.id]) == {}
         assert listed(store, ArtifactFilters()) == []
-        assert store.transact(lambda transaction: transaction.has_detail(plain.id)) is False
+        assert store.transact(lambda transaction: transaction.memories.has_detail(plain.id)) is False
 
     def test_a_detail_is_seen_within_its_own_transaction(self, store: Store) -> None:
         one = an_artifact()
 
         def work(transaction: Transaction) -> tuple[object, ...]:
-            transaction.insert_artifact(one.memory, indexed_text(one.memory), one.detail, by=AUTHOR)
-            return transaction.find_artifact(reader(), one.id), transaction.has_detail(one.id)
+            transaction.artifacts.insert(one.memory, indexed_text(one.memory), one.detail, by=AUTHOR)
+            return transaction.artifacts.find(reader(), one.id), transaction.memories.has_detail(one.id)
 
         assert store.transact(work) == (one, True)
 
@@ -92,7 +92,7 @@ class StoreArtifacts:
         one = an_artifact()
 
         def work(transaction: Transaction) -> None:
-            transaction.insert_artifact(one.memory, indexed_text(one.memory), one.detail, by=AUTHOR)
+            transaction.artifacts.insert(one.memory, indexed_text(one.memory), one.detail, by=AUTHOR)
             raise KeyError("undone")
 
         with pytest.raises(KeyError):
@@ -104,12 +104,12 @@ class StoreArtifacts:
     def test_hidden_artifacts_are_absent(self, store: Store, visibility: Visibility) -> None:
         one = put_artifact(store, an_artifact(visibility=visibility))
         stranger = reader(TEAMMATE)
-        assert store.find_artifact(stranger, one.id) is None
-        assert store.artifact_details(stranger, [one.id]) == {}
-        assert list(store.list_artifacts(stranger, ANY_STATUS, ArtifactFilters(), limit=9, cursor=None)) == []
-        assert store.transact(lambda transaction: transaction.find_artifact(stranger, one.id)) is None
-        assert store.transact(lambda transaction: transaction.find_same_artifact(stranger, one)) is None
-        assert store.find_artifact(reader(), one.id) == one
+        assert store.artifacts.find(stranger, one.id) is None
+        assert store.artifacts.details(stranger, [one.id]) == {}
+        assert list(store.artifacts.page(stranger, ANY_STATUS, ArtifactFilters(), limit=9, cursor=None)) == []
+        assert store.transact(lambda transaction: transaction.artifacts.find(stranger, one.id)) is None
+        assert store.transact(lambda transaction: transaction.artifacts.find_same(stranger, one)) is None
+        assert store.artifacts.find(reader(), one.id) == one
 
     def test_filters_agree_with_the_rule(self, store: Store) -> None:
         put_all = product(PATHS, (ArtifactType.FILE, ArtifactType.PATCH), (AUTHOR, TEAMMATE))
@@ -136,7 +136,7 @@ class StoreArtifacts:
         found: list[MemoryId] = []
         cursor = None
         while True:
-            page = store.list_artifacts(reader(), ANY_STATUS, ArtifactFilters(), limit=2, cursor=cursor)
+            page = store.artifacts.page(reader(), ANY_STATUS, ArtifactFilters(), limit=2, cursor=cursor)
             found += [one.id for one in page]
             if (cursor := page.next_cursor) is None:
                 break
@@ -146,13 +146,13 @@ class StoreArtifacts:
     def test_a_foreign_cursor_is_refused(self, store: Store, cursor: str) -> None:
         put_artifact(store)
         with pytest.raises(InvalidInput):
-            store.list_artifacts(reader(), ANY_STATUS, ArtifactFilters(), limit=2, cursor=cursor)
+            store.artifacts.page(reader(), ANY_STATUS, ArtifactFilters(), limit=2, cursor=cursor)
 
     def test_the_same_is_found_and_another_is_not(self, store: Store) -> None:
         one = put_artifact(store, an_artifact(task_id="T", visibility=Visibility.PRIVATE))
 
         def same(like: Artifact) -> Artifact | None:
-            return store.transact(lambda transaction: transaction.find_same_artifact(reader(), like))
+            return store.transact(lambda transaction: transaction.artifacts.find_same(reader(), like))
 
         assert same(one) == one
         memory, detail = one.memory, one.detail
@@ -172,26 +172,26 @@ class StoreArtifacts:
         endings: list[dict[str, Any]] = [{"deleted_at": START}, {"status": Status.ARCHIVED}, {"expires_at": START}]
         for ending in endings:
             change(store, one.id, **ending)
-            assert store.transact(lambda transaction: transaction.find_same_artifact(reader(), one)) is None
+            assert store.transact(lambda transaction: transaction.artifacts.find_same(reader(), one)) is None
             change(store, one.id, deleted_at=None, status=Status.ACTIVE, expires_at=None)
-        found = store.transact(lambda transaction: transaction.find_same_artifact(reader(), one))
+        found = store.transact(lambda transaction: transaction.artifacts.find_same(reader(), one))
         assert found is not None
         assert found.id == one.id
 
     def test_deleted_ones_are_gone_until_restored(self, store: Store) -> None:
         one = put_artifact(store)
         delete(store, one.id)
-        assert store.find_artifact(reader(), one.id) is None
+        assert store.artifacts.find(reader(), one.id) is None
         assert listed(store, ArtifactFilters()) == []
         restore(store, one.id)
-        found = store.find_artifact(reader(), one.id)
+        found = store.artifacts.find(reader(), one.id)
         assert found is not None
         assert found.detail == one.detail
 
     def test_purge_takes_the_detail_along(self, store: Store) -> None:
         one, other = put_artifact(store), put_artifact(store)
         purge(store, one.id)
-        assert store.artifact_details(EVERYTHING, [one.id, other.id]) == {other.id: other.detail}
+        assert store.artifacts.details(EVERYTHING, [one.id, other.id]) == {other.id: other.detail}
 
     def test_many_at_once_keep_their_own_details(self, store: Store) -> None:
         ready = [an_artifact(detail=a_detail(f"{number}.py")) for number in range(40)]

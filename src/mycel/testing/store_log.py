@@ -36,9 +36,9 @@ class StoreLog:
         for _ in range(10):
             put(store)
             change(store, memory.id)
-        found, reached = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=100)
+        found, reached = store.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=100)
         assert [entry.sequence for entry in found] == list(range(1, 22))
-        assert reached == store.last_sequence() == 21
+        assert reached == store.log.last_sequence() == 21
         moments = [entry.committed_at for entry in found]
         assert moments == sorted(set(moments))
 
@@ -48,7 +48,7 @@ class StoreLog:
         found: list[Change] = []
         after = 0
         while True:
-            page, reached = store.changes(reader(), after=after, wanted=EVERY_CHANGE, limit=3)
+            page, reached = store.log.changes(reader(), after=after, wanted=EVERY_CHANGE, limit=3)
             found += page
             if reached == after:
                 break
@@ -58,7 +58,7 @@ class StoreLog:
     def test_reading_on_moves_past_what_the_scope_does_not_see(self, store: Store) -> None:
         for _ in range(5):
             put(store, visibility=Visibility.PRIVATE)
-        assert store.changes(reader(TEAMMATE), after=0, wanted=EVERY_CHANGE, limit=2) == ([], 5)
+        assert store.log.changes(reader(TEAMMATE), after=0, wanted=EVERY_CHANGE, limit=2) == ([], 5)
 
     def test_a_reader_who_loses_sight_is_told_of_a_removal_and_nothing_after(self, store: Store) -> None:
         memory = put(store)
@@ -77,12 +77,12 @@ class StoreLog:
         memory = put(store, path="/a/b")
         put(store, path="/ab")
         change(store, memory.id, path="/c")
-        followed = store.changes(reader(), after=0, wanted=ChangeFilter(path="/a"), limit=9)[0]
+        followed = store.log.changes(reader(), after=0, wanted=ChangeFilter(path="/a"), limit=9)[0]
         assert [(entry.operation, entry.path) for entry in followed] == [
             (Operation.CREATE, "/a/b"),
             (Operation.REMOVE, "/a/b"),
         ]
-        arrived = store.changes(reader(), after=0, wanted=ChangeFilter(path="/c"), limit=9)[0]
+        arrived = store.log.changes(reader(), after=0, wanted=ChangeFilter(path="/c"), limit=9)[0]
         assert [(entry.operation, entry.path) for entry in arrived] == [(Operation.UPDATE, "/c")]
 
     @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ class StoreLog:
         memory = put(store, project_id="web", type=MemoryType.DECISION)
         other = put(store, project_id="billing")
         link = Link(memory.id, other.id, Relation.SUPPORTS, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=memory))
+        store.transact(lambda transaction: transaction.links.add(link, origin=memory))
         delete(store, memory.id)
         restore(store, memory.id)
-        store.transact(lambda transaction: transaction.unlink(link, origin=memory))
+        store.transact(lambda transaction: transaction.links.remove(link, origin=memory))
         purge(store, memory.id)
         expected = [Operation.CREATE, Operation.DELETE, Operation.RESTORE, Operation.PURGE]
         for fields in ({"project_id": "web"}, {"type": MemoryType.DECISION}):
@@ -129,7 +129,7 @@ class StoreLog:
         for kind in kinds:
             put(store, type=kind)
         wanted = ChangeFilter(types=kinds[1:])
-        found = store.changes(reader(), after=0, wanted=wanted, limit=9)[0]
+        found = store.log.changes(reader(), after=0, wanted=wanted, limit=9)[0]
         assert [entry.sequence for entry in found] == [2, 3]
 
     def test_the_log_itself_says_how_each_memory_stood_and_who_reads_it_today(self, store: Store) -> None:
@@ -138,15 +138,15 @@ class StoreLog:
         change(store, memory.id, visibility=Visibility.PRIVATE)
         other = put(store)
         link = Link(memory.id, other.id, Relation.SUPPORTS, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=store_find(store, memory.id)))
-        logged = store.read_log(after=0, limit=9)
+        store.transact(lambda transaction: transaction.links.add(link, origin=store_find(store, memory.id)))
+        logged = store.log.read(after=0, limit=9)
         assert [entry.change.sequence for entry, _ in logged] == [1, 2, 3, 4, 5]
         assert [entry.after.type for entry, _ in logged[:3]] == ["fact", "lesson", "lesson"]
         assert [entry.before and entry.before.type for entry, _ in logged[:4]] == [None, "fact", "lesson", None]
         assert [today.memory and today.memory.visibility for _, today in logged[:4]] == ["private"] * 3 + ["team"]
         assert logged[4][1].other == logged[3][1].memory
         purge(store, other.id)
-        rest = store.read_log(after=3, limit=2)
+        rest = store.log.read(after=3, limit=2)
         assert [entry.change.sequence for entry, _ in rest] == [4, 5]
         assert rest[0][1].memory is not None
         assert rest[1][1].other is None
@@ -168,7 +168,7 @@ class StoreLog:
     def test_links_of_a_purged_memory_leave_the_log(self, store: Store) -> None:
         kept, purged = put(store, "kept"), put(store, "purged")
         link = Link(kept.id, purged.id, Relation.SUPPORTS, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=kept))
+        store.transact(lambda transaction: transaction.links.add(link, origin=kept))
         assert seen_by(store, reader())[-1].other_id == purged.id
         purge(store, purged.id)
         assert Operation.LINK not in operations(store, reader())
@@ -180,7 +180,7 @@ class StoreLog:
 
 
 def seen_by(store: Store, scope: ReadScope) -> list[Change]:
-    return store.changes(scope, after=0, wanted=EVERY_CHANGE, limit=100)[0]
+    return store.log.changes(scope, after=0, wanted=EVERY_CHANGE, limit=100)[0]
 
 
 def operations_for(store: Store, fields: dict[str, Any], scope: ReadScope | None = None) -> list[Operation]:
@@ -190,11 +190,11 @@ def operations_for(store: Store, fields: dict[str, Any], scope: ReadScope | None
         project_id=fields.get("project_id"),
         types=(fields["type"],) if "type" in fields else (),
     )
-    return [entry.operation for entry in store.changes(scope or reader(), after=0, wanted=wanted, limit=99)[0]]
+    return [entry.operation for entry in store.log.changes(scope or reader(), after=0, wanted=wanted, limit=99)[0]]
 
 
 def store_find(store: Store, id: MemoryId) -> Memory:
-    found = store.find(reader(), id)
+    found = store.memories.find(reader(), id)
     assert found is not None
     return found
 

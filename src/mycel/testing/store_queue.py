@@ -37,21 +37,21 @@ def enqueue(
 
     def work(transaction: Transaction) -> None:
         if source is not None:
-            transaction.add_source(source)
-        transaction.add_event(event)
+            transaction.sources.add(source)
+        transaction.queue.add(event)
 
     store.transact(work)
     return event
 
 
 def claim(store: Store, *, lease: str = "worker-1") -> IngestionEvent | None:
-    return store.transact(lambda transaction: transaction.claim(lease=lease, until=transaction.now + MINUTE))
+    return store.transact(lambda transaction: transaction.queue.claim(lease=lease, until=transaction.now + MINUTE))
 
 
 def settle(store: Store, event: IngestionEvent) -> None:
     def work(transaction: Transaction) -> None:
-        transaction.require_lease(event)
-        transaction.replace_event(replace(event, state=EventState.DONE, due_at=None, lease=None, lease_until=None))
+        transaction.queue.require_lease(event)
+        transaction.queue.replace(replace(event, state=EventState.DONE, due_at=None, lease=None, lease_until=None))
 
     store.transact(work)
 
@@ -72,15 +72,15 @@ class StoreQueue:
         assert first.takeovers == 0
 
     def test_says_when_the_next_event_is_due(self, store: Store, clock: ManualClock) -> None:
-        assert store.next_due() is None
+        assert store.queue.next_due() is None
         enqueue(store, due_at=START + MINUTE)
-        assert store.next_due() == START + MINUTE
+        assert store.queue.next_due() == START + MINUTE
         clock.move(2 * MINUTE)
         event = claim(store)
         assert event is not None
-        assert store.next_due() == event.lease_until
+        assert store.queue.next_due() == event.lease_until
         settle(store, event)
-        assert store.next_due() is None
+        assert store.queue.next_due() is None
 
     def test_a_lease_that_ran_out_is_taken_over_and_the_old_holder_changes_nothing(
         self, store: Store, second: Store, clock: ManualClock
@@ -94,9 +94,11 @@ class StoreQueue:
         assert (taken.id, taken.takeovers, taken.tries) == (lost.id, 1, 0)
         with pytest.raises(LeaseLost):
             settle(store, lost)
-        assert store.transact(lambda transaction: transaction.extend_lease(lost, until=START + 9 * MINUTE)) is False
+        assert (
+            store.transact(lambda transaction: transaction.queue.extend_lease(lost, until=START + 9 * MINUTE)) is False
+        )
         settle(second, taken)
-        found = store.find_event(ENGINE_SCOPE, lost.id)
+        found = store.queue.find(ENGINE_SCOPE, lost.id)
         assert found is not None
         assert found.state is EventState.DONE
 
@@ -105,7 +107,7 @@ class StoreQueue:
         event = claim(store)
         assert event is not None
         until = START + 10 * MINUTE
-        assert store.transact(lambda transaction: transaction.extend_lease(event, until=until)) is True
+        assert store.transact(lambda transaction: transaction.queue.extend_lease(event, until=until)) is True
         clock.move(5 * MINUTE)
         assert claim(store, lease="worker-2") is None
         settle(store, event)
@@ -131,7 +133,7 @@ class StoreQueue:
         failed = replace(
             event, state=EventState.FAILED, tries=1, error="no", due_at=START + MINUTE, lease=None, lease_until=None
         )
-        store.transact(lambda transaction: transaction.replace_event(failed))
+        store.transact(lambda transaction: transaction.queue.replace(failed))
         assert claim(store) is None
         clock.move(2 * MINUTE)
         again = claim(store)
@@ -143,15 +145,15 @@ class StoreQueue:
         event = enqueue(store, source=source)
 
         def waiting() -> IngestionEvent | None:
-            return store.transact(lambda transaction: transaction.find_waiting(source.id, Step.EXTRACT))
+            return store.transact(lambda transaction: transaction.queue.find_waiting(source.id, Step.EXTRACT))
 
         assert waiting() == event
-        assert store.transact(lambda transaction: transaction.find_waiting(source.id, Step.INDEX)) is None
+        assert store.transact(lambda transaction: transaction.queue.find_waiting(source.id, Step.INDEX)) is None
         claimed = claim(store)
         assert claimed is not None
         settle(store, claimed)
         assert waiting() is None
-        latest = store.transact(lambda transaction: transaction.latest_event(source.id))
+        latest = store.transact(lambda transaction: transaction.queue.find_latest(source.id))
         assert latest is not None
         assert latest.id == event.id
 
@@ -159,16 +161,16 @@ class StoreQueue:
         source = a_source()
         events = [enqueue(store, source=source)]
         events += [enqueue(store) for _ in range(3)]
-        assert [event.id for event in store.list_events(reader(), state=EventState.PENDING, limit=9)] == [
+        assert [event.id for event in store.queue.page(reader(), state=EventState.PENDING, limit=9)] == [
             event.id for event in events[::-1]
         ]
-        first = store.list_events(reader(), limit=3)
-        rest = store.list_events(reader(), limit=3, cursor=first.next_cursor)
+        first = store.queue.page(reader(), limit=3)
+        rest = store.queue.page(reader(), limit=3, cursor=first.next_cursor)
         assert [event.id for event in (*first, *rest)] == [event.id for event in events[::-1]]
-        assert store.count_events(reader()) == {"pending": 4}
-        assert store.count_events(reader(TEAMMATE)) == {"pending": 1}
-        assert store.find_event(reader(TEAMMATE), events[1].id) is None
-        assert store.find_event(reader(TEAMMATE), events[0].id) == events[0]
+        assert store.queue.count(reader()) == {"pending": 4}
+        assert store.queue.count(reader(TEAMMATE)) == {"pending": 1}
+        assert store.queue.find(reader(TEAMMATE), events[1].id) is None
+        assert store.queue.find(reader(TEAMMATE), events[0].id) == events[0]
 
     def test_the_counts_are_those_of_the_events_in_sight(self, store: Store) -> None:
         audiences: list[dict[str, Any]] = [
@@ -195,36 +197,36 @@ class StoreQueue:
             reader(member, role) for member in (AUTHOR, TEAMMATE) for role in (Role.AGENT, Role.LEAD, Role.ADMIN)
         ]
         for scope in (*readers, ENGINE_SCOPE):
-            listed = Counter(event.state.value for event in store.list_events(scope, limit=99))
-            assert store.count_events(scope) == dict(listed)
+            listed = Counter(event.state.value for event in store.queue.page(scope, limit=99))
+            assert store.queue.count(scope) == dict(listed)
 
     def test_a_source_keeps_its_turns_and_place_and_can_grow(self, store: Store) -> None:
         source = a_source(
             "one", kind=SourceKind.RUN, session_id="s-1", project_id="p", title="t",
             turns=(Turn("user", 0, 3, "eng-1", START),),
         )  # fmt: skip
-        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.sources.add(source))
 
         def known() -> Source | None:
-            return store.find_growing(source)
+            return store.sources.find_growing(source)
 
         assert known() == source
         other = replace(source, agent_id=TEAMMATE)
-        assert store.find_growing(other) is None
+        assert store.sources.find_growing(other) is None
         grown = replace(source, text="one two", turns=(*source.turns, Turn("assistant", 4, 7)))
-        assert store.transact(lambda transaction: transaction.grow_source(source, grown)) is True
+        assert store.transact(lambda transaction: transaction.sources.grow(source, grown)) is True
         stale = replace(source, sha256="f" * 64)
-        assert store.transact(lambda transaction: transaction.grow_source(stale, source)) is False
-        store.transact(lambda transaction: transaction.set_extracted(source.id, 7))
+        assert store.transact(lambda transaction: transaction.sources.grow(stale, source)) is False
+        store.transact(lambda transaction: transaction.sources.set_extracted(source.id, 7))
         assert known() == replace(grown, extracted_to=7)
 
     def test_the_same_material_in_the_same_place_is_known_again(self, store: Store) -> None:
         source = a_source("text", sha256="a" * 64, project_id="p")
-        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.sources.add(source))
 
         def twin(**fields: object) -> Source | None:
             like = replace(source, **fields)  # pyright: ignore[reportArgumentType]
-            return store.transact(lambda transaction: transaction.find_twin(like))
+            return store.transact(lambda transaction: transaction.sources.find_twin(like))
 
         assert twin() == source
         for different in (
@@ -238,21 +240,21 @@ class StoreQueue:
 
     def test_shows_evidence_where_it_was_said(self, store: Store) -> None:
         source = a_source("a" * 50 + "the quote" + "b" * 50)
-        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.sources.add(source))
         evidence = EvidenceRef(source.id, 50, 59)
-        found = store.find_surroundings(reader(TEAMMATE), evidence, around=5)
+        found = store.sources.find_surroundings(reader(TEAMMATE), evidence, around=5)
         assert found is not None
         assert (found.before, found.quote, found.after) == ("aaaaa", "the quote", "bbbbb")
         put(store, visibility=Visibility.PRIVATE, source_ref=SourceRef(source.id))
-        assert store.find_surroundings(reader(TEAMMATE), evidence, around=5) is None
+        assert store.sources.find_surroundings(reader(TEAMMATE), evidence, around=5) is None
 
     def test_finds_what_was_made_from_a_source(self, store: Store) -> None:
         source = a_source()
-        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.sources.add(source))
         made = put(store, source_ref=SourceRef(source.id), made_by=MadeBy.SESSION_SUMMARY)
 
         def found(made_by: MadeBy) -> object:
-            return store.transact(lambda transaction: transaction.find_made(ENGINE_SCOPE, source.id, made_by))
+            return store.transact(lambda transaction: transaction.memories.find_made(ENGINE_SCOPE, source.id, made_by))
 
         assert found(MadeBy.SESSION_SUMMARY) == made
         assert found(MadeBy.EXTRACTION) is None
@@ -263,7 +265,7 @@ class StoreQueue:
         clock.move(2 * MINUTE)
 
         def expired() -> list[str]:
-            found = store.transact(lambda transaction: transaction.list_expired(ENGINE_SCOPE, limit=9))
+            found = store.transact(lambda transaction: transaction.memories.expired(ENGINE_SCOPE, limit=9))
             return [memory.id for memory in found]
 
         assert expired() == [expiring.id]
@@ -271,20 +273,20 @@ class StoreQueue:
         assert expired() == []
 
     def test_remembers_how_far_the_engine_has_come(self, store: Store, second: Store) -> None:
-        assert store.read_progress("x") == 0
-        store.transact(lambda transaction: transaction.set_progress("x", 7))
-        assert second.read_progress("x") == 7
+        assert store.queue.progress("x") == 0
+        store.transact(lambda transaction: transaction.queue.set_progress("x", 7))
+        assert second.queue.progress("x") == 7
 
     def test_names_what_changed_after_a_sequence(self, store: Store) -> None:
         first, other = put(store, "one"), put(store, "two")
         change(store, first.id, content="three")
-        numbers = {store.find_number(ENGINE_SCOPE, memory.id) for memory in (first, other)}
-        found, reached = store.changed_memories(after=0, limit=9)
+        numbers = {store.index.find_number(ENGINE_SCOPE, memory.id) for memory in (first, other)}
+        found, reached = store.log.changed_memories(after=0, limit=9)
         assert set(found) == numbers
-        assert reached == store.last_sequence() == 3
-        assert store.changed_memories(after=3, limit=9) == ([], 3)
-        assert store.first_change_after(3) is None
-        assert store.first_change_after(0) == first.created_at
+        assert reached == store.log.last_sequence() == 3
+        assert store.log.changed_memories(after=3, limit=9) == ([], 3)
+        assert store.log.first_moment_after(3) is None
+        assert store.log.first_moment_after(0) == first.created_at
 
     def test_a_report_is_seen_as_far_as_its_memories_are(self, store: Store) -> None:
         shared, hidden = put(store, "one"), put(store, "two", visibility=Visibility.PRIVATE)
@@ -299,27 +301,27 @@ class StoreQueue:
             made_at=START,
         )
         footprint = Footprint(((shared.id, 1, 2),), ((shared.id, hidden.id, Relation.SUPERSEDES),))
-        store.transact(lambda transaction: transaction.add_report(report, footprint))
+        store.transact(lambda transaction: transaction.reports.add(report, footprint))
         assert report.id is not None
-        assert store.find_report(ENGINE_SCOPE, report.id) == report
-        seen = store.find_report(reader(TEAMMATE), report.id)
+        assert store.reports.find(ENGINE_SCOPE, report.id) == report
+        seen = store.reports.find(reader(TEAMMATE), report.id)
         assert seen is not None
         assert seen.actions == report.actions[:1]
-        assert list(store.list_reports(reader(TEAMMATE), limit=5, cursor=None)) == [seen]
-        kept = store.transact(lambda transaction: transaction.find_footprint(ReportId(str(report.id))))
+        assert list(store.reports.page(reader(TEAMMATE), limit=5, cursor=None)) == [seen]
+        kept = store.transact(lambda transaction: transaction.reports.find_footprint(ReportId(str(report.id))))
         assert kept == footprint
         undone = replace(report, undone_by=AUTHOR, undone_at=START, left=(shared.id,))
-        store.transact(lambda transaction: transaction.mark_undone(undone))
-        assert store.find_report(ENGINE_SCOPE, report.id) == undone
+        store.transact(lambda transaction: transaction.reports.mark_undone(undone))
+        assert store.reports.find(ENGINE_SCOPE, report.id) == undone
 
     def test_contested_memories_are_settled_when_no_opponent_stands(self, store: Store) -> None:
         marked = {"metadata": with_marks({}, contested=True)}
         one, other = put(store, "one", **marked), put(store, "two", **marked)
         link = Link(one.id, other.id, Relation.CONTRADICTS, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=one))
-        assert store.list_settled(ENGINE_SCOPE, limit=9) == []
+        store.transact(lambda transaction: transaction.links.add(link, origin=one))
+        assert store.memories.settled(ENGINE_SCOPE, limit=9) == []
         change(store, other.id, status=Status.ARCHIVED)
-        assert [memory.id for memory in store.list_settled(ENGINE_SCOPE, limit=9)] == [one.id]
+        assert [memory.id for memory in store.memories.settled(ENGINE_SCOPE, limit=9)] == [one.id]
 
     def test_a_cascaded_memory_arms_its_event_with_every_version(self, store: Store, clock: ManualClock) -> None:
         memory = put(store)
@@ -329,12 +331,12 @@ class StoreQueue:
         )
 
         def begin(transaction: Transaction) -> None:
-            transaction.add_event(event)
-            transaction.put_cascade(cascade)
+            transaction.queue.add(event)
+            transaction.cascades.put(cascade)
 
         store.transact(begin)
-        assert list(store.list_cascades(reader(), limit=9, cursor=None)) == [cascade]
-        assert store.find_cascade(event_id=event.id) == cascade
+        assert list(store.cascades.page(reader(), limit=9, cursor=None)) == [cascade]
+        assert store.cascades.find(event_id=event.id) == cascade
         for act in (lambda: change(store, memory.id, content="two"), lambda: purge(store, memory.id)):
             claimed = claim(store)
             assert claimed is not None
@@ -348,9 +350,9 @@ class StoreQueue:
     def test_remembers_which_team_has_which_version(self, store: Store) -> None:
         memory = put(store)
         delivery = Delivery(TeamName("below"), 3, START)
-        store.transact(lambda transaction: transaction.put_delivery(memory.id, delivery))
-        assert store.list_deliveries(memory.id) == [delivery]
+        store.transact(lambda transaction: transaction.cascades.put_delivery(memory.id, delivery))
+        assert store.cascades.deliveries(memory.id) == [delivery]
         purge(store, memory.id)
-        receipt = store.find_receipt(memory.id)
+        receipt = store.memories.find_receipt(memory.id)
         assert receipt is not None
         assert receipt.held_by_teams == ("below",)

@@ -15,7 +15,8 @@ from typing import TypeVar
 
 import pytest
 
-from mycel.contracts.store import Rating, Request, Store, Transaction
+from mycel.contracts.memory_store import Rating, Request
+from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemoryId, RecallId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.query import Filters
@@ -49,9 +50,9 @@ class StoreRacing:
 
     def test_one_client_sees_what_another_wrote(self, store: Store, second: Store) -> None:
         memory = put(store)
-        assert second.find(reader(), memory.id) == memory
+        assert second.memories.find(reader(), memory.id) == memory
         later = change(second, memory.id, content="changed")
-        assert store.find(reader(), memory.id) == later
+        assert store.memories.find(reader(), memory.id) == later
 
     def test_a_raised_error_stores_nothing(self, store: Store) -> None:
         def work(transaction: Transaction) -> None:
@@ -62,9 +63,9 @@ class StoreRacing:
         with pytest.raises(ValueError, match="changed my mind"):
             store.transact(work)
         assert listed(store) == set()
-        assert store.last_sequence() == 0
+        assert store.log.last_sequence() == 0
         put(store)
-        assert store.last_sequence() == 1
+        assert store.log.last_sequence() == 1
 
     def test_an_error_in_one_operation_leaves_its_neighbours_alone(self, store: Store) -> None:
         standing = put(store, "standing", key="k")
@@ -91,7 +92,7 @@ class StoreRacing:
             stored = {future.result().id for future in kept}
             assert [type(future.exception()) for future in refused] == [Conflict] * 3
         assert listed(store) == {standing.id} | stored
-        found, _ = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=100)
+        found, _ = store.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=100)
         assert [entry.sequence for entry in found] == list(range(1, 10))
 
     def test_readers_never_see_half_a_transaction(self, store: Store, second: Store) -> None:
@@ -101,10 +102,10 @@ class StoreRacing:
         def move(amount: int) -> None:
             def work(transaction: Transaction) -> None:
                 for account, step in zip(accounts, (amount, -amount), strict=True):
-                    before = transaction.get(EVERYTHING, account.id)
+                    before = transaction.memories.get(EVERYTHING, account.id)
                     moved = {"amount": before.metadata["amount"] + step}
                     after = replace(before, version=before.version + 1, metadata=moved)
-                    transaction.replace(before, after, by=AUTHOR)
+                    transaction.memories.replace(before, after, by=AUTHOR)
 
             store.transact(work)
 
@@ -116,7 +117,7 @@ class StoreRacing:
         def read(client: Store) -> set[int]:
             sums: set[int] = set()
             while not stop.is_set():
-                page = client.list_memories(reader(), Filters(), order=NEWEST, limit=9)
+                page = client.memories.page(reader(), Filters(), order=NEWEST, limit=9)
                 sums.add(sum(memory.metadata["amount"] for memory in page))
             return sums
 
@@ -131,37 +132,37 @@ class StoreRacing:
 
             def compare_and_set(client: Store, memory: Memory = memory) -> None:
                 def work(transaction: Transaction) -> None:
-                    before = transaction.get(reader(), memory.id)
+                    before = transaction.memories.get(reader(), memory.id)
                     if before.version != memory.version:
                         raise Conflict("moved on")
                     after = replace(before, version=before.version + 1, content="won")
-                    transaction.replace(before, after, by=AUTHOR)
+                    transaction.memories.replace(before, after, by=AUTHOR)
 
                 client.transact(work)
 
             futures = together([lambda: compare_and_set(store), lambda: compare_and_set(second)])
             outcomes = [type(future.exception()) for future in futures]
             assert sorted(outcomes, key=str) == sorted([Conflict, type(None)], key=str)
-            assert len(store.list_versions(reader(), memory.id)) == 2
+            assert len(store.memories.versions(reader(), memory.id)) == 2
 
     def test_a_retry_raced_from_many_threads_stores_one_record(self, store: Store, second: Store) -> None:
         def save(client: Store) -> MemoryId:
             memory_id = MemoryId(new_id())
 
             def work(transaction: Transaction) -> MemoryId:
-                known = transaction.find_request(AUTHOR, "save", "the-key")
+                known = transaction.requests.find(AUTHOR, "save", "the-key")
                 if known is not None:
                     return known.memory_id
                 memory = sample(at=transaction.committed_at, id=memory_id)
                 insert(transaction, memory)
-                transaction.remember_request(Request(AUTHOR, "save", "the-key", "hash", memory_id, 1))
+                transaction.requests.remember(Request(AUTHOR, "save", "the-key", "hash", memory_id, 1))
                 return memory_id
 
             return client.transact(work)
 
         futures = together([lambda client=client: save(client) for client in (store, second) * 4])
         assert {future.result() for future in futures} == listed(store)
-        assert store.last_sequence() == 1
+        assert store.log.last_sequence() == 1
 
     def test_many_writers_of_two_clients_make_one_gapless_log(self, store: Store, second: Store) -> None:
         def save_fifty(client: Store, name: int) -> list[MemoryId]:
@@ -172,14 +173,14 @@ class StoreRacing:
             [lambda name=name, client=client: save_fifty(client, name) for name, client in enumerate(clients)]
         )
         saved = [id for future in futures for id in future.result()]
-        found, reached = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=1000)
+        found, reached = store.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=1000)
         assert [entry.sequence for entry in found] == list(range(1, 401))
         assert reached == 400
         assert sorted(entry.memory_id for entry in found) == sorted(saved)
         moments = [entry.committed_at for entry in found]
         assert moments == sorted(moments)
         assert len(listed(second)) == 400
-        assert store.check() == []
+        assert store.files.check() == []
 
     def test_time_goes_forward_though_the_clock_steps_back(
         self, store: Store, second: Store, clock: ManualClock
@@ -190,48 +191,48 @@ class StoreRacing:
         clock.move(timedelta(days=4))
         moments.append(put(second).created_at)
         assert moments == sorted(set(moments))
-        found, _ = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9)
+        found, _ = store.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9)
         assert [entry.committed_at for entry in found] == moments
 
     def test_versions_stay_in_order_though_the_clock_steps_back(self, store: Store, clock: ManualClock) -> None:
         memory = put(store, "one")
         clock.move(timedelta(days=-3))
         later = change(store, memory.id, content="two")
-        versions = store.list_versions(reader(), memory.id)
+        versions = store.memories.versions(reader(), memory.id)
         assert versions[0].valid_from < versions[1].valid_from == versions[0].valid_to
-        assert store.find_as_of(reader(), memory.id, later.updated_at) == later
+        assert store.memories.find_as_of(reader(), memory.id, later.updated_at) == later
 
     def test_counters_are_stored_soon_and_add_up(self, store: Store, second: Store) -> None:
         memory = put(store)
         for client in (store, second):
-            client.count_access([memory.id], by=TEAMMATE, at=START)
-            client.count_access([memory.id, MemoryId(new_id())], by=TEAMMATE, at=START)
-        soon(lambda: store.find_usage(reader(), memory.id).access_count == 4)
-        assert store.find_usage(reader(), memory.id).last_accessed_at == START
-        assert len(store.list_versions(reader(), memory.id)) == 1
+            client.recalls.count_access([memory.id], by=TEAMMATE, at=START)
+            client.recalls.count_access([memory.id, MemoryId(new_id())], by=TEAMMATE, at=START)
+        soon(lambda: store.memories.usage(reader(), memory.id).access_count == 4)
+        assert store.memories.usage(reader(), memory.id).last_accessed_at == START
+        assert len(store.memories.versions(reader(), memory.id)) == 1
 
     def test_counters_and_recalls_of_what_is_purged_meanwhile_are_dropped(self, store: Store) -> None:
         memory = put(store)
-        store.count_access([memory.id], by=TEAMMATE, at=START)
-        store.log_recall(Recall(id=RecallId(new_id()), query="node", hits=()), request={}, by=AUTHOR, at=START)
+        store.recalls.count_access([memory.id], by=TEAMMATE, at=START)
+        store.recalls.log(Recall(id=RecallId(new_id()), query="node", hits=()), request={}, by=AUTHOR, at=START)
         purge(store, memory.id)
         time.sleep(0.8)
-        assert store.find_usage(EVERYTHING, memory.id).access_count == 0
-        assert store.check() == []
+        assert store.memories.usage(EVERYTHING, memory.id).access_count == 0
+        assert store.files.check() == []
 
     def test_a_later_rating_takes_the_place_of_an_earlier_one(self, store: Store) -> None:
         memory = put(store)
         for useful in (True, False):
             rating = Rating(memory.id, AUTHOR, useful, None)
-            store.transact(lambda transaction, rating=rating: transaction.rate(rating))
-        assert store.last_sequence() == 1
+            store.transact(lambda transaction, rating=rating: transaction.memories.rate(rating))
+        assert store.log.last_sequence() == 1
 
     def test_waiting_ends_with_a_write_of_any_client(self, store: Store, second: Store) -> None:
         put(store)
         for writer in (store, second):
-            after = store.last_sequence()
+            after = store.log.last_sequence()
             with ThreadPoolExecutor(1) as pool:
-                waiting = pool.submit(store.wait_for_change, after=after, timeout=10.0)
+                waiting = pool.submit(store.log.wait, after=after, timeout=10.0)
                 time.sleep(0.1)
                 began = time.monotonic()
                 put(writer)
@@ -240,8 +241,8 @@ class StoreRacing:
 
     def test_waiting_ends_when_the_time_is_up(self, store: Store) -> None:
         put(store)
-        assert store.wait_for_change(after=1, timeout=0.05) is False
-        assert store.wait_for_change(after=0, timeout=0.05) is True
+        assert store.log.wait(after=1, timeout=0.05) is False
+        assert store.log.wait(after=0, timeout=0.05) is True
 
     def test_a_backup_made_under_load_is_a_whole_store(
         self, store: Store, tmp_path: Path, reopen: Callable[[Path], Store]
@@ -256,12 +257,12 @@ class StoreRacing:
 
         with ThreadPoolExecutor(1) as pool:
             writing = pool.submit(write)
-            store.backup(tmp_path / "copies" / "copy.sqlite")
+            store.files.backup(tmp_path / "copies" / "copy.sqlite")
             stop.set()
             writing.result()
         copy = reopen(tmp_path / "copies" / "copy.sqlite")
-        assert copy.check() == []
-        found, reached = copy.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=10_000)
+        assert copy.files.check() == []
+        found, reached = copy.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=10_000)
         assert [entry.sequence for entry in found] == list(range(1, reached + 1))
         assert {entry.memory_id for entry in found} == listed(copy) <= listed(store)
         assert reached >= 30
@@ -270,20 +271,20 @@ class StoreRacing:
         self, store: Store, clock: ManualClock, tmp_path: Path
     ) -> None:
         store.transact(lambda transaction: None)
-        store.backup(tmp_path / "before.sqlite")
+        store.files.backup(tmp_path / "before.sqlite")
         clock.move(timedelta(hours=1))
         memory = put(store)
         clock.move(timedelta(hours=1))
-        store.backup(tmp_path / "with.sqlite")
+        store.files.backup(tmp_path / "with.sqlite")
         clock.move(timedelta(hours=1))
         purge(store, memory.id)
         clock.move(timedelta(hours=1))
-        store.backup(tmp_path / "unscrubbed.sqlite")
+        store.files.backup(tmp_path / "unscrubbed.sqlite")
         clock.move(timedelta(hours=1))
-        store.scrub()
+        store.files.scrub()
         clock.move(timedelta(hours=1))
-        store.backup(tmp_path / "after.sqlite")
-        receipt = store.find_receipt(memory.id)
+        store.files.backup(tmp_path / "after.sqlite")
+        receipt = store.memories.find_receipt(memory.id)
         assert receipt is not None
         assert [Path(name).name for name in receipt.held_by_backups] == ["with.sqlite", "unscrubbed.sqlite"]
 
@@ -292,9 +293,9 @@ class StoreRacing:
     ) -> None:
         memory = put(store)
         clock.move(timedelta(days=-3))
-        store.backup(tmp_path / "with.sqlite")
+        store.files.backup(tmp_path / "with.sqlite")
         purge(store, memory.id)
-        receipt = store.find_receipt(memory.id)
+        receipt = store.memories.find_receipt(memory.id)
         assert receipt is not None
         assert [Path(name).name for name in receipt.held_by_backups] == ["with.sqlite"]
 
@@ -305,7 +306,7 @@ class StoreRacing:
                 change(store, memory.id, content="changed", tags=())
             if index % 5 == 0:
                 purge(store, memory.id)
-        assert store.check() == []
+        assert store.files.check() == []
 
 
 def together(calls: list[Callable[[], ResultT]]) -> list[Future[ResultT]]:

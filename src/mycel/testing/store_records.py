@@ -59,7 +59,7 @@ class StoreRecords:
 
     def test_returns_every_field_as_it_was_stored(self, store: Store) -> None:
         source = a_source()
-        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.sources.add(source))
         memory = put(
             store,
             'Naïve 日本語 \N{SNOWMAN}\n"quotes"',
@@ -90,30 +90,32 @@ class StoreRecords:
             observed_at=START - HOUR,
             expires_at=START + HOUR,
         )
-        assert store.find(reader(), memory.id) == memory
+        assert store.memories.find(reader(), memory.id) == memory
 
     def test_a_transaction_sees_its_own_writes(self, store: Store) -> None:
         def work(transaction: Transaction) -> Memory | None:
             memory = sample(at=transaction.committed_at)
             insert(transaction, memory)
-            return transaction.find(reader(), memory.id)
+            return transaction.memories.find(reader(), memory.id)
 
         assert store.transact(work) is not None
 
     def test_find_answers_none_and_get_raises_for_what_is_absent(self, store: Store) -> None:
         absent = MemoryId(new_id())
-        assert store.find(reader(), absent) is None
-        assert store.transact(lambda transaction: transaction.find(reader(), absent)) is None
+        assert store.memories.find(reader(), absent) is None
+        assert store.transact(lambda transaction: transaction.memories.find(reader(), absent)) is None
         with pytest.raises(NotFound):
-            store.transact(lambda transaction: transaction.get(reader(), absent))
+            store.transact(lambda transaction: transaction.memories.get(reader(), absent))
 
     def test_deleted_memories_are_found_only_when_asked_for(self, store: Store) -> None:
         memory = put(store)
         deleted = delete(store, memory.id)
-        assert store.find(reader(), memory.id) is None
-        assert store.transact(lambda transaction: transaction.find(reader(), memory.id)) is None
-        assert store.transact(lambda transaction: transaction.get(reader(), memory.id, deleted=True)) == deleted
-        assert store.list_versions(reader(), memory.id) == []
+        assert store.memories.find(reader(), memory.id) is None
+        assert store.transact(lambda transaction: transaction.memories.find(reader(), memory.id)) is None
+        assert (
+            store.transact(lambda transaction: transaction.memories.get(reader(), memory.id, deleted=True)) == deleted
+        )
+        assert store.memories.versions(reader(), memory.id) == []
         assert listed(store) == set()
         assert listed(store, filters=Filters(statuses=(), deleted=True)) == {memory.id}
         restore(store, memory.id)
@@ -123,24 +125,24 @@ class StoreRecords:
         first = put(store, "one")
         second = change(store, first.id, content="two", by=TEAMMATE, reason="it was wrong")
         third = change(store, first.id, content="three")
-        versions = store.list_versions(reader(), first.id)
+        versions = store.memories.versions(reader(), first.id)
         assert [version.memory for version in versions] == [first, second, third]
         assert [version.changed_by for version in versions] == [AUTHOR, TEAMMATE, AUTHOR]
         assert [version.reason for version in versions] == [None, "it was wrong", None]
         assert [version.valid_to for version in versions] == [versions[1].valid_from, versions[2].valid_from, None]
         assert versions[0].valid_from < versions[1].valid_from < versions[2].valid_from
-        assert store.transact(lambda transaction: transaction.find_version(reader(), first.id, 2)) == second
-        assert store.transact(lambda transaction: transaction.find_version(reader(), first.id, 4)) is None
+        assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 2)) == second
+        assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 4)) is None
 
     def test_answers_what_was_believed_at_a_moment(self, store: Store, clock: ManualClock) -> None:
         first = put(store, "one")
         clock.move(HOUR)
         second = change(store, first.id, content="two")
-        assert store.find_as_of(reader(), first.id, first.created_at - HOUR) is None
-        assert store.find_as_of(reader(), first.id, first.created_at) == first
-        assert store.find_as_of(reader(), first.id, second.updated_at - timedelta(microseconds=1)) == first
-        assert store.find_as_of(reader(), first.id, second.updated_at) == second
-        assert store.find_as_of(reader(), first.id, second.updated_at + 99 * HOUR) == second
+        assert store.memories.find_as_of(reader(), first.id, first.created_at - HOUR) is None
+        assert store.memories.find_as_of(reader(), first.id, first.created_at) == first
+        assert store.memories.find_as_of(reader(), first.id, second.updated_at - timedelta(microseconds=1)) == first
+        assert store.memories.find_as_of(reader(), first.id, second.updated_at) == second
+        assert store.memories.find_as_of(reader(), first.id, second.updated_at + 99 * HOUR) == second
 
     def test_the_past_shows_only_what_the_reader_saw_then_and_sees_today(
         self, store: Store, clock: ManualClock
@@ -149,14 +151,14 @@ class StoreRecords:
         clock.move(HOUR)
         shared = change(store, draft.id, visibility=Visibility.TEAM)
         other = reader(TEAMMATE)
-        assert store.find_as_of(other, draft.id, draft.created_at) is None
-        assert store.find_as_of(other, draft.id, shared.updated_at) == shared
-        assert [version.memory.version for version in store.list_versions(other, draft.id)] == [2]
+        assert store.memories.find_as_of(other, draft.id, draft.created_at) is None
+        assert store.memories.find_as_of(other, draft.id, shared.updated_at) == shared
+        assert [version.memory.version for version in store.memories.versions(other, draft.id)] == [2]
         clock.move(HOUR)
         change(store, draft.id, visibility=Visibility.PRIVATE)
-        assert store.find_as_of(other, draft.id, shared.updated_at) is None
-        assert store.list_versions(other, draft.id) == []
-        assert len(store.list_versions(reader(), draft.id)) == 3
+        assert store.memories.find_as_of(other, draft.id, shared.updated_at) is None
+        assert store.memories.versions(other, draft.id) == []
+        assert len(store.memories.versions(reader(), draft.id)) == 3
 
     @pytest.mark.parametrize(
         ("wanted", "given"),
@@ -199,7 +201,7 @@ class StoreRecords:
         assert listed(store, filters=Filters(alive_at=before)) == {memory.id}
         assert listed(store, filters=Filters(alive_at=after)) == set()
         assert found_by_word(store, "heron", filters=Filters(alive_at=after)) == set()
-        assert store.find(reader(), memory.id) is not None
+        assert store.memories.find(reader(), memory.id) is not None
 
     @pytest.mark.parametrize("order", [Order(field, down) for field in OrderField for down in (True, False)], ids=str)
     def test_pages_skip_nothing_and_repeat_nothing(self, store: Store, order: Order) -> None:
@@ -207,7 +209,7 @@ class StoreRecords:
             put(store, f"title {index % 4}", path=f"/p{index % 3}", at=START + timedelta(hours=index % 5))
         seen, cursor = list[Memory](), None
         while True:
-            page = store.list_memories(reader(), ANY_STATUS, order=order, limit=5, cursor=cursor)
+            page = store.memories.page(reader(), ANY_STATUS, order=order, limit=5, cursor=cursor)
             seen += page
             cursor = page.next_cursor
             if cursor is None:
@@ -219,7 +221,7 @@ class StoreRecords:
     def test_a_page_that_is_just_full_is_the_last(self, store: Store) -> None:
         put(store)
         put(store)
-        assert store.list_memories(reader(), ANY_STATUS, order=NEWEST, limit=2).next_cursor is None
+        assert store.memories.page(reader(), ANY_STATUS, order=NEWEST, limit=2).next_cursor is None
 
     @pytest.mark.parametrize(
         "cursor",
@@ -239,34 +241,34 @@ class StoreRecords:
     def test_refuses_a_cursor_that_is_not_its_own(self, store: Store, cursor: str, order: Order) -> None:
         put(store)
         with pytest.raises(InvalidInput) as refused:
-            store.list_memories(reader(), ANY_STATUS, order=order, limit=5, cursor=cursor)
+            store.memories.page(reader(), ANY_STATUS, order=order, limit=5, cursor=cursor)
         assert refused.value.field == "cursor"
 
     def test_refuses_the_cursor_of_another_order(self, store: Store) -> None:
         put(store)
         put(store)
-        cursor = store.list_memories(reader(), ANY_STATUS, order=NEWEST, limit=1).next_cursor
+        cursor = store.memories.page(reader(), ANY_STATUS, order=NEWEST, limit=1).next_cursor
         with pytest.raises(InvalidInput):
-            store.list_memories(reader(), ANY_STATUS, order=Order(descending=False), limit=1, cursor=cursor)
+            store.memories.page(reader(), ANY_STATUS, order=Order(descending=False), limit=1, cursor=cursor)
 
     def test_folders_count_what_lies_at_and_below_them(self, store: Store) -> None:
         for path in ("/", "/a", "/a/b", "/a/b/c", "/ab", "/日本/語", "/日本"):
             put(store, path=path)
         put(store, path="/a", status=Status.INBOX)
         delete(store, put(store, path="/gone").id)
-        top = store.list_folders(reader(), "/", Filters())
+        top = store.memories.folders(reader(), "/", Filters())
         assert top == [Folder("/a", 3), Folder("/ab", 1), Folder("/日本", 2)]
-        assert store.list_folders(reader(), "/a", Filters()) == [Folder("/a/b", 2)]
-        assert store.list_folders(reader(), "/日本", Filters()) == [Folder("/日本/語", 1)]
-        assert store.list_folders(reader(), "/a/b/c", Filters()) == []
-        assert store.list_folders(reader(), "/a", Filters(path="/a/b/c")) == [Folder("/a/b", 1)]
+        assert store.memories.folders(reader(), "/a", Filters()) == [Folder("/a/b", 2)]
+        assert store.memories.folders(reader(), "/日本", Filters()) == [Folder("/日本/語", 1)]
+        assert store.memories.folders(reader(), "/a/b/c", Filters()) == []
+        assert store.memories.folders(reader(), "/a", Filters(path="/a/b/c")) == [Folder("/a/b", 1)]
 
     def test_statistics_count_what_the_filters_leave(self, store: Store) -> None:
         put(store, project_id="p")
         put(store, type=MemoryType.LESSON, project_id="q")
         put(store, status=Status.INBOX, project_id="q")
         delete(store, put(store).id)
-        found = store.statistics(reader(), ANY_STATUS)
+        found = store.memories.statistics(reader(), ANY_STATUS)
         assert (found.memories, found.projects) == (3, 2)
         assert dict(found.by_type) == {"fact": 2, "lesson": 1}
         assert dict(found.by_status) == {"active": 2, "inbox": 1}
@@ -282,16 +284,16 @@ class StoreRecords:
         assert found_by_word(store, "stork") == set()
         restore(store, memory.id)
         assert found_by_word(store, "stork") == {memory.id}
-        assert store.word_frequencies(reader(), ["stork", "heron"])[0] == {"stork": 1, "heron": 0}
+        assert store.index.word_frequencies(reader(), ["stork", "heron"])[0] == {"stork": 1, "heron": 0}
         purge(store, memory.id)
         assert found_by_word(store, "stork") == set()
-        assert store.word_frequencies(reader(), ["stork"]) == ({"stork": 0}, 0)
+        assert store.index.word_frequencies(reader(), ["stork"]) == ({"stork": 0}, 0)
 
     def test_words_are_counted_as_they_stand_now_among_what_the_scope_sees(self, store: Store) -> None:
         mine, other, memory = reader(), reader(TEAMMATE), put(store, "heron")
 
         def counts() -> list[tuple[int, int]]:
-            found = (store.word_frequencies(scope, ["heron"]) for scope in (mine, other))
+            found = (store.index.word_frequencies(scope, ["heron"]) for scope in (mine, other))
             return [(frequencies["heron"], documents) for frequencies, documents in found]
 
         assert counts() == [(1, 1), (1, 1)]
@@ -323,7 +325,7 @@ class StoreRecords:
         ]
 
         def found() -> list[object]:
-            return [store.search_words(reader(TEAMMATE), plan, filters=ANY_STATUS, limit=9) for plan in plans]
+            return [store.index.search_words(reader(TEAMMATE), plan, filters=ANY_STATUS, limit=9) for plan in plans]
 
         before = found()
         gone = put(store, "heron heron lake " * 20, **hidden)
@@ -341,7 +343,7 @@ class StoreRecords:
         for text in texts:
             put(store, text, visibility=Visibility.PRIVATE)
         plan = Plan((("heron",),), ranking=("reed",))
-        found = store.search_words(reader(), plan, filters=ANY_STATUS, limit=18)
+        found = store.index.search_words(reader(), plan, filters=ANY_STATUS, limit=18)
         order = [match.number for match in found]
         first = min(order)
         shared = [number - first for number in order if number < first + 9]
@@ -373,7 +375,7 @@ class StoreRecords:
         best = put(store, "heron", title="heron")
         plan = Plan((("heron",),))
         assert found_by_plan(store, plan)[0] == best.id
-        first, second = store.search_words(reader(), plan, filters=ANY_STATUS, limit=2)
+        first, second = store.index.search_words(reader(), plan, filters=ANY_STATUS, limit=2)
         assert first.score > second.score
 
     def test_tags_follow_an_update(self, store: Store) -> None:
@@ -385,10 +387,12 @@ class StoreRecords:
     def test_one_active_memory_stands_for_a_key(self, store: Store) -> None:
         standing = put(store, "one", key="k", category="c", project_id="p")
         like = sample("two", key="k", category="c", project_id="p")
-        assert store.transact(lambda transaction: transaction.find_by_key(reader(), like)) == standing
+        assert store.transact(lambda transaction: transaction.memories.find_by_key(reader(), like)) == standing
         for other in ({"category": "d"}, {"project_id": None}, {"key": "j"}, {"visibility": Visibility.PRIVATE}):
             near = replace(like, **other)
-            assert store.transact(lambda transaction, near=near: transaction.find_by_key(reader(), near)) is None
+            assert (
+                store.transact(lambda transaction, near=near: transaction.memories.find_by_key(reader(), near)) is None
+            )
             put(store, key=near.key, category=near.category, project_id=near.project_id, visibility=near.visibility)
         with pytest.raises(Conflict):
             put(store, "two", key="k", category="c", project_id="p")
@@ -405,25 +409,25 @@ class StoreRecords:
             for author in (AUTHOR, TEAMMATE):
                 put(store, key="k", visibility=visibility, allowed_roles=roles, agent_id=author)
         like = sample(key="k", visibility=Visibility.PRIVATE, agent_id=TEAMMATE)
-        found = store.transact(lambda transaction: transaction.find_by_key(reader(TEAMMATE), like))
+        found = store.transact(lambda transaction: transaction.memories.find_by_key(reader(TEAMMATE), like))
         assert found is not None
         assert found.agent_id == TEAMMATE
 
     def test_a_store_never_written_to_reads_as_empty(self, store: Store) -> None:
         absent = MemoryId(new_id())
         assert listed(store) == set()
-        assert store.list_folders(reader(), "/", ANY_STATUS) == []
-        assert store.statistics(reader(), ANY_STATUS).memories == 0
+        assert store.memories.folders(reader(), "/", ANY_STATUS) == []
+        assert store.memories.statistics(reader(), ANY_STATUS).memories == 0
         assert found_by_word(store, "heron") == set()
-        assert store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9) == ([], 0)
-        assert store.last_sequence() == 0
-        assert store.find_receipt(absent) is None
-        assert store.find_usage(reader(), absent).access_count == 0
+        assert store.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9) == ([], 0)
+        assert store.log.last_sequence() == 0
+        assert store.memories.find_receipt(absent) is None
+        assert store.memories.usage(reader(), absent).access_count == 0
 
     def test_times_before_1970_and_far_ahead_are_kept(self, store: Store) -> None:
         early, late = datetime(1066, 10, 14, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
         memory = put(store, observed_at=early, expires_at=late)
-        assert store.find(reader(), memory.id) == memory
+        assert store.memories.find(reader(), memory.id) == memory
 
     def test_operations_are_named_in_the_log(self, store: Store) -> None:
         memory = put(store)
@@ -431,7 +435,7 @@ class StoreRecords:
         delete(store, memory.id)
         restore(store, memory.id)
         purge(store, memory.id)
-        found, _ = store.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9)
+        found, _ = store.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=9)
         assert [entry.operation for entry in found] == [
             Operation.CREATE,
             Operation.UPDATE,

@@ -16,6 +16,7 @@ from mycel.domain.query import Filters, Order
 from mycel.domain.source import IngestionEvent, Source, Trigger
 from mycel.domain.team import Role, Trust
 from mycel.retrieval.columns import indexed_text
+from mycel.services import erasure
 
 TEAM = TeamName("squad")
 AUTHOR = MemberId("swe-1")
@@ -57,7 +58,7 @@ def sample(content: str = "The build needs Node 22.", **fields: Any) -> Memory:
 
 
 def insert(transaction: Transaction, memory: Memory) -> None:
-    transaction.insert([(memory, indexed_text(memory))], by=memory.agent_id)
+    transaction.memories.insert([(memory, indexed_text(memory))], by=memory.agent_id)
 
 
 def put(store: Store, content: str = "The build needs Node 22.", **fields: Any) -> Memory:
@@ -83,9 +84,9 @@ def change(
     """The next version, in a transaction of its own."""
 
     def work(transaction: Transaction) -> Memory:
-        before = transaction.get(EVERYTHING, id, deleted=True)
+        before = transaction.memories.get(EVERYTHING, id, deleted=True)
         after = replace(before, version=before.version + 1, updated_at=transaction.committed_at, **fields)
-        transaction.replace(before, after, by=by, operation=operation, reason=reason)
+        transaction.memories.replace(before, after, by=by, operation=operation, reason=reason)
         return after
 
     return store.transact(work)
@@ -100,7 +101,9 @@ def restore(store: Store, id: MemoryId) -> Memory:
 
 
 def purge(store: Store, id: MemoryId, *, by: MemberId = AUTHOR) -> None:
-    store.transact(lambda transaction: transaction.purge(transaction.get(EVERYTHING, id, deleted=True), by=by))
+    store.transact(
+        lambda transaction: erasure.purge(transaction, transaction.memories.get(EVERYTHING, id, deleted=True), by=by)
+    )
 
 
 def found_by_word(
@@ -114,13 +117,13 @@ def found_by_plan(
     store: Store, plan: Plan, scope: ReadScope | None = None, *, filters: Filters = ANY_STATUS, limit: int = 100
 ) -> list[MemoryId]:
     """The ids that a plan finds, best first."""
-    matches = store.search_words(scope or reader(), plan, filters=filters, limit=limit)
-    loaded = store.load(scope or reader(), [match.number for match in matches], filters=filters)
+    matches = store.index.search_words(scope or reader(), plan, filters=filters, limit=limit)
+    loaded = store.index.load(scope or reader(), [match.number for match in matches], filters=filters)
     return [loaded[match.number].id for match in matches]
 
 
 def listed(store: Store, scope: ReadScope | None = None, filters: Filters = ANY_STATUS) -> set[MemoryId]:
-    return {memory.id for memory in store.list_memories(scope or reader(), filters, order=NEWEST, limit=1000)}
+    return {memory.id for memory in store.memories.page(scope or reader(), filters, order=NEWEST, limit=1000)}
 
 
 def a_source(text: str = "We agreed on Node 22.", **fields: Any) -> Source:

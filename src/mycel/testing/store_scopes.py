@@ -33,31 +33,31 @@ LEAD = MemberId("lead-1")
 Read = Callable[[Store, ReadScope, Memory], object]
 
 READS: dict[str, Read] = {
-    "find": lambda store, scope, memory: store.find(scope, memory.id),
+    "find": lambda store, scope, memory: store.memories.find(scope, memory.id),
     "find in a transaction": lambda store, scope, memory: store.transact(
-        lambda transaction: transaction.find(scope, memory.id)
+        lambda transaction: transaction.memories.find(scope, memory.id)
     ),
     "find_version": lambda store, scope, memory: store.transact(
-        lambda transaction: transaction.find_version(scope, memory.id, 1)
+        lambda transaction: transaction.memories.find_version(scope, memory.id, 1)
     ),
     "find_by_key": lambda store, scope, memory: store.transact(
-        lambda transaction: transaction.find_by_key(scope, memory)
+        lambda transaction: transaction.memories.find_by_key(scope, memory)
     ),
-    "find_as_of": lambda store, scope, memory: store.find_as_of(scope, memory.id, memory.created_at),
-    "list_versions": lambda store, scope, memory: store.list_versions(scope, memory.id),
-    "list_links": lambda store, scope, memory: store.list_links(scope, memory.id),
+    "find_as_of": lambda store, scope, memory: store.memories.find_as_of(scope, memory.id, memory.created_at),
+    "list_versions": lambda store, scope, memory: store.memories.versions(scope, memory.id),
+    "list_links": lambda store, scope, memory: store.links.of(scope, memory.id),
     "list_memories": lambda store, scope, memory: listed(store, scope),
-    "count_memories": lambda store, scope, memory: store.count_memories(scope, ANY_STATUS),
-    "list_folders": lambda store, scope, memory: store.list_folders(scope, "/", ANY_STATUS),
-    "statistics": lambda store, scope, memory: store.statistics(scope, ANY_STATUS).memories,
-    "statistics of projects": lambda store, scope, memory: store.statistics(scope, ANY_STATUS).projects,
+    "count_memories": lambda store, scope, memory: store.memories.count(scope, ANY_STATUS),
+    "list_folders": lambda store, scope, memory: store.memories.folders(scope, "/", ANY_STATUS),
+    "statistics": lambda store, scope, memory: store.memories.statistics(scope, ANY_STATUS).memories,
+    "statistics of projects": lambda store, scope, memory: store.memories.statistics(scope, ANY_STATUS).projects,
     "search_words": lambda store, scope, memory: found_by_word(store, "heron", scope),
-    "word_frequencies": lambda store, scope, memory: store.word_frequencies(scope, ["heron"])[0]["heron"],
-    "word_frequencies of all": lambda store, scope, memory: store.word_frequencies(scope, [])[1],
-    "awaits_vectors": lambda store, scope, memory: store.awaits_vectors(scope, "a model"),
-    "changes": lambda store, scope, memory: store.changes(scope, after=0, wanted=EVERY_CHANGE, limit=9)[0],
-    "list_projects": lambda store, scope, memory: store.list_projects(scope),
-    "list_repos": lambda store, scope, memory: store.list_repos(scope),
+    "word_frequencies": lambda store, scope, memory: store.index.word_frequencies(scope, ["heron"])[0]["heron"],
+    "word_frequencies of all": lambda store, scope, memory: store.index.word_frequencies(scope, [])[1],
+    "awaits_vectors": lambda store, scope, memory: store.embeddings.has_backlog(scope, "a model"),
+    "changes": lambda store, scope, memory: store.log.changes(scope, after=0, wanted=EVERY_CHANGE, limit=9)[0],
+    "list_projects": lambda store, scope, memory: store.places.projects(scope),
+    "list_repos": lambda store, scope, memory: store.places.repos(scope),
 }
 AUDIENCES: dict[str, tuple[Visibility, tuple[Role, ...]]] = {
     "team": (Visibility.TEAM, ()),
@@ -85,27 +85,27 @@ class StoreScopes:
         scope, seen = READERS[who]
         memory = put(store, "heron", key="k", project_id="p", repo_id="r", visibility=visibility, allowed_roles=roles)
         link = Link(memory.id, "project:p", Relation.APPLIES_TO, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=memory))
+        store.transact(lambda transaction: transaction.links.add(link, origin=memory))
         answers = {name: bool(read(store, scope, memory)) for name, read in READS.items()}
         assert answers == dict.fromkeys(READS, audience in seen)
 
     def test_counters_of_a_hidden_memory_stay_at_zero(self, store: Store) -> None:
         memory = put(store, visibility=Visibility.PRIVATE)
-        store.count_access([memory.id], by=TEAMMATE, at=START)
-        assert store.find_usage(reader(TEAMMATE), memory.id).access_count == 0
+        store.recalls.count_access([memory.id], by=TEAMMATE, at=START)
+        assert store.memories.usage(reader(TEAMMATE), memory.id).access_count == 0
 
     def test_a_link_shows_only_to_those_who_see_both_ends(self, store: Store) -> None:
         shown, hidden = put(store, "shown"), put(store, "hidden", visibility=Visibility.PRIVATE)
         for start, end in ((shown, hidden), (hidden, shown)):
             link = Link(start.id, end.id, Relation.SUPPORTS, AUTHOR, START)
-            store.transact(lambda transaction, link=link, start=start: transaction.link(link, origin=start))
-        assert store.list_links(reader(TEAMMATE), shown.id) == []
-        assert len(store.list_links(reader(), shown.id)) == 2
-        told, _ = store.changes(reader(TEAMMATE), after=0, wanted=EVERY_CHANGE, limit=9)
+            store.transact(lambda transaction, link=link, start=start: transaction.links.add(link, origin=start))
+        assert store.links.of(reader(TEAMMATE), shown.id) == []
+        assert len(store.links.of(reader(), shown.id)) == 2
+        told, _ = store.log.changes(reader(TEAMMATE), after=0, wanted=EVERY_CHANGE, limit=9)
         assert [change.operation for change in told] == [Operation.CREATE]
 
     def test_key_lookups_do_not_reveal_hidden_knowledge(self, store: Store) -> None:
         put(store, key="k", visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,))
         like = sample(key="k", visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,), agent_id=TEAMMATE)
-        assert store.transact(lambda transaction: transaction.find_by_key(reader(TEAMMATE), like)) is None
+        assert store.transact(lambda transaction: transaction.memories.find_by_key(reader(TEAMMATE), like)) is None
         put(store, key="k", visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,), agent_id=TEAMMATE)

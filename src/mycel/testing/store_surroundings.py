@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from mycel.contracts.store import Rating, Request, Store, Transaction
+from mycel.contracts.memory_store import Rating, Request
+from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemberId, SourceId, new_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import (
@@ -19,6 +20,7 @@ from mycel.domain.memory import (
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.receipt import Erasure
 from mycel.domain.search_request import Signals
+from mycel.services import erasure
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (
     AUTHOR,
@@ -40,9 +42,9 @@ HOUR = timedelta(hours=1)
 
 
 def signals_of(store: Store, memory: Memory) -> Signals:
-    number = store.find_number(reader(TEAMMATE), memory.id)
+    number = store.index.find_number(reader(TEAMMATE), memory.id)
     assert number is not None
-    return store.signals(reader(TEAMMATE), [number])[number]
+    return store.index.signals(reader(TEAMMATE), [number])[number]
 
 
 class StoreSurroundings:
@@ -50,11 +52,11 @@ class StoreSurroundings:
 
     def test_remembers_a_request_for_seven_days(self, store: Store, clock: ManualClock) -> None:
         request = Request(AUTHOR, "save", "key-1", "hash", put(store).id, 1)
-        store.transact(lambda transaction: transaction.remember_request(request))
+        store.transact(lambda transaction: transaction.requests.remember(request))
 
         def known(member: str = AUTHOR, operation: str = "save") -> Request | None:
             return store.transact(
-                lambda transaction: transaction.find_request(type(AUTHOR)(member), operation, "key-1")
+                lambda transaction: transaction.requests.find(type(AUTHOR)(member), operation, "key-1")
             )
 
         assert known() == request
@@ -64,7 +66,7 @@ class StoreSurroundings:
         assert known() == request
         clock.move(timedelta(seconds=2))
         assert known() is None
-        store.transact(lambda transaction: transaction.remember_request(request))
+        store.transact(lambda transaction: transaction.requests.remember(request))
         assert known() == request
 
     def test_links_show_at_both_ends_until_removed(self, store: Store) -> None:
@@ -73,44 +75,44 @@ class StoreSurroundings:
         place = Link(one.id, "project:pricing", Relation.APPLIES_TO, AUTHOR, START)
         for made in (link, place):
             later = replace(made, created_by=TEAMMATE)
-            assert store.transact(lambda transaction, made=made: transaction.link(made, origin=one)) == made
-            assert store.transact(lambda transaction, later=later: transaction.link(later, origin=one)) == made
-        assert set(store.list_links(reader(), one.id)) == {link, place}
-        assert store.list_links(reader(), two.id) == [link]
-        assert store.transact(lambda transaction: transaction.unlink(link, origin=one)) is True
-        assert store.transact(lambda transaction: transaction.unlink(link, origin=one)) is False
-        assert store.list_links(reader(), two.id) == []
+            assert store.transact(lambda transaction, made=made: transaction.links.add(made, origin=one)) == made
+            assert store.transact(lambda transaction, later=later: transaction.links.add(later, origin=one)) == made
+        assert set(store.links.of(reader(), one.id)) == {link, place}
+        assert store.links.of(reader(), two.id) == [link]
+        assert store.transact(lambda transaction: transaction.links.remove(link, origin=one)) is True
+        assert store.transact(lambda transaction: transaction.links.remove(link, origin=one)) is False
+        assert store.links.of(reader(), two.id) == []
 
     def test_links_to_what_is_deleted_are_not_listed(self, store: Store) -> None:
         one, two = put(store, "one"), put(store, "two")
         link = Link(one.id, two.id, Relation.SUPPORTS, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=one))
+        store.transact(lambda transaction: transaction.links.add(link, origin=one))
         delete(store, two.id)
-        assert store.list_links(reader(), one.id) == []
+        assert store.links.of(reader(), one.id) == []
         restore(store, two.id)
-        assert store.list_links(reader(), one.id) == [link]
+        assert store.links.of(reader(), one.id) == [link]
 
     def test_places_are_known_once_mentioned_or_registered(self, store: Store) -> None:
         put(store, project_id="mentioned", repo_id="mentioned-repo")
         project, repo = Project("named", "about it", START), Repo("code", "named", "/src", "git@example.org:x", START)
-        store.transact(lambda transaction: transaction.register_project(project))
-        store.transact(lambda transaction: transaction.register_repo(repo))
-        store.transact(lambda transaction: transaction.register_project(Project("named", None, START + HOUR)))
-        assert [found.name for found in store.list_projects(reader())] == ["mentioned", "named"]
-        assert project in store.list_projects(reader())
-        assert [found.name for found in store.list_repos(reader())] == ["code", "mentioned-repo"]
-        assert repo in store.list_repos(reader())
+        store.transact(lambda transaction: transaction.places.register_project(project))
+        store.transact(lambda transaction: transaction.places.register_repo(repo))
+        store.transact(lambda transaction: transaction.places.register_project(Project("named", None, START + HOUR)))
+        assert [found.name for found in store.places.projects(reader())] == ["mentioned", "named"]
+        assert project in store.places.projects(reader())
+        assert [found.name for found in store.places.repos(reader())] == ["code", "mentioned-repo"]
+        assert repo in store.places.repos(reader())
 
     def test_views_belong_to_one_member(self, store: Store) -> None:
         view = SavedView("mine", "node", {"type": ["fact"], "since": "2026-01-01T00:00:00+00:00"}, START)
-        store.transact(lambda transaction: transaction.save_view(AUTHOR, view))
+        store.transact(lambda transaction: transaction.places.save_view(AUTHOR, view))
         renewed = replace(view, query="deno")
-        store.transact(lambda transaction: transaction.save_view(AUTHOR, renewed))
-        assert store.list_views(reader()) == [renewed]
-        assert store.list_views(reader(TEAMMATE)) == []
-        assert store.transact(lambda transaction: transaction.delete_view(TEAMMATE, "mine")) is False
-        assert store.transact(lambda transaction: transaction.delete_view(AUTHOR, "mine")) is True
-        assert store.list_views(reader()) == []
+        store.transact(lambda transaction: transaction.places.save_view(AUTHOR, renewed))
+        assert store.places.views(reader()) == [renewed]
+        assert store.places.views(reader(TEAMMATE)) == []
+        assert store.transact(lambda transaction: transaction.places.delete_view(TEAMMATE, "mine")) is False
+        assert store.transact(lambda transaction: transaction.places.delete_view(AUTHOR, "mine")) is True
+        assert store.places.views(reader()) == []
 
     def test_sources_and_events_are_listed_newest_first(self, store: Store) -> None:
         sources = [a_source(f"text {index}") for index in range(5)]
@@ -118,12 +120,12 @@ class StoreSurroundings:
 
         def work(transaction: Transaction) -> None:
             for source, event in zip(sources, events, strict=True):
-                transaction.add_source(source)
-                transaction.add_event(event)
+                transaction.sources.add(source)
+                transaction.queue.add(event)
 
         store.transact(work)
-        first = store.list_sources(reader(), limit=3, cursor=None)
-        rest = store.list_sources(reader(), limit=3, cursor=first.next_cursor)
+        first = store.sources.page(reader(), limit=3, cursor=None)
+        rest = store.sources.page(reader(), limit=3, cursor=first.next_cursor)
         assert [entry.id for entry in (*first, *rest)] == [source.id for source in sources[::-1]]
         entry = first.items[0]
         assert not hasattr(entry, "text")
@@ -131,58 +133,60 @@ class StoreSurroundings:
             name: getattr(entry, name) for name in entry.__slots__
         }
         assert rest.next_cursor is None
-        assert store.find_source(reader(), sources[0].id) == sources[0]
-        assert store.find_source(reader(), SourceId(new_id())) is None
-        assert list(store.list_events(reader(), limit=2)) == events[:2:-1]
+        assert store.sources.find(reader(), sources[0].id) == sources[0]
+        assert store.sources.find(reader(), SourceId(new_id())) is None
+        assert list(store.queue.page(reader(), limit=2)) == events[:2:-1]
 
     def test_a_source_follows_the_strictest_memory_made_from_it(self, store: Store) -> None:
         source, own_event, sourceless = a_source(), an_event(None), an_event(None, agent_id=TEAMMATE)
-        store.transact(lambda transaction: transaction.add_source(source))
-        store.transact(lambda transaction: transaction.add_event(an_event(source)))
-        store.transact(lambda transaction: transaction.add_event(own_event))
-        store.transact(lambda transaction: transaction.add_event(sourceless))
-        assert store.find_source(reader(TEAMMATE), source.id) == source
+        store.transact(lambda transaction: transaction.sources.add(source))
+        store.transact(lambda transaction: transaction.queue.add(an_event(source)))
+        store.transact(lambda transaction: transaction.queue.add(own_event))
+        store.transact(lambda transaction: transaction.queue.add(sourceless))
+        assert store.sources.find(reader(TEAMMATE), source.id) == source
         put(store, visibility=Visibility.PRIVATE, source_ref=SourceRef(source.id))
-        assert store.find_source(reader(TEAMMATE), source.id) is None
-        assert list(store.list_sources(reader(TEAMMATE), limit=9, cursor=None)) == []
-        assert list(store.list_events(reader(TEAMMATE), limit=9)) == [sourceless]
-        assert store.find_source(reader(), source.id) == source
+        assert store.sources.find(reader(TEAMMATE), source.id) is None
+        assert list(store.sources.page(reader(TEAMMATE), limit=9, cursor=None)) == []
+        assert list(store.queue.page(reader(TEAMMATE), limit=9)) == [sourceless]
+        assert store.sources.find(reader(), source.id) == source
 
     def test_purging_leaves_nothing_to_find(self, store: Store) -> None:
         source = a_source("We agreed on Node 22.")
-        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.sources.add(source))
         memory = put(store, "a heron", tags=("t",), source_ref=SourceRef(source.id))
         change(store, memory.id, content="a stork")
         other = put(store, "other")
         link = Link(other.id, memory.id, Relation.SUPPORTS, AUTHOR, START)
-        store.transact(lambda transaction: transaction.link(link, origin=other))
+        store.transact(lambda transaction: transaction.links.add(link, origin=other))
         request = Request(AUTHOR, "save", "key-1", "hash", memory.id, 1)
-        store.transact(lambda transaction: transaction.remember_request(request))
-        receipt = store.transact(lambda transaction: transaction.purge(memory, by=TEAMMATE))
+        store.transact(lambda transaction: transaction.requests.remember(request))
+        receipt = store.transact(lambda transaction: erasure.purge(transaction, memory, by=TEAMMATE))
         assert (receipt.memory_id, receipt.purged_by, receipt.state) == (memory.id, TEAMMATE, Erasure.LOGICAL)
-        assert store.transact(lambda transaction: transaction.find(EVERYTHING, memory.id, deleted=True)) is None
-        assert store.list_versions(EVERYTHING, memory.id) == []
-        assert store.list_links(EVERYTHING, other.id) == []
+        assert (
+            store.transact(lambda transaction: transaction.memories.find(EVERYTHING, memory.id, deleted=True)) is None
+        )
+        assert store.memories.versions(EVERYTHING, memory.id) == []
+        assert store.links.of(EVERYTHING, other.id) == []
         assert found_by_word(store, "heron") | found_by_word(store, "stork") == set()
-        asked = store.transact(lambda transaction: transaction.find_request(AUTHOR, "save", "key-1"))
+        asked = store.transact(lambda transaction: transaction.requests.find(AUTHOR, "save", "key-1"))
         assert asked == replace(request, request_hash="")
-        blanked = store.find_source(EVERYTHING, source.id)
+        blanked = store.sources.find(EVERYTHING, source.id)
         assert blanked is not None
         assert "Node" not in blanked.text
-        assert store.scrub() == 1
-        assert store.scrub() == 0
-        settled = store.find_receipt(memory.id)
+        assert store.files.scrub() == 1
+        assert store.files.scrub() == 0
+        settled = store.memories.find_receipt(memory.id)
         assert settled is not None
         assert settled.state is Erasure.SCRUBBED
-        assert store.check() == []
+        assert store.files.check() == []
 
     def test_purging_blanks_only_its_own_evidence_in_a_shared_source(self, store: Store) -> None:
         source = a_source("We agreed on Node 22 and on tabs.")
-        store.transact(lambda transaction: transaction.add_source(source))
+        store.transact(lambda transaction: transaction.sources.add(source))
         node = put(store, source_ref=SourceRef(source.id), evidence_ref=EvidenceRef(source.id, 13, 20))
         put(store, source_ref=SourceRef(source.id), evidence_ref=EvidenceRef(source.id, 28, 32))
         purge(store, node.id)
-        left = store.find_source(reader(), source.id)
+        left = store.sources.find(reader(), source.id)
         assert left is not None
         assert left.text[28:32] == "tabs"
         assert "Node" not in left.text
@@ -193,13 +197,13 @@ class StoreSurroundings:
         links = [(start, relation) for start in (own, other) for relation in Relation]
 
         def speak(transaction: Transaction, who: MemberId) -> None:
-            transaction.rate(Rating(memory.id, who, useful=True, recall_id=None))
+            transaction.memories.rate(Rating(memory.id, who, useful=True, recall_id=None))
             for start, relation in links:
-                transaction.link(Link(start.id, memory.id, relation, who, START), origin=start)
+                transaction.links.add(Link(start.id, memory.id, relation, who, START), origin=start)
 
         store.transact(lambda transaction: speak(transaction, AUTHOR))
-        store.count_access([memory.id], by=AUTHOR, at=START)
-        store.list_recalls(AUTHOR, memory.id, limit=1)
+        store.recalls.count_access([memory.id], by=AUTHOR, at=START)
+        store.recalls.that_found(AUTHOR, memory.id, limit=1)
         assert signals_of(store, memory) == Signals()
 
     def test_everybody_has_one_voice(self, store: Store) -> None:
@@ -207,19 +211,19 @@ class StoreSurroundings:
         others = [put(store, agent_id=TEAMMATE) for _ in range(3)]
 
         def speak(transaction: Transaction) -> None:
-            transaction.rate(Rating(memory.id, TEAMMATE, useful=True, recall_id=None))
+            transaction.memories.rate(Rating(memory.id, TEAMMATE, useful=True, recall_id=None))
             for other in others:
-                transaction.link(Link(other.id, memory.id, Relation.SUPPORTS, TEAMMATE, START), origin=other)
+                transaction.links.add(Link(other.id, memory.id, Relation.SUPPORTS, TEAMMATE, START), origin=other)
 
         store.transact(speak)
-        store.count_access([memory.id], by=TEAMMATE, at=START)
-        store.list_recalls(AUTHOR, memory.id, limit=1)
+        store.recalls.count_access([memory.id], by=TEAMMATE, at=START)
+        store.recalls.that_found(AUTHOR, memory.id, limit=1)
         assert signals_of(store, memory) == Signals(access_count=1, last_accessed_at=START, useful=1)
 
     def test_it_is_known_whether_others_wrote(self, store: Store) -> None:
-        assert not store.has_other_authors(AUTHOR)
+        assert not store.index.has_other_authors(AUTHOR)
         put(store)
-        assert not store.has_other_authors(AUTHOR)
-        assert store.has_other_authors(TEAMMATE)
+        assert not store.index.has_other_authors(AUTHOR)
+        assert store.index.has_other_authors(TEAMMATE)
         put(store, agent_id=TEAMMATE)
-        assert store.has_other_authors(AUTHOR)
+        assert store.index.has_other_authors(AUTHOR)

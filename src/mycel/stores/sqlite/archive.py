@@ -7,34 +7,138 @@ from collections.abc import Callable, Iterator
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.archive import MemoryRecord, Record, SourcePassage, Tombstone
+from mycel.domain.archive import MemoryRecord, Record, SourcePassage, Standing, Tombstone
+from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId, MemoryId, SourceId
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.link import Link
-from mycel.domain.memory import Version
+from mycel.domain.memory import Memory, Status, Version
 from mycel.domain.place import Project, Repo
+from mycel.domain.source import origin_of
 from mycel.stores.sqlite import artifacts, episodes, queue, sources
 from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.memories import link_from
+from mycel.stores.sqlite.connection import one_moment
+from mycel.stores.sqlite.links import link_from
+from mycel.stores.sqlite.log import log_change
+from mycel.stores.sqlite.memory_rows import add_tags, remove_tags
+from mycel.stores.sqlite.receipts import read_receipt
 from mycel.stores.sqlite.rows import (
     HISTORY_COLUMNS,
     MEMORY_COLUMNS,
     columns_of,
+    memory_row,
+    micros,
+    micros_or_none,
     moment,
     moment_or_none,
+    packed_roles,
     version_from,
 )
+from mycel.stores.sqlite.session import Part, WritingPart, query
+from mycel.stores.sqlite.word_index import add_words, remove_words
 
 _STATE = MEMORY_COLUMNS + HISTORY_COLUMNS
+_PRESENT = f"SELECT {columns_of('m', _STATE)}, NULL FROM memories m WHERE m.id = ?"
+_COLUMNS = (*_STATE, "source_id")
+_INSERT = f"INSERT INTO memories (number, {', '.join(_COLUMNS)}) VALUES ({', '.join('?' * (1 + len(_COLUMNS)))})"
+_REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ? RETURNING number"
+_KEEP = f"""
+    INSERT OR IGNORE INTO memory_versions (number, {", ".join(_COLUMNS)}, valid_to)
+    VALUES ({", ".join("?" * (2 + len(_COLUMNS)))})"""
+# As the unique index of keys has it.
+_KEY_TAKEN = """
+    SELECT 1 FROM memories WHERE key = :key AND ifnull(project_id, '') = :project AND ifnull(category, '') = :category
+      AND visibility = :visibility AND ifnull(allowed_roles, '') = :roles
+      AND CASE visibility WHEN 'team' THEN '' ELSE agent_id END = :author
+      AND status = 'active' AND deleted_at IS NULL AND id <> :id"""
 
 
-def read_records(connection: apsw.Connection, scope: ReadScope, take: Callable[[Record], None]) -> None:
-    """In one transaction: all of it is of one moment, however long it takes."""
-    connection.execute("BEGIN")
-    try:
-        for record in _all(connection, scope):
-            take(record)
-    finally:
-        connection.execute("ROLLBACK")
+class SqliteArchive(Part):
+    """See `contracts.archive_store.ArchiveReads`."""
+
+    @query
+    def read(self, connection: apsw.Connection, scope: ReadScope, take: Callable[[Record], None]) -> None:
+        with one_moment(connection):
+            for record in _all(connection, scope):
+                take(record)
+
+
+class ArchiveWriter(WritingPart):
+    """See `contracts.archive_store.ArchiveWrites`."""
+
+    @query
+    def standing(self, connection: apsw.Connection, scope: ReadScope, record: MemoryRecord) -> Standing:
+        memory = record.present.memory
+        row = connection.execute(_PRESENT, (memory.id,)).fetchone()
+        known = connection.execute("SELECT version FROM memory_versions WHERE id = ?", (memory.id,))
+        return Standing(
+            None if row is None else version_from(row, scope.team),
+            frozenset(number for (number,) in known),
+            is_purged=read_receipt(connection, memory.id) is not None,
+            is_key_taken=_is_key_taken(connection, memory),
+        )
+
+    @query
+    def is_known(self, connection: apsw.Connection, stone: Tombstone) -> bool:
+        sql = "SELECT 1 FROM receipts WHERE memory_id = ? OR id = ?"
+        return connection.execute(sql, (stone.memory_id, stone.id)).fetchone() is not None
+
+    @query
+    def put_tombstone(self, connection: apsw.Connection, stone: Tombstone) -> None:
+        moments = (micros(stone.purged_at), micros(stone.memory_created_at), micros_or_none(stone.scrubbed_at))
+        connection.execute(
+            "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, NULL)",
+            (stone.id, stone.memory_id, stone.purged_by, *moments),
+        )
+
+    @query
+    def put_memory(
+        self,
+        connection: apsw.Connection,
+        record: MemoryRecord,
+        words: IndexedText,
+        *,
+        by: MemberId,
+        before: Memory | None,
+    ) -> None:
+        memory, later = record.present.memory, self.batch.later
+        if before is None:
+            self.batch.last_number = number = self.batch.last_number + 1
+            connection.execute(_INSERT, (number, *_row(record.present)))
+            if record.episode is not None:
+                episodes.add_episode(later, number, memory, record.episode)
+            if record.artifact is not None:
+                later.add(artifacts.INSERT, artifacts.detail_row(number, record.artifact))
+        else:
+            number = connection.execute(_REPLACE, (*_row(record.present), memory.id)).fetchone()[0]
+            episodes.follow_memory(connection, number, memory)
+            remove_words(later, number=number)
+            remove_tags(later, number=number)
+        past = [(number, *_row(version), micros_or_none(version.valid_to)) for version in record.past]
+        connection.executemany(_KEEP, past)
+        add_words(later, memory, words, number=number)
+        add_tags(later, memory, number=number)
+        log_change(self.batch, Operation.UPDATE if before else Operation.CREATE, memory, by=by, before=before)
+
+
+def _row(version: Version) -> tuple[object, ...]:
+    history = (micros(version.valid_from), version.changed_by, version.reason)
+    return (*memory_row(version.memory), *history, origin_of(version.memory))
+
+
+def _is_key_taken(connection: apsw.Connection, memory: Memory) -> bool:
+    if memory.key is None or memory.status is not Status.ACTIVE or memory.deleted_at is not None:
+        return False
+    values = {
+        "id": memory.id,
+        "key": memory.key,
+        "project": memory.project_id or "",
+        "category": memory.category or "",
+        "visibility": memory.visibility,
+        "roles": packed_roles(memory.allowed_roles) or "",
+        "author": "" if memory.visibility == "team" else memory.agent_id,
+    }
+    return connection.execute(_KEY_TAKEN, values).fetchone() is not None
 
 
 def _all(connection: apsw.Connection, scope: ReadScope) -> Iterator[Record]:

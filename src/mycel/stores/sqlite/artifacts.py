@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
-from datetime import datetime
 from typing import Any
 
 import apsw
@@ -13,11 +12,15 @@ import apsw
 from mycel.access.scope import ReadScope
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters, ArtifactType
 from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.indexed_words import IndexedText
+from mycel.domain.memory import Memory
 from mycel.domain.query import Filters, Page
 from mycel.errors import InvalidInput
 from mycel.stores.sqlite.clauses import Clause, matching, visible
 from mycel.stores.sqlite.deferred import Statement
+from mycel.stores.sqlite.memory_rows import insert_memory
 from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, micros, packed_roles
+from mycel.stores.sqlite.session import Part, WritingPart, query
 
 _COLUMNS = ("agent_id", "type", "path", "size_bytes", "checksum", "description_end", "text_start")
 _ARTIFACT = f"{columns_of('m')}, {columns_of('d', _COLUMNS)}"
@@ -46,77 +49,90 @@ def detail_row(number: int, detail: ArtifactDetail) -> tuple[object, ...]:
     )
 
 
-def find_artifact(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Artifact | None:
-    seen, values = visible(scope)
-    sql = f"SELECT {_ARTIFACT} FROM {_JOINED} WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
-    row = connection.execute(sql, {**values, "id": id}).fetchone()
-    return None if row is None else _artifact(row, scope)
+class SqliteArtifacts(Part):
+    """See `contracts.artifact_store.ArtifactReads`."""
+
+    @query
+    def find(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Artifact | None:
+        seen, values = visible(scope)
+        sql = f"SELECT {_ARTIFACT} FROM {_JOINED} WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
+        row = connection.execute(sql, {**values, "id": id}).fetchone()
+        return None if row is None else _artifact(row, scope)
+
+    @query
+    def find_same(self, connection: apsw.Connection, scope: ReadScope, like: Artifact) -> Artifact | None:
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT {_ARTIFACT} FROM {_BY_PATH}
+            WHERE d.path = :path AND d.type = :type AND d.checksum IS :checksum AND d.agent_id = :agent
+              AND m.agent_id = :author AND m.task_id IS :task AND m.project_id IS :project AND m.repo_id IS :repo
+              AND m.visibility = :visibility AND m.allowed_roles IS :roles AND m.content = :content
+              AND m.deleted_at IS NULL AND m.status IN ('active', 'inbox')
+              AND (m.expires_at IS NULL OR m.expires_at > :now) AND {seen}
+            ORDER BY m.number LIMIT 1"""
+        memory, detail = like.memory, like.detail
+        values |= {
+            "path": detail.path,
+            "type": detail.type,
+            "checksum": detail.checksum,
+            "agent": detail.agent_id,
+            "author": memory.agent_id,
+            "task": memory.task_id,
+            "project": memory.project_id,
+            "repo": memory.repo_id,
+            "visibility": memory.visibility,
+            "roles": packed_roles(memory.allowed_roles),
+            "content": memory.content,
+            "now": micros(self.session.now),
+        }
+        row = connection.execute(sql, values).fetchone()
+        return None if row is None else _artifact(row, scope)
+
+    @query
+    def page(
+        self,
+        connection: apsw.Connection,
+        scope: ReadScope,
+        filters: Filters,
+        wanted: ArtifactFilters,
+        *,
+        limit: int,
+        cursor: str | None,
+    ) -> Page[Artifact]:
+        seen, values = visible(scope)
+        kept, filter_values = matching(filters)
+        described, detail_values = _described(wanted)
+        values |= filter_values | detail_values | {"limit": limit + 1}
+        after = ""
+        if cursor is not None:
+            values["last"], values["last_number"] = _read_cursor(cursor)
+            after = "AND (m.created_at, m.number) < (:last, :last_number)"
+        joined = _BY_PATH if wanted.path is not None else _JOINED if filters.task_id is None else _BY_TASK
+        sql = f"""
+            SELECT {_ARTIFACT}, m.created_at, m.number FROM {joined} WHERE {seen} AND {kept} AND {described} {after}
+            ORDER BY m.created_at DESC, m.number DESC LIMIT :limit"""
+        rows = connection.execute(sql, values).fetchall()
+        last = f"{rows[limit - 1][-2]}.{rows[limit - 1][-1]}" if len(rows) > limit else None
+        return Page([_artifact(row, scope) for row in rows[:limit]], last)
+
+    @query
+    def details(
+        self, connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]
+    ) -> Mapping[MemoryId, ArtifactDetail]:
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT m.id, {columns_of("d", _COLUMNS)} FROM json_each(:ids) n JOIN memories m ON m.id = n.value
+            JOIN artifacts d ON d.number = m.number WHERE {seen}"""
+        rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
+        return {MemoryId(row[0]): _detail(row[1:]) for row in rows}
 
 
-def find_same(connection: apsw.Connection, scope: ReadScope, like: Artifact, *, now: datetime) -> Artifact | None:
-    seen, values = visible(scope)
-    sql = f"""
-        SELECT {_ARTIFACT} FROM {_BY_PATH}
-        WHERE d.path = :path AND d.type = :type AND d.checksum IS :checksum AND d.agent_id = :agent
-          AND m.agent_id = :author AND m.task_id IS :task AND m.project_id IS :project AND m.repo_id IS :repo
-          AND m.visibility = :visibility AND m.allowed_roles IS :roles AND m.content = :content
-          AND m.deleted_at IS NULL AND m.status IN ('active', 'inbox')
-          AND (m.expires_at IS NULL OR m.expires_at > :now) AND {seen}
-        ORDER BY m.number LIMIT 1"""
-    memory, detail = like.memory, like.detail
-    values |= {
-        "path": detail.path,
-        "type": detail.type,
-        "checksum": detail.checksum,
-        "agent": detail.agent_id,
-        "author": memory.agent_id,
-        "task": memory.task_id,
-        "project": memory.project_id,
-        "repo": memory.repo_id,
-        "visibility": memory.visibility,
-        "roles": packed_roles(memory.allowed_roles),
-        "content": memory.content,
-        "now": micros(now),
-    }
-    row = connection.execute(sql, values).fetchone()
-    return None if row is None else _artifact(row, scope)
+class ArtifactWriter(WritingPart, SqliteArtifacts):
+    """See `contracts.artifact_store.ArtifactWrites`."""
 
-
-def list_artifacts(
-    connection: apsw.Connection,
-    scope: ReadScope,
-    filters: Filters,
-    wanted: ArtifactFilters,
-    *,
-    limit: int,
-    cursor: str | None,
-) -> Page[Artifact]:
-    seen, values = visible(scope)
-    kept, filter_values = matching(filters)
-    described, detail_values = _described(wanted)
-    values |= filter_values | detail_values | {"limit": limit + 1}
-    after = ""
-    if cursor is not None:
-        values["last"], values["last_number"] = _read_cursor(cursor)
-        after = "AND (m.created_at, m.number) < (:last, :last_number)"
-    joined = _BY_PATH if wanted.path is not None else _JOINED if filters.task_id is None else _BY_TASK
-    sql = f"""
-        SELECT {_ARTIFACT}, m.created_at, m.number FROM {joined} WHERE {seen} AND {kept} AND {described} {after}
-        ORDER BY m.created_at DESC, m.number DESC LIMIT :limit"""
-    rows = connection.execute(sql, values).fetchall()
-    last = f"{rows[limit - 1][-2]}.{rows[limit - 1][-1]}" if len(rows) > limit else None
-    return Page([_artifact(row, scope) for row in rows[:limit]], last)
-
-
-def artifact_details(
-    connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]
-) -> Mapping[MemoryId, ArtifactDetail]:
-    seen, values = visible(scope)
-    sql = f"""
-        SELECT m.id, {columns_of("d", _COLUMNS)} FROM json_each(:ids) n JOIN memories m ON m.id = n.value
-        JOIN artifacts d ON d.number = m.number WHERE {seen}"""
-    rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
-    return {MemoryId(row[0]): _detail(row[1:]) for row in rows}
+    def insert(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
+        number = insert_memory(self.batch, memory, words, by=by)
+        self.batch.later.add(INSERT, detail_row(number, detail))
 
 
 def find_detail(connection: apsw.Connection, number: int) -> ArtifactDetail | None:

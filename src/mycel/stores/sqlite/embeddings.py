@@ -12,6 +12,7 @@ from mycel.access.scope import ReadScope
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached, Unembedded
 from mycel.retrieval.passages import embedded_text, text_hash
 from mycel.stores.sqlite.clauses import visible
+from mycel.stores.sqlite.session import Part, query
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
@@ -39,59 +40,88 @@ _INSERT = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
-def read_backlog(connection: apsw.Connection, model: str, *, limit: int) -> Backlog:
-    """The next memories whose text has no vectors of this model; nobody reads them through this."""
-    noted, started, last_sequence = _state(connection, model)
-    reached = started
-    values = {"model": model, "limit": limit, **started._asdict()}
-    if reached.number < reached.last_number:
-        rows = connection.execute(_IN_TURN, values).fetchall()
-        reached = reached._replace(number=rows[-1][0] if len(rows) == limit else reached.last_number)
-    else:
-        rows = connection.execute(_CHANGED, values).fetchall()
-        reached = reached._replace(sequence=rows[-1][-1] if rows else reached.sequence)
-    left = _left(reached, last_sequence)
-    return Backlog(tuple(_missing(rows)), noted, reached, moved=reached != started, left=left)
+class SqliteEmbeddings(Part):
+    """See `contracts.search_store.EmbeddingReads`."""
+
+    @query
+    def backlog(self, connection: apsw.Connection, model: str, *, limit: int) -> Backlog:
+        """The next memories whose text has no vectors of this model; nobody reads them through this."""
+        noted, started, last_sequence = _state(connection, model)
+        reached = started
+        values = {"model": model, "limit": limit, **started._asdict()}
+        if reached.number < reached.last_number:
+            rows = connection.execute(_IN_TURN, values).fetchall()
+            reached = reached._replace(number=rows[-1][0] if len(rows) == limit else reached.last_number)
+        else:
+            rows = connection.execute(_CHANGED, values).fetchall()
+            reached = reached._replace(sequence=rows[-1][-1] if rows else reached.sequence)
+        left = _left(reached, last_sequence)
+        return Backlog(tuple(_missing(rows)), noted, reached, moved=reached != started, left=left)
+
+    @query
+    def has_backlog(self, connection: apsw.Connection, scope: ReadScope, model: str) -> bool:
+        """Whether anything in sight is among what is still to be gone through."""
+        _, reached, _ = _state(connection, model)
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT EXISTS (
+              SELECT 1 FROM memories m
+              WHERE m.number > :number AND m.number <= :last_number AND {_UNEMBEDDED} AND {seen}
+            ) OR EXISTS (
+              SELECT 1 FROM changes c CROSS JOIN memories m ON m.id = c.memory_id
+              WHERE c.sequence > :sequence AND {_UNEMBEDDED} AND {seen})"""
+        return bool(connection.execute(sql, {**values, "model": model, **reached._asdict()}).fetchone()[0])
+
+    @query
+    def progress(self, connection: apsw.Connection, model: str) -> EmbeddingProgress:
+        _, reached, last_sequence = _state(connection, model)
+        embedded = connection.execute(
+            "SELECT count(*) FROM embeddings WHERE passage = 0 AND model = ?", (model,)
+        ).fetchone()[0]
+        return EmbeddingProgress(model, embedded, _left(reached, last_sequence))
+
+    @query
+    def vectors(self, connection: apsw.Connection, numbers: Collection[int], *, model: str) -> dict[int, Vector]:
+        import numpy as np
+
+        sql = """
+            SELECT e.number, e.vector FROM json_each(?) n CROSS JOIN embeddings e ON e.number = n.value
+            WHERE e.passage = 0 AND e.model = ?"""
+        rows = connection.execute(sql, (json.dumps(list(numbers)), model))
+        return {number: np.frombuffer(vector, np.int8).astype(np.float32) for number, vector in rows}
 
 
-def awaits_vectors(connection: apsw.Connection, scope: ReadScope, model: str) -> bool:
-    """Whether anything in sight is among what is still to be gone through."""
-    _, reached, _ = _state(connection, model)
-    seen, values = visible(scope)
-    sql = f"""
-        SELECT EXISTS (
-          SELECT 1 FROM memories m
-          WHERE m.number > :number AND m.number <= :last_number AND {_UNEMBEDDED} AND {seen}
-        ) OR EXISTS (
-          SELECT 1 FROM changes c CROSS JOIN memories m ON m.id = c.memory_id
-          WHERE c.sequence > :sequence AND {_UNEMBEDDED} AND {seen})"""
-    return bool(connection.execute(sql, {**values, "model": model, **reached._asdict()}).fetchone()[0])
+class EmbeddingWriter(SqliteEmbeddings):
+    """See `contracts.search_store.EmbeddingWrites`."""
 
-
-def store_embeddings(
-    connection: apsw.Connection,
-    model: str,
-    embedded: Sequence[Embedded],
-    *,
-    started: Reached | None,
-    reached: Reached,
-) -> bool:
-    """Text that has changed meanwhile is left to the change that says so."""
-    for one in embedded:
-        row = connection.execute("SELECT title, content, key FROM memories WHERE number = ?", (one.number,)).fetchone()
-        if row is None or text_hash(embedded_text(title=row[0], content=row[1], key=row[2])) != one.text_hash:
-            continue
-        connection.execute("DELETE FROM embeddings WHERE number = ?", (one.number,))
-        connection.executemany(
-            _INSERT,
-            [
-                (one.number, place, one.version, model, len(vector), one.text_hash, start, end, vector)
-                for place, (start, end, vector) in enumerate(one.passages)
-            ],
-        )
-    # Of other models, only vectors not yet replaced are left.
-    connection.execute("DELETE FROM embedding_progress WHERE model <> ?", (model,))
-    return _move(connection, model, started, reached)
+    @query
+    def put(
+        self,
+        connection: apsw.Connection,
+        model: str,
+        embedded: Sequence[Embedded],
+        *,
+        started: Reached | None,
+        reached: Reached,
+    ) -> bool:
+        """Text that has changed meanwhile is left to the change that says so."""
+        for one in embedded:
+            row = connection.execute(
+                "SELECT title, content, key FROM memories WHERE number = ?", (one.number,)
+            ).fetchone()
+            if row is None or text_hash(embedded_text(title=row[0], content=row[1], key=row[2])) != one.text_hash:
+                continue
+            connection.execute("DELETE FROM embeddings WHERE number = ?", (one.number,))
+            connection.executemany(
+                _INSERT,
+                [
+                    (one.number, place, one.version, model, len(vector), one.text_hash, start, end, vector)
+                    for place, (start, end, vector) in enumerate(one.passages)
+                ],
+            )
+        # Of other models, only vectors not yet replaced are left.
+        connection.execute("DELETE FROM embedding_progress WHERE model <> ?", (model,))
+        return _move(connection, model, started, reached)
 
 
 def _move(connection: apsw.Connection, model: str, started: Reached | None, reached: Reached) -> bool:
@@ -104,24 +134,6 @@ def _move(connection: apsw.Connection, model: str, started: Reached | None, reac
             WHERE model = ? AND (number, last_number, sequence) = (?, ?, ?)"""
         connection.execute(sql, (*reached, model, *started))
     return connection.changes() > 0
-
-
-def vectors_of(connection: apsw.Connection, numbers: Collection[int], *, model: str) -> dict[int, Vector]:
-    import numpy as np
-
-    sql = """
-        SELECT e.number, e.vector FROM json_each(?) n CROSS JOIN embeddings e ON e.number = n.value
-        WHERE e.passage = 0 AND e.model = ?"""
-    rows = connection.execute(sql, (json.dumps(list(numbers)), model))
-    return {number: np.frombuffer(vector, np.int8).astype(np.float32) for number, vector in rows}
-
-
-def progress(connection: apsw.Connection, model: str) -> EmbeddingProgress:
-    _, reached, last_sequence = _state(connection, model)
-    embedded = connection.execute(
-        "SELECT count(*) FROM embeddings WHERE passage = 0 AND model = ?", (model,)
-    ).fetchone()[0]
-    return EmbeddingProgress(model, embedded, _left(reached, last_sequence))
 
 
 def _left(reached: Reached, last_sequence: int) -> int:

@@ -21,6 +21,7 @@ from mycel.domain.ids import MemoryId
 from mycel.stores.sqlite.clauses import Clause, visible
 from mycel.stores.sqlite.episodes import OUT, SOME, TEAM, matching_episodes
 from mycel.stores.sqlite.rows import micros
+from mycel.stores.sqlite.session import Part, query
 
 # More would not be read; the most frequent come first.
 MOST_GROUPS = 1000
@@ -42,95 +43,110 @@ _MOST_SUM = 2**62
 GroupT = TypeVar("GroupT")
 
 
-def rates(connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> dict[str, Tally]:
-    column = _COLUMNS[by]
-    groups = _live_groups(connection, scope, filters, column=column)
-    rows = (*groups, *_pruned_groups(connection, filters, column=column))
-    if by is RateBy.APPROACH:
-        rows = [row for row in rows if row[0] != NO_WORDING]
-    # By plain numbers first: of a ledger in which nobody says the same twice, most groups are not told.
-    sizes: Counter[Any] = Counter()
-    for group, _, _, episodes, *_ in rows:
-        sizes[group] += episodes
-    frequent: dict[Any, Tally] = {group: Tally() for group, _ in sizes.most_common(MOST_GROUPS)}
-    for group, action, _, *sums in rows:
-        if group in frequent:
-            frequent[group] += _tally(action, sums)
-    return frequent if by is RateBy.AGENT else _named(frequent, _names(connection, scope, frequent, _latest(groups)))
+class SqliteRates(Part):
+    """See `contracts.episode_store.RateReads`."""
+
+    @query
+    def by(
+        self, connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy
+    ) -> dict[str, Tally]:
+        column = _COLUMNS[by]
+        groups = _live_groups(connection, scope, filters, column=column)
+        rows = (*groups, *_pruned_groups(connection, filters, column=column))
+        if by is RateBy.APPROACH:
+            rows = [row for row in rows if row[0] != NO_WORDING]
+        # By plain numbers first: of a ledger in which nobody says the same twice, most groups are not told.
+        sizes: Counter[Any] = Counter()
+        for group, _, _, episodes, *_ in rows:
+            sizes[group] += episodes
+        frequent: dict[Any, Tally] = {group: Tally() for group, _ in sizes.most_common(MOST_GROUPS)}
+        for group, action, _, *sums in rows:
+            if group in frequent:
+                frequent[group] += _tally(action, sums)
+        return (
+            frequent if by is RateBy.AGENT else _named(frequent, _names(connection, scope, frequent, _latest(groups)))
+        )
+
+    @query
+    def outcomes_after(
+        self, connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]
+    ) -> dict[MemoryId, Tally]:
+        seen, values = visible(scope)
+
+        def count(action: Action, more: str = "") -> str:
+            of_it = f"e.approach_group = f.approach_group AND e.action = '{action.value}'{more}"
+            return f"""
+                (SELECT count(*) FROM episodes e WHERE e.ledger = '{TEAM}' AND {of_it})
+                + (SELECT count(*) FROM episodes e CROSS JOIN memories m ON m.number = e.number
+                  WHERE e.ledger = '{SOME}' AND {of_it} AND {seen})"""
+
+        sql = f"""
+            SELECT o.id, {count(Action.COMPLETED, " AND e.logged_at > f.logged_at")}, {count(Action.FAILED)}
+            FROM json_each(:ids) i CROSS JOIN memories o ON o.id = i.value CROSS JOIN episodes f ON f.number = o.number
+            WHERE f.approach_group <> {NO_WORDING} AND {visible(scope, "o")[0]}"""
+        rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
+        return {id: Tally(completed=completed, failed=failed) for id, completed, failed in rows}
+
+    @query
+    def over_time(
+        self, connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, buckets: Sequence[TimeBucket]
+    ) -> list[Tally]:
+        wanted, values = matching_episodes(filters)
+        seen, scope_values = visible(scope)
+        counts = ", ".join(f"count(*) FILTER (WHERE e.action = '{action.value}')" for action in Action)
+        within = f"e.logged_at >= :from AND e.logged_at < :to AND {wanted}"
+        sql = f"""
+            SELECT {counts}, {_SUMS} FROM episodes e INDEXED BY episodes_rated_by_time
+            WHERE e.ledger = '{TEAM}' AND {within}
+            UNION ALL SELECT {counts}, {_SUMS} FROM episodes e CROSS JOIN memories m ON m.number = e.number
+            WHERE e.ledger = '{SOME}' AND {within} AND {seen}"""
+        found: list[Tally] = []
+        for start, end in buckets:
+            bound = {**values, **scope_values, "from": micros(start), "to": micros(end)}
+            live = [_whole_tally(row) for row in connection.execute(sql, bound)]
+            inside = _pruned_groups(connection, replace(filters, since=start, until=end), column="agent_id")
+            found.append(sum((*live, *(_tally(action, sums) for _, action, _, *sums in inside)), start=Tally()))
+        return found
+
+    @query
+    def untold_month(self, connection: apsw.Connection, scope: ReadScope) -> MonthOfEpisodes | None:
+        row = connection.execute("SELECT month, project_id FROM episode_months WHERE told = 0 LIMIT 1").fetchone()
+        return None if row is None else _month(connection, scope, *row)
 
 
-def outcomes_after(connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]) -> dict[MemoryId, Tally]:
-    seen, values = visible(scope)
+class RateWriter(SqliteRates):
+    """See `contracts.episode_store.RateWrites`."""
 
-    def count(action: Action, more: str = "") -> str:
-        of_it = f"e.approach_group = f.approach_group AND e.action = '{action.value}'{more}"
-        return f"""
-            (SELECT count(*) FROM episodes e WHERE e.ledger = '{TEAM}' AND {of_it})
-            + (SELECT count(*) FROM episodes e CROSS JOIN memories m ON m.number = e.number
-              WHERE e.ledger = '{SOME}' AND {of_it} AND {seen})"""
+    @query
+    def count_pruned(self, connection: apsw.Connection, ids: Sequence[MemoryId]) -> None:
+        """Only what everybody could count: of the others nothing is left to see."""
+        marks = ", ".join("?" * len(ids))
+        numbers = f"SELECT number FROM memories WHERE id IN ({marks})"
+        # What nobody could count is not marked either: it must not lend its words to a group. The plus keeps the
+        # planner off the indexes of the ledger, in which it would look at everything.
+        chosen = f"e.number IN ({numbers}) AND e.pruned = 0 AND +e.ledger = '{TEAM}'"
+        connection.execute(
+            f"""
+            INSERT INTO episode_months
+            SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch') AS month,
+              ifnull(e.project_id, '{_NO_PROJECT}'), e.agent_id, e.approach_group, e.action, count(*),
+              count(e.duration_ms), ifnull(sum(e.duration_ms), 0),
+              ifnull(sum(e.tokens_in), 0), ifnull(sum(e.tokens_out), 0), 0
+            FROM episodes e WHERE {chosen} GROUP BY 1, 2, 3, 4, 5
+            ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
+              timed_ms = min({_MOST_SUM}, timed_ms + excluded.timed_ms),
+              tokens_in = min({_MOST_SUM}, tokens_in + excluded.tokens_in),
+              tokens_out = min({_MOST_SUM}, tokens_out + excluded.tokens_out), told = 0""",
+            tuple(ids),
+        )
+        connection.execute(f"UPDATE episodes AS e SET pruned = 1 WHERE {chosen}", tuple(ids))
 
-    sql = f"""
-        SELECT o.id, {count(Action.COMPLETED, " AND e.logged_at > f.logged_at")}, {count(Action.FAILED)}
-        FROM json_each(:ids) i CROSS JOIN memories o ON o.id = i.value CROSS JOIN episodes f ON f.number = o.number
-        WHERE f.approach_group <> {NO_WORDING} AND {visible(scope, "o")[0]}"""
-    rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
-    return {id: Tally(completed=completed, failed=failed) for id, completed, failed in rows}
-
-
-def rates_over_time(
-    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, stretches: Sequence[TimeBucket]
-) -> list[Tally]:
-    wanted, values = matching_episodes(filters)
-    seen, scope_values = visible(scope)
-    counts = ", ".join(f"count(*) FILTER (WHERE e.action = '{action.value}')" for action in Action)
-    within = f"e.logged_at >= :from AND e.logged_at < :to AND {wanted}"
-    sql = f"""
-        SELECT {counts}, {_SUMS} FROM episodes e INDEXED BY episodes_rated_by_time
-        WHERE e.ledger = '{TEAM}' AND {within}
-        UNION ALL SELECT {counts}, {_SUMS} FROM episodes e CROSS JOIN memories m ON m.number = e.number
-        WHERE e.ledger = '{SOME}' AND {within} AND {seen}"""
-    found: list[Tally] = []
-    for start, end in stretches:
-        bound = {**values, **scope_values, "from": micros(start), "to": micros(end)}
-        live = [_whole_tally(row) for row in connection.execute(sql, bound)]
-        inside = _pruned_groups(connection, replace(filters, since=start, until=end), column="agent_id")
-        found.append(sum((*live, *(_tally(action, sums) for _, action, _, *sums in inside)), start=Tally()))
-    return found
-
-
-def count_pruned(connection: apsw.Connection, ids: Sequence[MemoryId]) -> None:
-    """Only what everybody could count: of the others nothing is left to see."""
-    marks = ", ".join("?" * len(ids))
-    numbers = f"SELECT number FROM memories WHERE id IN ({marks})"
-    # What nobody could count is not marked either: it must not lend its words to a group. The plus keeps the planner
-    # off the indexes of the ledger, in which it would look at everything.
-    chosen = f"e.number IN ({numbers}) AND e.pruned = 0 AND +e.ledger = '{TEAM}'"
-    connection.execute(
-        f"""
-        INSERT INTO episode_months
-        SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch') AS month, ifnull(e.project_id, '{_NO_PROJECT}'),
-          e.agent_id, e.approach_group, e.action, count(*), count(e.duration_ms), ifnull(sum(e.duration_ms), 0),
-          ifnull(sum(e.tokens_in), 0), ifnull(sum(e.tokens_out), 0), 0
-        FROM episodes e WHERE {chosen} GROUP BY 1, 2, 3, 4, 5
-        ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
-          timed_ms = min({_MOST_SUM}, timed_ms + excluded.timed_ms),
-          tokens_in = min({_MOST_SUM}, tokens_in + excluded.tokens_in),
-          tokens_out = min({_MOST_SUM}, tokens_out + excluded.tokens_out), told = 0""",
-        tuple(ids),
-    )
-    connection.execute(f"UPDATE episodes AS e SET pruned = 1 WHERE {chosen}", tuple(ids))
-
-
-def untold_month(connection: apsw.Connection, scope: ReadScope) -> MonthOfEpisodes | None:
-    row = connection.execute("SELECT month, project_id FROM episode_months WHERE told = 0 LIMIT 1").fetchone()
-    return None if row is None else _month(connection, scope, *row)
-
-
-def mark_told(connection: apsw.Connection, month: MonthOfEpisodes) -> None:
-    connection.execute(
-        "UPDATE episode_months SET told = 1 WHERE month = ? AND project_id = ?",
-        (month.month, month.project_id or _NO_PROJECT),
-    )
+    @query
+    def mark_told(self, connection: apsw.Connection, month: MonthOfEpisodes) -> None:
+        connection.execute(
+            "UPDATE episode_months SET told = 1 WHERE month = ? AND project_id = ?",
+            (month.month, month.project_id or _NO_PROJECT),
+        )
 
 
 def _live_groups(

@@ -11,12 +11,15 @@ import apsw
 from mycel.access.scope import ReadScope
 from mycel.domain.episode import NO_WORDING, Action, Episode, EpisodeDetail, EpisodeFilters, month_path
 from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory, MemoryType, Status, Visibility
 from mycel.domain.query import Page
 from mycel.errors import InvalidInput
 from mycel.stores.sqlite.clauses import Clause, visible
 from mycel.stores.sqlite.deferred import DeferredWrites, Statement
+from mycel.stores.sqlite.memory_rows import insert_memory
 from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, micros
+from mycel.stores.sqlite.session import Part, WritingPart, query
 
 # Who counts an entry: everybody, who sees the memory, nobody.
 TEAM, SOME, OUT = "team", "some", "out"
@@ -129,39 +132,94 @@ def _rename_in_months(connection: apsw.Connection, wording: int, group: int) -> 
     connection.execute("DELETE FROM episode_months WHERE approach_group = ?", (wording,))
 
 
-def find_episode(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Episode | None:
-    seen, values = visible(scope)
-    sql = f"""
-        SELECT {columns_of("m")}, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
-        WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"""
-    row = connection.execute(sql, {**values, "id": id}).fetchone()
-    return None if row is None else _episode_from(row, scope)
+class SqliteEpisodes(Part):
+    """See `contracts.episode_store.EpisodeReads`."""
+
+    @query
+    def find(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Episode | None:
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT {columns_of("m")}, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
+            WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"""
+        row = connection.execute(sql, {**values, "id": id}).fetchone()
+        return None if row is None else _episode_from(row, scope)
+
+    @query
+    def page(
+        self,
+        connection: apsw.Connection,
+        scope: ReadScope,
+        filters: EpisodeFilters,
+        *,
+        limit: int,
+        cursor: str | None = None,
+    ) -> Page[Episode]:
+        """Newest first. Numbers grow with time, so the last one seen is the cursor."""
+        seen, values = visible(scope)
+        wanted, filter_values = matching_episodes(filters)
+        before = ""
+        if cursor is not None:
+            before = "AND e.number < :cursor"
+            values["cursor"] = _read_cursor(cursor)
+        sql = f"""
+            {_EPISODE} WHERE e.ledger <> '{OUT}' AND {wanted} AND {seen} {before}
+            ORDER BY e.number DESC LIMIT :limit"""
+        rows = connection.execute(sql, {**values, **filter_values, "limit": limit + 1}).fetchall()
+        found = [_episode_from(row, scope) for row in rows[:limit]]
+        return Page(found, str(rows[limit - 1][-1]) if len(rows) > limit else None)
+
+    @query
+    def details(self, connection: apsw.Connection, ids: Collection[MemoryId]) -> dict[MemoryId, EpisodeDetail]:
+        marks = ", ".join("?" * len(ids))
+        sql = f"""
+            SELECT m.id, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
+            WHERE m.id IN ({marks}) AND e.ledger <> '{OUT}'"""
+        return {MemoryId(id): _detail_from(rest) for id, *rest in connection.execute(sql, tuple(ids))}
+
+    @query
+    def prunable(self, connection: apsw.Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+        """The conditions are those of the indexes, word for word; by itself the planner takes one with the pruned."""
+        seen, values = visible(scope)
+        to_prune = "m.type = 'episode' AND m.status <> 'archived' AND m.deleted_at IS NULL"
+        sql = f"""
+            SELECT {columns_of("m")} FROM memories m INDEXED BY episodes_to_prune
+            WHERE {to_prune} AND m.created_at <= :before AND {seen}
+            UNION ALL SELECT {columns_of("m")} FROM memories m INDEXED BY episodes_to_prune_by_clock
+            WHERE {to_prune} AND m.clock_at <= :before AND m.created_at > :before AND {seen}
+            LIMIT :limit"""
+        rows = connection.execute(sql, {**values, "before": micros(before), "limit": limit})
+        return [memory_from(row, scope.team) for row in rows]
+
+    @query
+    def find_month(self, connection: apsw.Connection, scope: ReadScope, path: str) -> Memory | None:
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT {columns_of("m")} FROM memories m
+            WHERE m.path = :path AND m.made_by = 'episode_summary' AND m.deleted_at IS NULL AND {seen} LIMIT 1"""
+        row = connection.execute(sql, {**values, "path": path}).fetchone()
+        return None if row is None else memory_from(row, scope.team)
 
 
-def list_episodes(
-    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, limit: int, cursor: str | None = None
-) -> Page[Episode]:
-    """Newest first. Numbers grow with time, so the last one seen is the cursor."""
-    seen, values = visible(scope)
-    wanted, filter_values = matching_episodes(filters)
-    before = ""
-    if cursor is not None:
-        before = "AND e.number < :cursor"
-        values["cursor"] = _read_cursor(cursor)
-    sql = f"""
-        {_EPISODE} WHERE e.ledger <> '{OUT}' AND {wanted} AND {seen} {before}
-        ORDER BY e.number DESC LIMIT :limit"""
-    rows = connection.execute(sql, {**values, **filter_values, "limit": limit + 1}).fetchall()
-    found = [_episode_from(row, scope) for row in rows[:limit]]
-    return Page(found, str(rows[limit - 1][-1]) if len(rows) > limit else None)
+class EpisodeWriter(WritingPart, SqliteEpisodes):
+    """See `contracts.episode_store.EpisodeWrites`."""
 
+    def insert(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None:
+        number = insert_memory(self.batch, memory, words, by=by)
+        add_episode(self.batch.later, number, memory, detail)
 
-def details_of(connection: apsw.Connection, ids: Collection[MemoryId]) -> dict[MemoryId, EpisodeDetail]:
-    marks = ", ".join("?" * len(ids))
-    sql = f"""
-        SELECT m.id, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
-        WHERE m.id IN ({marks}) AND e.ledger <> '{OUT}'"""
-    return {MemoryId(id): _detail_from(rest) for id, *rest in connection.execute(sql, tuple(ids))}
+    @query
+    def tell_again(self, connection: apsw.Connection, memory: Memory) -> list[Memory]:
+        row = connection.execute(
+            """
+            SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch'), e.project_id
+            FROM memories m JOIN episodes e ON e.number = m.number WHERE m.id = ? AND e.pruned = 1""",
+            (memory.id,),
+        ).fetchone()
+        if row is None:
+            return []
+        connection.execute("UPDATE episode_months SET told = 0 WHERE month = ? AND project_id = ifnull(?, '')", row)
+        sql = f"SELECT {columns_of('m')} FROM memories m WHERE m.path = ? AND m.made_by = 'episode_summary'"
+        return [memory_from(found, memory.team) for found in connection.execute(sql, (month_path(*row),))]
 
 
 def find_detail(connection: apsw.Connection, number: int) -> EpisodeDetail | None:
@@ -187,20 +245,6 @@ def matching_episodes(filters: EpisodeFilters) -> Clause:
     return " AND ".join(parts), values
 
 
-def list_prunable(connection: apsw.Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
-    """The conditions are those of the indexes, word for word; by itself the planner takes one with the pruned too."""
-    seen, values = visible(scope)
-    to_prune = "m.type = 'episode' AND m.status <> 'archived' AND m.deleted_at IS NULL"
-    sql = f"""
-        SELECT {columns_of("m")} FROM memories m INDEXED BY episodes_to_prune
-        WHERE {to_prune} AND m.created_at <= :before AND {seen}
-        UNION ALL SELECT {columns_of("m")} FROM memories m INDEXED BY episodes_to_prune_by_clock
-        WHERE {to_prune} AND m.clock_at <= :before AND m.created_at > :before AND {seen}
-        LIMIT :limit"""
-    rows = connection.execute(sql, {**values, "before": micros(before), "limit": limit})
-    return [memory_from(row, scope.team) for row in rows]
-
-
 def _read_cursor(cursor: str) -> int:
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
         raise InvalidInput("is not from a page of this list", field="cursor")
@@ -223,29 +267,3 @@ def _detail_from(row: Sequence[Any]) -> EpisodeDetail:
         tokens_in=row[6],
         tokens_out=row[7],
     )
-
-
-def find_month(connection: apsw.Connection, scope: ReadScope, path: str) -> Memory | None:
-    seen, values = visible(scope)
-    sql = f"""
-        SELECT {columns_of("m")} FROM memories m
-        WHERE m.path = :path AND m.made_by = 'episode_summary' AND m.deleted_at IS NULL AND {seen} LIMIT 1"""
-    row = connection.execute(sql, {**values, "path": path}).fetchone()
-    return None if row is None else memory_from(row, scope.team)
-
-
-def months_telling_of(connection: apsw.Connection, memory: Memory) -> list[Memory]:
-    """Summaries, also deleted ones, of the month of a pruned episode, which are to be told anew."""
-    if memory.type is not MemoryType.EPISODE:
-        return []
-    row = connection.execute(
-        """
-        SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch'), e.project_id
-        FROM memories m JOIN episodes e ON e.number = m.number WHERE m.id = ? AND e.pruned = 1""",
-        (memory.id,),
-    ).fetchone()
-    if row is None:
-        return []
-    connection.execute("UPDATE episode_months SET told = 0 WHERE month = ? AND project_id = ifnull(?, '')", row)
-    sql = f"SELECT {columns_of('m')} FROM memories m WHERE m.path = ? AND m.made_by = 'episode_summary'"
-    return [memory_from(found, memory.team) for found in connection.execute(sql, (month_path(*row),))]

@@ -106,7 +106,7 @@ class SqliteStores:
     def written(self) -> dict[TeamName, int]:
         # Whoever asks does so every few seconds: so what happens to files that nobody uses is noticed too.
         for held in self._held():
-            held.store.damage()
+            held.store.files.damage()
         return {team: last_write(self._file_of(team)) for team in self.teams_with_store()}
 
     def damages(self) -> list[Damage]:
@@ -119,14 +119,16 @@ class SqliteStores:
         found: list[Damage] = []
         for team in sorted({*made, *list_stores(self._folder)}):
             store = open_stores.get(team)
-            damage = store.damage() if store is not None else self._examine(team, was_made=team in made)
+            damage = store.files.damage() if store is not None else self._examine(team, was_made=team in made)
             if damage is not None:
                 found.append(damage)
         return found
 
     def is_damaged(self, team: TeamName) -> bool:
         held = self._open.get(team)
-        return held.store.is_damaged if held is not None else damage_marker.marker_of(self._file_of(team)).exists()
+        return (
+            held.store.files.is_damaged if held is not None else damage_marker.marker_of(self._file_of(team)).exists()
+        )
 
     def reset(self, team: TeamName) -> None:
         with self._room:
@@ -223,7 +225,7 @@ class SqliteStores:
 
     def _check(self, team: TeamName) -> None:
         with self.lease(team) as store:
-            problems = store.check(asked=False)
+            problems = store.files.check(asked=False)
         try:
             if problems and self._make_anew(team):
                 _log.warning("the store of team %s was made anew: its indexes were damaged", team)

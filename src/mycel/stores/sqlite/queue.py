@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.engine_store import LeaseLost
 from mycel.domain.ids import EventId, MemberId, SourceId
 from mycel.domain.memory import Scope
 from mycel.domain.query import Page
@@ -17,13 +18,14 @@ from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE
 from mycel.stores.sqlite.clauses import Clause
 from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
+from mycel.stores.sqlite.session import Part, query
 from mycel.stores.sqlite.sources import in_sight, out_of_sight
 
 COLUMNS = (
     "id", "trigger", "source_id", "scope", "agent_id", "steps", "state", "tries", "takeovers", "outcome", "error",
     "created_at", "updated_at", "due_at", "lease", "lease_until",
 )  # fmt: skip
-_EVENT = ", ".join(f"e.{name}" for name in COLUMNS)
+EVENT = ", ".join(f"e.{name}" for name in COLUMNS)
 _INSERT = f"INSERT INTO ingestion_events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 _REPLACE = f"UPDATE ingestion_events SET {', '.join(f'{name} = ?' for name in COLUMNS[1:])} WHERE id = ?"
 # What was last touched so long after now was so by a clock that has been set back since: what it says tells nothing.
@@ -54,62 +56,129 @@ _NEXT_DUE = f"""
 _CLAIM = f"""
     UPDATE ingestion_events AS e SET takeovers = e.takeovers + (e.state = 'running'), state = 'running',
       lease = :lease, lease_until = :until, updated_at = :now
-    WHERE e.id = ({_NEXT}) RETURNING {_EVENT.replace("e.", "")}"""
+    WHERE e.id = ({_NEXT}) RETURNING {EVENT.replace("e.", "")}"""
 
 
-def add_event(connection: apsw.Connection, event: IngestionEvent) -> None:
-    connection.execute(_INSERT, _row(event))
+class SqliteQueue(Part):
+    """See `contracts.engine_store.QueueReads`."""
+
+    @query
+    def find(self, connection: apsw.Connection, scope: ReadScope, id: EventId) -> IngestionEvent | None:
+        seen, values = _in_sight(scope)
+        sql = f"SELECT {EVENT} FROM ingestion_events e WHERE e.id = :id AND {seen}"
+        row = connection.execute(sql, {**values, "id": id}).fetchone()
+        return None if row is None else event_from(row)
+
+    @query
+    def find_latest(self, connection: apsw.Connection, source_id: SourceId) -> IngestionEvent | None:
+        sql = f"SELECT {EVENT} FROM ingestion_events e WHERE e.source_id = ? ORDER BY e.id DESC LIMIT 1"
+        row = connection.execute(sql, (source_id,)).fetchone()
+        return None if row is None else event_from(row)
+
+    @query
+    def find_waiting(
+        self, connection: apsw.Connection, source_id: SourceId | None, step: Step
+    ) -> IngestionEvent | None:
+        """The event of a source (or the one without any) that is still to do this step."""
+        sql = f"""
+            SELECT {EVENT} FROM ingestion_events e
+            WHERE e.source_id IS ? AND e.state IN ('pending', 'failed', 'running')
+              AND instr(' ' || e.steps || ' ', ?) > 0 ORDER BY e.id DESC LIMIT 1"""
+        row = connection.execute(sql, (source_id, f" {step} ")).fetchone()
+        return None if row is None else event_from(row)
+
+    @query
+    def page(
+        self,
+        connection: apsw.Connection,
+        scope: ReadScope,
+        *,
+        state: EventState | None = None,
+        limit: int,
+        cursor: str | None = None,
+    ) -> Page[IngestionEvent]:
+        """Newest first."""
+        seen, values = _in_sight(scope)
+        sql = f"""
+            SELECT {EVENT} FROM ingestion_events e
+            WHERE {seen} AND (:state IS NULL OR e.state = :state) AND (:cursor IS NULL OR e.id < :cursor)
+            ORDER BY e.id DESC LIMIT :limit"""
+        rows = connection.execute(sql, {**values, "state": state, "cursor": cursor, "limit": limit + 1}).fetchall()
+        found = [event_from(row) for row in rows[:limit]]
+        return Page(found, found[-1].id if len(rows) > limit else None)
+
+    @query
+    def count(self, connection: apsw.Connection, scope: ReadScope) -> Mapping[str, int]:
+        """The counters less what is out of sight; looking at each event's source would take a hundred times as long."""
+        sourceless, values = _seen_without_source(scope)
+        counts = Counter[str]()
+        sql = f"SELECT e.state, e.events FROM event_counts e WHERE e.agent_id = '' OR {sourceless} ORDER BY e.state"
+        for state, count in connection.execute(sql, values):
+            counts[state] += count
+        if not scope.everything:
+            hidden, values = out_of_sight(scope)
+            sql = f"""
+                SELECT e.state, count(*) FROM ({hidden}) h CROSS JOIN ingestion_events e ON e.source_id = h.id
+                GROUP BY e.state"""
+            counts.subtract(dict(connection.execute(sql, values)))
+        return {state: count for state, count in counts.items() if count}
+
+    @query
+    def next_due(self, connection: apsw.Connection) -> datetime | None:
+        """When the next event can be claimed, as far as is known now."""
+        return moment_or_none(connection.execute(_NEXT_DUE, _present(self.session.now)).fetchone()[0])
+
+    @query
+    def gave_up_since(self, connection: apsw.Connection, step: Step, moment: datetime) -> bool:
+        sql = """
+            SELECT 1 FROM ingestion_events
+            WHERE source_id IS NULL AND state = 'dead' AND steps = ? AND updated_at BETWEEN ? AND ?"""
+        return (
+            connection.execute(sql, (step, micros(moment), micros(self.session.now + CLOCK_SLACK))).fetchone()
+            is not None
+        )
+
+    @query
+    def progress(self, connection: apsw.Connection, name: str) -> int:
+        row = connection.execute("SELECT value FROM progress WHERE name = ?", (name,)).fetchone()
+        return 0 if row is None else row[0]
 
 
-def replace_event(connection: apsw.Connection, event: IngestionEvent) -> None:
-    connection.execute(_REPLACE, (*_row(event)[1:], event.id))
+class QueueWriter(SqliteQueue):
+    """See `contracts.engine_store.QueueWrites`."""
 
+    @query
+    def add(self, connection: apsw.Connection, event: IngestionEvent) -> None:
+        connection.execute(_INSERT, _row(event))
 
-def find_waiting(connection: apsw.Connection, source_id: SourceId | None, step: Step) -> IngestionEvent | None:
-    """The event of a source (or the one without any) that is still to do this step."""
-    sql = f"""
-        SELECT {_EVENT} FROM ingestion_events e
-        WHERE e.source_id IS ? AND e.state IN ('pending', 'failed', 'running')
-          AND instr(' ' || e.steps || ' ', ?) > 0 ORDER BY e.id DESC LIMIT 1"""
-    row = connection.execute(sql, (source_id, f" {step} ")).fetchone()
-    return None if row is None else _event(row)
+    @query
+    def replace(self, connection: apsw.Connection, event: IngestionEvent) -> None:
+        connection.execute(_REPLACE, (*_row(event)[1:], event.id))
 
+    @query
+    def claim(self, connection: apsw.Connection, *, lease: str, until: datetime) -> IngestionEvent | None:
+        values = {"lease": lease, "until": micros(until), **_present(self.session.now)}
+        connection.execute(_SHORTEN, values)
+        row = connection.execute(_CLAIM, values).fetchone()
+        return None if row is None else event_from(row)
 
-def gave_up_since(connection: apsw.Connection, step: Step, at: datetime, *, now: datetime) -> bool:
-    sql = """
-        SELECT 1 FROM ingestion_events
-        WHERE source_id IS NULL AND state = 'dead' AND steps = ? AND updated_at BETWEEN ? AND ?"""
-    return connection.execute(sql, (step, micros(at), micros(now + CLOCK_SLACK))).fetchone() is not None
+    @query
+    def extend_lease(self, connection: apsw.Connection, event: IngestionEvent, *, until: datetime) -> bool:
+        sql = """
+            UPDATE ingestion_events SET lease_until = ?, updated_at = ?
+            WHERE id = ? AND state = 'running' AND lease = ?"""
+        connection.execute(sql, (micros(until), micros(self.session.now), event.id, event.lease))
+        return connection.changes() > 0
 
+    @query
+    def require_lease(self, connection: apsw.Connection, event: IngestionEvent) -> None:
+        sql = "SELECT 1 FROM ingestion_events WHERE id = ? AND state = 'running' AND lease = ?"
+        if connection.execute(sql, (event.id, event.lease)).fetchone() is None:
+            raise LeaseLost("another worker has taken this event over")
 
-def latest_event(connection: apsw.Connection, source_id: SourceId) -> IngestionEvent | None:
-    sql = f"SELECT {_EVENT} FROM ingestion_events e WHERE e.source_id = ? ORDER BY e.id DESC LIMIT 1"
-    row = connection.execute(sql, (source_id,)).fetchone()
-    return None if row is None else _event(row)
-
-
-def claim(connection: apsw.Connection, *, now: datetime, lease: str, until: datetime) -> IngestionEvent | None:
-    values = {"lease": lease, "until": micros(until), **_present(now)}
-    connection.execute(_SHORTEN, values)
-    row = connection.execute(_CLAIM, values).fetchone()
-    return None if row is None else _event(row)
-
-
-def extend_lease(connection: apsw.Connection, event: IngestionEvent, *, now: datetime, until: datetime) -> bool:
-    sql = """
-        UPDATE ingestion_events SET lease_until = ?, updated_at = ? WHERE id = ? AND state = 'running' AND lease = ?"""
-    connection.execute(sql, (micros(until), micros(now), event.id, event.lease))
-    return connection.changes() > 0
-
-
-def holds_lease(connection: apsw.Connection, event: IngestionEvent) -> bool:
-    sql = "SELECT 1 FROM ingestion_events WHERE id = ? AND state = 'running' AND lease = ?"
-    return connection.execute(sql, (event.id, event.lease)).fetchone() is not None
-
-
-def next_due(connection: apsw.Connection, *, now: datetime) -> datetime | None:
-    """When the next event can be claimed, as far as is known now."""
-    return moment_or_none(connection.execute(_NEXT_DUE, _present(now)).fetchone()[0])
+    @query
+    def set_progress(self, connection: apsw.Connection, name: str, value: int) -> None:
+        connection.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (name, value))
 
 
 def _present(now: datetime) -> dict[str, int]:
@@ -139,53 +208,11 @@ def _seen_without_source(scope: ReadScope) -> Clause:
     )
 
 
-def find_event(connection: apsw.Connection, scope: ReadScope, id: EventId) -> IngestionEvent | None:
-    seen, values = _in_sight(scope)
-    sql = f"SELECT {_EVENT} FROM ingestion_events e WHERE e.id = :id AND {seen}"
-    row = connection.execute(sql, {**values, "id": id}).fetchone()
-    return None if row is None else _event(row)
-
-
-def list_events(
-    connection: apsw.Connection,
-    scope: ReadScope,
-    *,
-    state: EventState | None = None,
-    limit: int,
-    cursor: str | None = None,
-) -> Page[IngestionEvent]:
-    """Newest first."""
-    seen, values = _in_sight(scope)
-    sql = f"""
-        SELECT {_EVENT} FROM ingestion_events e
-        WHERE {seen} AND (:state IS NULL OR e.state = :state) AND (:cursor IS NULL OR e.id < :cursor)
-        ORDER BY e.id DESC LIMIT :limit"""
-    rows = connection.execute(sql, {**values, "state": state, "cursor": cursor, "limit": limit + 1}).fetchall()
-    found = [_event(row) for row in rows[:limit]]
-    return Page(found, found[-1].id if len(rows) > limit else None)
-
-
 def every_event(connection: apsw.Connection, scope: ReadScope) -> Iterator[IngestionEvent]:
     """Oldest first."""
     seen, values = _in_sight(scope)
-    for row in connection.execute(f"SELECT {_EVENT} FROM ingestion_events e WHERE {seen} ORDER BY e.id", values):
-        yield _event(row)
-
-
-def count_events(connection: apsw.Connection, scope: ReadScope) -> Mapping[str, int]:
-    """The counters less what is out of sight; looking at each event's source would take a hundred times as long."""
-    sourceless, values = _seen_without_source(scope)
-    counts = Counter[str]()
-    sql = f"SELECT e.state, e.events FROM event_counts e WHERE e.agent_id = '' OR {sourceless} ORDER BY e.state"
-    for state, count in connection.execute(sql, values):
-        counts[state] += count
-    if not scope.everything:
-        hidden, values = out_of_sight(scope)
-        sql = f"""
-            SELECT e.state, count(*) FROM ({hidden}) h CROSS JOIN ingestion_events e ON e.source_id = h.id
-            GROUP BY e.state"""
-        counts.subtract(dict(connection.execute(sql, values)))
-    return {state: count for state, count in counts.items() if count}
+    for row in connection.execute(f"SELECT {EVENT} FROM ingestion_events e WHERE {seen} ORDER BY e.id", values):
+        yield event_from(row)
 
 
 def _row(event: IngestionEvent) -> tuple[Any, ...]:
@@ -209,7 +236,7 @@ def _row(event: IngestionEvent) -> tuple[Any, ...]:
     )
 
 
-def _event(row: tuple[Any, ...]) -> IngestionEvent:
+def event_from(row: tuple[Any, ...]) -> IngestionEvent:
     return IngestionEvent(
         id=EventId(row[0]),
         trigger=Trigger(row[1]),

@@ -16,73 +16,86 @@ from mycel.domain.query import Page
 from mycel.domain.report import Action, ActionKind, Report
 from mycel.stores.sqlite.clauses import visible
 from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none, packed
+from mycel.stores.sqlite.session import Part, query
 
 _REPORT = "r.id, r.made_by, r.made_at, r.undone_by, r.undone_at, r.kept"
 
 
-def add_report(connection: apsw.Connection, report: Report, footprint: Footprint) -> None:
-    connection.execute(
-        "INSERT INTO reports VALUES (?, ?, ?, NULL, NULL, NULL)", (report.id, report.made_by, micros(report.made_at))
-    )
-    connection.executemany(
-        "INSERT INTO report_actions VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (report.id, position, action.kind, action.memory_id, action.other_id, action.why)
-            for position, action in enumerate(report.actions)
-        ],
-    )
-    connection.executemany(
-        "INSERT INTO report_changes VALUES (?, ?, ?, ?)", [(report.id, *change) for change in footprint.changed]
-    )
-    connection.executemany(
-        "INSERT INTO report_links VALUES (?, ?, ?, ?)", [(report.id, *link) for link in footprint.linked]
-    )
+class SqliteReports(Part):
+    """See `contracts.engine_store.ReportReads`."""
+
+    @query
+    def find(self, connection: apsw.Connection, scope: ReadScope, id: ReportId) -> Report | None:
+        """With the actions on what the reader sees; None when that is nothing and the run was not the reader's own."""
+        row = connection.execute(f"SELECT {_REPORT} FROM reports r WHERE r.id = ?", (id,)).fetchone()
+        return None if row is None else _report(connection, scope, row)
+
+    @query
+    def page(self, connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Report]:
+        """Newest first."""
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT {_REPORT} FROM reports r
+            WHERE (:cursor IS NULL OR r.id < :cursor) AND (r.made_by IS :reader OR EXISTS (
+              SELECT 1 FROM report_actions a JOIN memories m ON m.id = a.memory_id WHERE a.report_id = r.id AND {seen}))
+            ORDER BY r.id DESC LIMIT :limit"""
+        rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
+        found = [report for row in rows[:limit] if (report := _report(connection, scope, row))]
+        return Page(found, rows[limit - 1][0] if len(rows) > limit else None)
+
+    @query
+    def undone_actions(
+        self, connection: apsw.Connection, ids: Collection[MemoryId]
+    ) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
+        sql = """
+            SELECT a.kind, a.memory_id, a.other_id FROM json_each(?) n JOIN report_actions a ON a.memory_id = n.value
+            JOIN reports r ON r.id = a.report_id WHERE r.undone_at IS NOT NULL"""
+        rows = connection.execute(sql, (json.dumps(list(ids)),))
+        return {
+            (ActionKind(kind), MemoryId(id), None if other is None else MemoryId(other)) for kind, id, other in rows
+        }
 
 
-def mark_undone(connection: apsw.Connection, report: Report) -> None:
-    connection.execute(
-        "UPDATE reports SET undone_by = ?, undone_at = ?, kept = ? WHERE id = ?",
-        (report.undone_by, micros_or_none(report.undone_at), packed(report.left), report.id),
-    )
+class ReportWriter(SqliteReports):
+    """See `contracts.engine_store.ReportWrites`."""
 
+    @query
+    def add(self, connection: apsw.Connection, report: Report, footprint: Footprint) -> None:
+        connection.execute(
+            "INSERT INTO reports VALUES (?, ?, ?, NULL, NULL, NULL)",
+            (report.id, report.made_by, micros(report.made_at)),
+        )
+        connection.executemany(
+            "INSERT INTO report_actions VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (report.id, position, action.kind, action.memory_id, action.other_id, action.why)
+                for position, action in enumerate(report.actions)
+            ],
+        )
+        connection.executemany(
+            "INSERT INTO report_changes VALUES (?, ?, ?, ?)", [(report.id, *change) for change in footprint.changed]
+        )
+        connection.executemany(
+            "INSERT INTO report_links VALUES (?, ?, ?, ?)", [(report.id, *link) for link in footprint.linked]
+        )
 
-def undone_actions(
-    connection: apsw.Connection, ids: Collection[MemoryId]
-) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
-    sql = """
-        SELECT a.kind, a.memory_id, a.other_id FROM json_each(?) n JOIN report_actions a ON a.memory_id = n.value
-        JOIN reports r ON r.id = a.report_id WHERE r.undone_at IS NOT NULL"""
-    rows = connection.execute(sql, (json.dumps(list(ids)),))
-    return {(ActionKind(kind), MemoryId(id), None if other is None else MemoryId(other)) for kind, id, other in rows}
+    @query
+    def find_footprint(self, connection: apsw.Connection, id: ReportId) -> Footprint:
+        changed = connection.execute(
+            "SELECT memory_id, before_version, after_version FROM report_changes WHERE report_id = ?", (id,)
+        ).fetchall()
+        linked = connection.execute("SELECT from_id, to_id, relation FROM report_links WHERE report_id = ?", (id,))
+        return Footprint(
+            changed=tuple((MemoryId(memory_id), before, after) for memory_id, before, after in changed),
+            linked=tuple((MemoryId(start), MemoryId(end), Relation(relation)) for start, end, relation in linked),
+        )
 
-
-def find_footprint(connection: apsw.Connection, id: ReportId) -> Footprint:
-    changed = connection.execute(
-        "SELECT memory_id, before_version, after_version FROM report_changes WHERE report_id = ?", (id,)
-    ).fetchall()
-    linked = connection.execute("SELECT from_id, to_id, relation FROM report_links WHERE report_id = ?", (id,))
-    return Footprint(
-        changed=tuple((MemoryId(memory_id), before, after) for memory_id, before, after in changed),
-        linked=tuple((MemoryId(start), MemoryId(end), Relation(relation)) for start, end, relation in linked),
-    )
-
-
-def find_report(connection: apsw.Connection, scope: ReadScope, id: ReportId) -> Report | None:
-    """With the actions on what the reader sees; None when that is nothing and the run was not the reader's own."""
-    row = connection.execute(f"SELECT {_REPORT} FROM reports r WHERE r.id = ?", (id,)).fetchone()
-    return None if row is None else _report(connection, scope, row)
-
-
-def list_reports(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Report]:
-    """Newest first."""
-    seen, values = visible(scope)
-    sql = f"""
-        SELECT {_REPORT} FROM reports r WHERE (:cursor IS NULL OR r.id < :cursor) AND (r.made_by IS :reader OR EXISTS (
-          SELECT 1 FROM report_actions a JOIN memories m ON m.id = a.memory_id WHERE a.report_id = r.id AND {seen}))
-        ORDER BY r.id DESC LIMIT :limit"""
-    rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
-    found = [report for row in rows[:limit] if (report := _report(connection, scope, row))]
-    return Page(found, rows[limit - 1][0] if len(rows) > limit else None)
+    @query
+    def mark_undone(self, connection: apsw.Connection, report: Report) -> None:
+        connection.execute(
+            "UPDATE reports SET undone_by = ?, undone_at = ?, kept = ? WHERE id = ?",
+            (report.undone_by, micros_or_none(report.undone_at), packed(report.left), report.id),
+        )
 
 
 def _report(connection: apsw.Connection, scope: ReadScope, row: tuple[Any, ...]) -> Report | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.domain.ids import SourceId
+from mycel.contracts.engine_store import Quote
+from mycel.domain.change import Audience
+from mycel.domain.ids import MemoryId, SourceId
 from mycel.domain.inbox import Surroundings
 from mycel.domain.memory import EvidenceRef, SourceKind
 from mycel.domain.query import Page
@@ -26,6 +28,7 @@ from mycel.stores.sqlite.rows import (
     packed,
     packed_roles,
 )
+from mycel.stores.sqlite.session import Part, query
 
 COLUMNS = (
     "id", "visibility", "agent_id", "allowed_roles", "kind", "session_id", "uri", "sha256", "created_at", "title",
@@ -33,6 +36,9 @@ COLUMNS = (
 )  # fmt: skip
 _ENTRY = ", ".join(f"s.{name}" for name in COLUMNS[:-2])
 _SOURCE = ", ".join(f"s.{name}" for name in COLUMNS)
+_QUOTED = """
+    SELECT source_id, evidence_ref, content FROM memories WHERE id = ?1 AND source_id IS NOT NULL
+    UNION SELECT source_id, evidence_ref, content FROM memory_versions WHERE id = ?1 AND source_id IS NOT NULL"""
 _INSERT = f"INSERT INTO sources ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
@@ -62,48 +68,179 @@ def out_of_sight(scope: ReadScope) -> Clause:
     )
 
 
-def find_source(connection: apsw.Connection, scope: ReadScope, id: SourceId) -> Source | None:
-    seen, values = in_sight(scope)
-    sql = f"SELECT {_SOURCE} FROM sources s WHERE s.id = :id AND {seen}"
-    row = connection.execute(sql, {**values, "id": id}).fetchone()
-    return None if row is None else _source(row)
+class SqliteSources(Part):
+    """See `contracts.engine_store.SourceReads`."""
+
+    @query
+    def find(self, connection: apsw.Connection, scope: ReadScope, id: SourceId) -> Source | None:
+        seen, values = in_sight(scope)
+        sql = f"SELECT {_SOURCE} FROM sources s WHERE s.id = :id AND {seen}"
+        row = connection.execute(sql, {**values, "id": id}).fetchone()
+        return None if row is None else _source(row)
+
+    @query
+    def find_thread_title(self, connection: apsw.Connection, scope: ReadScope, thread_id: str) -> str | None:
+        seen, values = in_sight(scope)
+        sql = f"""
+            SELECT s.title FROM sources s WHERE s.thread_id = :thread AND s.title IS NOT NULL AND {seen}
+            ORDER BY s.id DESC LIMIT 1"""
+        row = connection.execute(sql, {**values, "thread": thread_id}).fetchone()
+        return None if row is None else row[0]
+
+    @query
+    def page(
+        self, connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None
+    ) -> Page[SourceEntry]:
+        """Newest first; ids grow with time, so the last one seen is the cursor."""
+        seen, values = in_sight(scope)
+        after = "AND s.id < :cursor" if cursor is not None else ""
+        sql = f"SELECT {_ENTRY} FROM sources s WHERE {seen} {after} ORDER BY s.id DESC LIMIT :limit"
+        rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
+        found = [SourceEntry(**_entry(row)) for row in rows[:limit]]
+        return Page(found, found[-1].id if len(rows) > limit else None)
+
+    @query
+    def find_surroundings(
+        self, connection: apsw.Connection, scope: ReadScope, evidence: EvidenceRef, *, around: int
+    ) -> Surroundings | None:
+        """Cut out by the database: a transcript may be megabytes long."""
+        seen, values = in_sight(scope)
+        sql = f"""
+            SELECT substr(s.text, :first + 1, :start - :first), substr(s.text, :start + 1, :end - :start),
+              substr(s.text, :end + 1, :around)
+            FROM sources s WHERE s.id = :id AND {seen}"""
+        first = max(0, evidence.start - around)
+        place = {
+            "id": evidence.source_id,
+            "first": first,
+            "start": evidence.start,
+            "end": evidence.end,
+            "around": around,
+        }
+        row = connection.execute(sql, {**values, **place}).fetchone()
+        if row is None:
+            return None
+        before, quote, after = row
+        return Surroundings(evidence.source_id, before, quote, after, evidence.start, evidence.end)
+
+    @query
+    def find_twin(self, connection: apsw.Connection, like: Source) -> Source | None:
+        """Of the same author, for the same readers, with the same text in the same place."""
+        sql = f"""
+            SELECT {_SOURCE} FROM sources s
+            WHERE s.sha256 = ? AND s.agent_id = ? AND s.visibility = ? AND s.allowed_roles IS ? AND s.kind = ?
+              AND s.uri IS ? AND s.session_id IS ? AND s.project_id IS ? AND s.repo_id IS ? AND s.task_id IS ?
+              AND s.thread_id IS ?
+            ORDER BY s.id DESC LIMIT 1"""
+        roles = packed_roles(like.allowed_roles)
+        values = (like.sha256, like.agent_id, like.visibility, roles, like.kind, like.uri, like.session_id)
+        row = connection.execute(sql, (*values, like.project_id, like.repo_id, like.task_id, like.thread_id)).fetchone()
+        return None if row is None else _source(row)
+
+    @query
+    def find_growing(self, connection: apsw.Connection, report: Source) -> Source | None:
+        found = _growing(report)
+        row = found and connection.execute(f"SELECT {_SOURCE} FROM sources s WHERE {found[0]}", found[1]).fetchone()
+        return None if row is None else _source(row)
+
+    @query
+    def is_growing(self, connection: apsw.Connection, report: Source) -> bool:
+        """Without its text, which may be megabytes."""
+        found = _growing(report)
+        row = found and connection.execute(f"SELECT 1 FROM sources s WHERE {found[0]}", found[1]).fetchone()
+        return row is not None
+
+    @query
+    def purged_passages(self, connection: apsw.Connection, report: Source) -> list[PurgedPassage]:
+        sql = """
+            SELECT p.words, p.letters, p.key, p.digest FROM sources s JOIN purged_passages p ON p.source_id = s.id
+            WHERE s.session_id = ?1 AND s.agent_id = ?3
+            UNION SELECT p.words, p.letters, p.key, p.digest FROM sources s JOIN purged_passages p ON p.source_id = s.id
+            WHERE s.thread_id = ?2 AND s.agent_id = ?3"""
+        rows = connection.execute(sql, (report.session_id, report.thread_id, report.agent_id))
+        return [PurgedPassage(*row) for row in rows]
+
+    @query
+    def find_document(self, connection: apsw.Connection, source: Source, *, shared: bool) -> Source | None:
+        sql = f"SELECT {_SOURCE} FROM sources s WHERE {SAME_DOCUMENT} ORDER BY s.id DESC LIMIT 1"
+        row = connection.execute(sql, document_values(source, shared=shared)).fetchone()
+        return None if row is None else _source(row)
+
+    @query
+    def is_still_so(self, connection: apsw.Connection, source: Source) -> bool:
+        sql = "SELECT extracted_to = ? AND substr(text, 1, ?) = ? FROM sources WHERE id = ?"
+        row = connection.execute(sql, (source.extracted_to, len(source.text), source.text, source.id)).fetchone()
+        return row is not None and bool(row[0])
+
+    @query
+    def quoted_by(self, connection: apsw.Connection, id: MemoryId) -> list[Quote]:
+        return [
+            Quote(SourceId(source_id), None if evidence is None else EvidenceRef(*json.loads(evidence)), content)
+            for source_id, evidence, content in connection.execute(_QUOTED, (id,))
+        ]
+
+    @query
+    def other_evidence(
+        self, connection: apsw.Connection, id: SourceId, memory_id: MemoryId
+    ) -> list[EvidenceRef | None]:
+        sql = "SELECT evidence_ref FROM memories WHERE source_id = ? AND id <> ?"
+        rows = connection.execute(sql, (id, memory_id))
+        return [None if evidence is None else EvidenceRef(*json.loads(evidence)) for (evidence,) in rows]
 
 
-def find_thread_title(connection: apsw.Connection, scope: ReadScope, thread_id: str) -> str | None:
-    seen, values = in_sight(scope)
-    sql = f"""
-        SELECT s.title FROM sources s WHERE s.thread_id = :thread AND s.title IS NOT NULL AND {seen}
-        ORDER BY s.id DESC LIMIT 1"""
-    row = connection.execute(sql, {**values, "thread": thread_id}).fetchone()
-    return None if row is None else row[0]
+class SourceWriter(SqliteSources):
+    """See `contracts.engine_store.SourceWrites`."""
 
+    @query
+    def add(self, connection: apsw.Connection, source: Source) -> None:
+        connection.execute(_INSERT, _row(source))
 
-def list_sources(connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[SourceEntry]:
-    """Newest first; ids grow with time, so the last one seen is the cursor."""
-    seen, values = in_sight(scope)
-    after = "AND s.id < :cursor" if cursor is not None else ""
-    sql = f"SELECT {_ENTRY} FROM sources s WHERE {seen} {after} ORDER BY s.id DESC LIMIT :limit"
-    rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
-    found = [SourceEntry(**_entry(row)) for row in rows[:limit]]
-    return Page(found, found[-1].id if len(rows) > limit else None)
+    @query
+    def grow(self, connection: apsw.Connection, known: Source, renewed: Source) -> bool:
+        """A source that something was purged from has no hash to know it by; its text is compared."""
+        sql = """
+            UPDATE sources SET text = :text, turns = :turns, sha256 = :sha256
+            WHERE id = :id AND sha256 = :known AND (:known <> '' OR text = :known_text)"""
+        values = {
+            "id": known.id,
+            "text": renewed.text,
+            "turns": packed([_packed_turn(turn) for turn in renewed.turns]),
+            "sha256": renewed.sha256,
+            "known": known.sha256,
+            "known_text": known.text if not known.sha256 else None,
+        }
+        connection.execute(sql, values)
+        return connection.changes() > 0
 
+    @query
+    def set_extracted(self, connection: apsw.Connection, id: SourceId, to: int) -> None:
+        connection.execute("UPDATE sources SET extracted_to = ? WHERE id = ?", (to, id))
 
-def find_surroundings(
-    connection: apsw.Connection, scope: ReadScope, evidence: EvidenceRef, *, around: int
-) -> Surroundings | None:
-    """Cut out by the database: a transcript may be megabytes long."""
-    seen, values = in_sight(scope)
-    sql = f"""
-        SELECT substr(s.text, :first + 1, :start - :first), substr(s.text, :start + 1, :end - :start),
-          substr(s.text, :end + 1, :around)
-        FROM sources s WHERE s.id = :id AND {seen}"""
-    first = max(0, evidence.start - around)
-    place = {"id": evidence.source_id, "first": first, "start": evidence.start, "end": evidence.end, "around": around}
-    row = connection.execute(sql, {**values, **place}).fetchone()
-    if row is None:
-        return None
-    before, quote, after = row
-    return Surroundings(evidence.source_id, before, quote, after, evidence.start, evidence.end)
+    @query
+    def blank(self, connection: apsw.Connection, id: SourceId, text: str) -> None:
+        connection.execute("UPDATE sources SET text = ?, sha256 = '' WHERE id = ?", (text, id))
+
+    @query
+    def restrict(self, connection: apsw.Connection, id: SourceId, audience: Audience) -> None:
+        connection.execute(
+            "UPDATE sources SET visibility = ?, agent_id = ?, allowed_roles = ? WHERE id = ?",
+            (audience.visibility, audience.agent_id, packed_roles(audience.allowed_roles), id),
+        )
+
+    @query
+    def passage_key(self, connection: apsw.Connection, id: SourceId) -> bytes | None:
+        row = connection.execute("SELECT key FROM purged_passages WHERE source_id = ? LIMIT 1", (id,)).fetchone()
+        return None if row is None else row[0]
+
+    @query
+    def has_passage(self, connection: apsw.Connection, id: SourceId, digest: bytes) -> bool:
+        sql = "SELECT 1 FROM purged_passages WHERE source_id = ? AND digest = ?"
+        return connection.execute(sql, (id, digest)).fetchone() is not None
+
+    @query
+    def add_passages(self, connection: apsw.Connection, id: SourceId, passages: Collection[PurgedPassage]) -> None:
+        rows = [(id, one.words, one.letters, one.key, one.digest) for one in passages]
+        connection.executemany("INSERT OR IGNORE INTO purged_passages VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def every_source(connection: apsw.Connection, scope: ReadScope) -> Iterator[Source]:
@@ -111,33 +248,6 @@ def every_source(connection: apsw.Connection, scope: ReadScope) -> Iterator[Sour
     seen, values = in_sight(scope)
     for row in connection.execute(f"SELECT {_SOURCE} FROM sources s WHERE {seen} ORDER BY s.id", values):
         yield _source(row)
-
-
-def find_twin(connection: apsw.Connection, like: Source) -> Source | None:
-    """Of the same author, for the same readers, with the same text in the same place."""
-    sql = f"""
-        SELECT {_SOURCE} FROM sources s
-        WHERE s.sha256 = ? AND s.agent_id = ? AND s.visibility = ? AND s.allowed_roles IS ? AND s.kind = ?
-          AND s.uri IS ? AND s.session_id IS ? AND s.project_id IS ? AND s.repo_id IS ? AND s.task_id IS ?
-          AND s.thread_id IS ?
-        ORDER BY s.id DESC LIMIT 1"""
-    roles = packed_roles(like.allowed_roles)
-    values = (like.sha256, like.agent_id, like.visibility, roles, like.kind, like.uri, like.session_id)
-    row = connection.execute(sql, (*values, like.project_id, like.repo_id, like.task_id, like.thread_id)).fetchone()
-    return None if row is None else _source(row)
-
-
-def find_growing(connection: apsw.Connection, report: Source) -> Source | None:
-    found = _growing(report)
-    row = found and connection.execute(f"SELECT {_SOURCE} FROM sources s WHERE {found[0]}", found[1]).fetchone()
-    return None if row is None else _source(row)
-
-
-def is_growing(connection: apsw.Connection, report: Source) -> bool:
-    """Without its text, which may be megabytes."""
-    found = _growing(report)
-    row = found and connection.execute(f"SELECT 1 FROM sources s WHERE {found[0]}", found[1]).fetchone()
-    return row is not None
 
 
 def _growing(report: Source) -> tuple[str, tuple[Any, ...]] | None:
@@ -148,16 +258,6 @@ def _growing(report: Source) -> tuple[str, tuple[Any, ...]] | None:
         ORDER BY s.id LIMIT 1"""
     place = (report.project_id, report.repo_id, report.task_id)
     return None if name is None else (condition, (name, report.agent_id, report.kind, *place))
-
-
-def list_purged(connection: apsw.Connection, report: Source) -> list[PurgedPassage]:
-    sql = """
-        SELECT p.words, p.letters, p.key, p.digest FROM sources s JOIN purged_passages p ON p.source_id = s.id
-        WHERE s.session_id = ?1 AND s.agent_id = ?3
-        UNION SELECT p.words, p.letters, p.key, p.digest FROM sources s JOIN purged_passages p ON p.source_id = s.id
-        WHERE s.thread_id = ?2 AND s.agent_id = ?3"""
-    rows = connection.execute(sql, (report.session_id, report.thread_id, report.agent_id))
-    return [PurgedPassage(*row) for row in rows]
 
 
 # What makes two sources states of one file.
@@ -177,39 +277,6 @@ def document_values(source: Source, *, shared: bool) -> dict[str, Any]:
         "author": source.agent_id,
         "shared": shared,
     }
-
-
-def find_document(connection: apsw.Connection, source: Source, *, shared: bool) -> Source | None:
-    sql = f"SELECT {_SOURCE} FROM sources s WHERE {SAME_DOCUMENT} ORDER BY s.id DESC LIMIT 1"
-    row = connection.execute(sql, document_values(source, shared=shared)).fetchone()
-    return None if row is None else _source(row)
-
-
-def is_still_so(connection: apsw.Connection, source: Source) -> bool:
-    sql = "SELECT extracted_to = ? AND substr(text, 1, ?) = ? FROM sources WHERE id = ?"
-    row = connection.execute(sql, (source.extracted_to, len(source.text), source.text, source.id)).fetchone()
-    return row is not None and bool(row[0])
-
-
-def add_source(connection: apsw.Connection, source: Source) -> None:
-    connection.execute(_INSERT, _row(source))
-
-
-def grow_source(connection: apsw.Connection, known: Source, renewed: Source) -> bool:
-    """A source that something was purged from has no hash to know it by; its text is compared."""
-    sql = """
-        UPDATE sources SET text = :text, turns = :turns, sha256 = :sha256
-        WHERE id = :id AND sha256 = :known AND (:known <> '' OR text = :known_text)"""
-    values = {
-        "id": known.id,
-        "text": renewed.text,
-        "turns": packed([_packed_turn(turn) for turn in renewed.turns]),
-        "sha256": renewed.sha256,
-        "known": known.sha256,
-        "known_text": known.text if not known.sha256 else None,
-    }
-    connection.execute(sql, values)
-    return connection.changes() > 0
 
 
 def _row(source: Source) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.store import Match, Nearest
+from mycel.contracts.search_store import Match, Nearest
 from mycel.domain.embedding import IndexRow
 from mycel.domain.query import Filters
 from mycel.stores.sqlite.connection import one_moment

@@ -7,7 +7,7 @@ import json
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.store import Match
+from mycel.contracts.search_store import Match
 from mycel.domain.indexed_words import Plan
 from mycel.domain.query import Filters
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS, rarity_of

@@ -1,4 +1,4 @@
-"""Erasure: out of every answer at once, out of the bytes of the files by a job."""
+"""What is left of purged memories: receipts at once, and no bytes in the files after a scrub."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import apsw
 from mycel.domain.ids import MemberId, MemoryId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.receipt import Erasure, Receipt
-from mycel.stores.sqlite.details import purge_details
 from mycel.stores.sqlite.episodes import forget_wording
+from mycel.stores.sqlite.recalls import forget_recalls_of
 from mycel.stores.sqlite.rows import micros, moment, moment_or_none
 from mycel.stores.sqlite.write_ahead_log import empty_log
 
+# Rows that belong to memories of some types; each has the number of its memory as its key.
+DETAIL_TABLES = ("artifacts", "episodes")
 _HELD_BY = """
     SELECT location FROM backups
     WHERE ifnull(finished_at, :created) >= :created AND (:scrubbed IS NULL OR started_at <= :scrubbed)
@@ -24,7 +26,7 @@ _RECEIPT = """
     SELECT id, memory_id, purged_by, purged_at, scrubbed_at, memory_created_at FROM receipts WHERE memory_id = ?"""
 
 
-def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, now: datetime) -> tuple[int, Receipt]:
+def erase_rows(connection: apsw.Connection, memory: Memory, *, by: MemberId, now: datetime) -> tuple[int, Receipt]:
     """Removes the record and all that came from it but words, tags and sources; a tombstone without its text stays.
 
     Returns the number under which those two are to be removed.
@@ -32,7 +34,8 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     number = connection.execute("SELECT number FROM memories WHERE id = ?", (memory.id,)).fetchone()[0]
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
     forget_wording(connection, number)
-    purge_details(connection, number)
+    for table in DETAIL_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
     connection.execute("DELETE FROM embeddings WHERE number = ?", (number,))
     connection.execute("DELETE FROM memory_versions WHERE id = ?", (memory.id,))
     connection.execute("DELETE FROM memory_links WHERE from_id = ?1 OR to_id = ?1", (memory.id,))
@@ -51,7 +54,7 @@ def purge_memory(connection: apsw.Connection, memory: Memory, *, by: MemberId, n
     return number, _receipt(connection, connection.execute(_RECEIPT, (memory.id,)).fetchone())
 
 
-def find_receipt(connection: apsw.Connection, memory_id: MemoryId) -> Receipt | None:
+def read_receipt(connection: apsw.Connection, memory_id: MemoryId) -> Receipt | None:
     row = connection.execute(_RECEIPT, (memory_id,)).fetchone()
     return None if row is None else _receipt(connection, row)
 
@@ -96,10 +99,3 @@ def _rewrite(connection: apsw.Connection) -> None:
         connection.execute("VACUUM")
     finally:
         connection.execute("PRAGMA temp_store = memory")
-
-
-def forget_recalls_of(connection: apsw.Connection, memory_id: MemoryId) -> None:
-    """Whole recalls: a question that found the memory may quote it."""
-    found = connection.execute("SELECT recall_id FROM recall_hits WHERE memory_id = ?", (memory_id,)).fetchall()
-    connection.executemany("DELETE FROM recalls WHERE id = ?", found)
-    connection.executemany("DELETE FROM recall_hits WHERE recall_id = ?", found)

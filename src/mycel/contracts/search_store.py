@@ -1,0 +1,148 @@
+"""The parts of a store that searching asks: the index, the vectors it is made of, and the log of recalls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from mycel.access.scope import ReadScope
+from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
+from mycel.domain.ids import MemberId, MemoryId, RecallId
+from mycel.domain.indexed_words import Plan
+from mycel.domain.memory import Memory
+from mycel.domain.neighbourhood import Neighbourhood
+from mycel.domain.query import Filters
+from mycel.domain.recall import LoggedRecall, Pool, Recall
+from mycel.domain.search_request import Signals
+
+if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
+
+
+class Match(NamedTuple):
+    """A memory by its store's own number; higher scores are better, and comparable within one search of one store."""
+
+    number: int
+    score: float
+
+
+class Nearest(NamedTuple):
+    """The best matches by meaning, and among what they were found."""
+
+    matches: list[Match]
+    pool: Pool
+
+
+class PastVersion(NamedTuple):
+    """A memory as it stood; `embedded` when its vectors of today were made from the same text."""
+
+    number: int
+    memory: Memory
+    embedded: bool
+
+
+class IndexReads(Protocol):
+    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
+        """Best first; filters and scope apply before the limit, and nothing hidden has a part in the scores."""
+        ...
+
+    def word_frequencies(self, scope: ReadScope, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
+        """In how many of the memories that the scope sees each term stands, and of how many; none of them deleted."""
+        ...
+
+    def search_vectors(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
+        """Best first, scored by cosine; of everything that was embedded by this model when the search began."""
+        ...
+
+    def similarities(
+        self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
+    ) -> Mapping[int, float]:
+        """The cosines of those that have vectors of this model, among memories given to the scope by another method."""
+        ...
+
+    def load(self, scope: ReadScope, numbers: Collection[int], *, filters: Filters) -> Mapping[int, Memory]:
+        """Those of the numbers that are in sight and pass the filters, as they stand now."""
+        ...
+
+    def find_number(self, scope: ReadScope, id: MemoryId) -> int | None: ...
+    def has_other_authors(self, author: str) -> bool:
+        """Whether anybody else ever wrote here. Says when looking for others is in vain; nobody is told."""
+        ...
+
+    def neighbours(
+        self, scope: ReadScope, numbers: Collection[int], *, near: Neighbourhood, filters: Filters
+    ) -> Mapping[int, tuple[int, ...]]:
+        """The neighbours of each right before and after it, among those in sight."""
+        ...
+
+    def signals(self, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
+        """Of memories the scope was given by another method. Their authors do not speak for them, and what they read
+        of their own counts for themselves alone."""
+        ...
+
+    def past_versions(self, scope: ReadScope, *, at: datetime, filters: Filters, limit: int) -> list[PastVersion]:
+        """What stood differently at that moment than today, or is deleted since, seen by the reader then and now.
+
+        The newest numbers come first.
+        """
+        ...
+
+
+class EmbeddingReads(Protocol):
+    def backlog(self, model: str, *, limit: int) -> Backlog:
+        """The next memories to embed; for the embedding service alone, which shows them to nobody."""
+        ...
+
+    def has_backlog(self, scope: ReadScope, model: str) -> bool:
+        """Whether the backlog holds anything that the scope sees."""
+        ...
+
+    def progress(self, model: str) -> EmbeddingProgress: ...
+    def vectors(self, numbers: Collection[int], *, model: str) -> Mapping[int, Vector]:
+        """The vector of each memory's first passage, of those that have one of this model."""
+        ...
+
+
+class EmbeddingWrites(EmbeddingReads, Protocol):
+    def put(self, model: str, embedded: Sequence[Embedded], *, started: Reached | None, reached: Reached) -> bool:
+        """Leaves out what has changed or gone since the backlog was read.
+
+        In the same transaction it is noted how far that is; False when somebody has moved on from `started` meanwhile.
+        """
+        ...
+
+
+class RecallReads(Protocol):
+    """On a store: what reading leaves behind is gathered here, and written within a second."""
+
+    def count_access(self, ids: Iterable[MemoryId], *, by: MemberId, at: datetime) -> None: ...
+    def log(self, recall: Recall, *, request: Mapping[str, Any], by: MemberId, at: datetime) -> bool:
+        """For as long as recalls are kept. False where nothing was ever written."""
+        ...
+
+    def find(self, member_id: MemberId, id: RecallId) -> LoggedRecall | None:
+        """One of the member's own, as it was answered; without hits that are no longer in sight."""
+        ...
+
+    def that_found(self, member_id: MemberId, memory_id: MemoryId, *, limit: int) -> list[LoggedRecall]:
+        """The member's latest that found this memory."""
+        ...
+
+    def texts(self, member_id: MemberId, *, since: datetime, limit: int) -> Sequence[str]:
+        """Contents of what this member was given by searches since then, as far as it still stands."""
+        ...
+
+    def has_older(self, before: datetime) -> bool: ...
+
+
+class RecallWrites(Protocol):
+    """Inside a transaction."""
+
+    def forget(self, *, before: datetime) -> int:
+        """Drops what the log has of searches before that moment; returns how many there were."""
+        ...
+
+    def forget_of(self, memory_id: MemoryId) -> None:
+        """Whole recalls: a question that found the memory may quote it."""
+        ...

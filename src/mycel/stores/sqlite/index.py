@@ -1,0 +1,172 @@
+"""Searching, and what ranking needs to know of the memories that a search may return."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.search_store import Match, PastVersion
+from mycel.domain.ids import MemoryId
+from mycel.domain.indexed_words import Plan
+from mycel.domain.memory import Memory
+from mycel.domain.neighbourhood import Neighbourhood
+from mycel.domain.query import Filters
+from mycel.domain.search_request import Signals
+from mycel.retrieval.passages import embedded_text, text_hash
+from mycel.stores.sqlite import word_search
+from mycel.stores.sqlite.clauses import matching, visible
+from mycel.stores.sqlite.frequencies import WordFrequencies
+from mycel.stores.sqlite.rows import columns_of, memory_from, micros, moment_or_none
+from mycel.stores.sqlite.session import Part, ReadSession, query
+from mycel.stores.sqlite.vectors import TeamVectors
+
+_MEMORY = columns_of("m")
+
+
+class SqliteIndex(Part):
+    """See `contracts.search_store.IndexReads`."""
+
+    def __init__(self, session: ReadSession, vectors: TeamVectors) -> None:
+        super().__init__(session)
+        self._frequencies = WordFrequencies()
+        self.search_vectors = vectors.nearest
+        self.similarities = vectors.similarities
+
+    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
+        if not plan.anchors and not plan.phrases:
+            return []
+        run = self.session.run
+        counted = run(self._frequencies.look_up, scope, word_search.named_terms(plan))
+        found = run(word_search.search_shared, scope, plan, filters=filters, limit=limit, counted=counted)
+        if counted.restricted:
+            found += run(word_search.search_restricted, scope, plan, filters=filters, limit=limit, counted=counted)
+        return word_search.best_of(found, plan, limit=limit)
+
+    def word_frequencies(self, scope: ReadScope, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
+        counted = self.session.run(self._frequencies.look_up, scope, terms)
+        return counted.frequencies, counted.documents
+
+    @query
+    def load(
+        self, connection: apsw.Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
+    ) -> dict[int, Memory]:
+        """Those of the numbers that the scope sees and the filters let through."""
+        seen, values = visible(scope)
+        wanted, filter_values = matching(filters, found=True)
+        sql = f"""
+            SELECT {_MEMORY}, m.number FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
+            WHERE {seen} AND {wanted}"""
+        bound = {**values, **filter_values, "numbers": json.dumps(list(numbers))}
+        return {row[-1]: memory_from(row, scope.team) for row in connection.execute(sql, bound)}
+
+    @query
+    def find_number(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> int | None:
+        seen, values = visible(scope)
+        sql = f"SELECT m.number FROM memories m WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
+        row = connection.execute(sql, {**values, "id": id}).fetchone()
+        return None if row is None else row[0]
+
+    @query
+    def has_other_authors(self, connection: apsw.Connection, author: str) -> bool:
+        """Each end of the index of authors is one step; both in one query would read all of it."""
+        ends = [connection.execute(f"SELECT {end}(agent_id) FROM memories").fetchone()[0] for end in ("min", "max")]
+        return any(end not in (None, author) for end in ends)
+
+    @query
+    def neighbours(
+        self,
+        connection: apsw.Connection,
+        scope: ReadScope,
+        numbers: Collection[int],
+        *,
+        near: Neighbourhood,
+        filters: Filters,
+    ) -> dict[int, tuple[int, ...]]:
+        """Agrees with `Neighbourhood.pick`."""
+        seen, values = visible(scope, "o")
+        wanted, filter_values = matching(filters, "o", found=True)
+        beside = f"""
+            SELECT o.number FROM memories o
+            WHERE o.path = m.path AND o.agent_id = m.agent_id
+              AND o.session_id IS m.session_id AND o.source_id IS m.source_id
+              AND abs(o.created_at - m.created_at) <= {near.within // timedelta(microseconds=1)}
+              AND {seen} AND {wanted}"""
+        window = {
+            "DESC": f"o.number < m.number AND o.number >= m.number - {near.window}",
+            "ASC": f"o.number > m.number AND o.number <= m.number + {near.window}",
+        }
+        sides = ", ".join(
+            f"""(SELECT json_group_array(number) FROM (
+              {beside} AND {where} ORDER BY o.number {order} LIMIT {near.beside}))"""
+            for order, where in window.items()
+        )
+        sql = f"SELECT m.number, {sides} FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value"
+        rows = connection.execute(sql, {**values, **filter_values, "numbers": json.dumps(list(numbers))})
+        return {number: (*json.loads(before), *json.loads(after)) for number, before, after in rows}
+
+    @query
+    def signals(self, connection: apsw.Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
+        """One voice for each member. What builds on a memory speaks for it, as far as the reader may see that.
+
+        What authors read of their own counts in their own searches alone.
+        """
+        listed = json.dumps(list(numbers))
+        voices = _read_voices(connection, scope, listed)
+        sql = """
+            SELECT m.number, ifnull(iif(m.agent_id = ?2, u.access_count, u.others_count), 0),
+              iif(m.agent_id = ?2, u.last_accessed_at, u.others_last_at)
+            FROM json_each(?1) n CROSS JOIN memories m ON m.number = n.value
+            LEFT JOIN memory_usage u ON u.memory_id = m.id"""
+        return {
+            number: Signals(count, moment_or_none(last), len(voices[number, 1]), len(voices[number, 0]))
+            for number, count, last in connection.execute(sql, (listed, scope.member_id))
+        }
+
+    @query
+    def past_versions(
+        self, connection: apsw.Connection, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
+    ) -> list[PastVersion]:
+        """What stood differently at that moment, or is deleted since, as the reader could see it then and may today."""
+        seen_then, values = visible(scope, "v")
+        seen_now, _ = visible(scope)
+        wanted, filter_values = matching(filters, "v", past=True)
+        sql = f"""
+            SELECT {columns_of("v")}, v.number, e.text_hash
+            FROM memory_versions v JOIN memories m ON m.id = v.id
+            LEFT JOIN embeddings e ON e.number = v.number AND e.passage = 0
+            WHERE v.valid_from <= :at AND v.valid_to > :at AND {seen_then} AND {seen_now} AND {wanted}
+            ORDER BY v.number DESC LIMIT :limit"""
+        bound = {**values, **filter_values, "at": micros(at), "limit": limit}
+        return [_past(row, scope) for row in connection.execute(sql, bound)]
+
+
+def _read_voices(connection: apsw.Connection, scope: ReadScope, numbers: str) -> defaultdict[tuple[int, int], set[str]]:
+    """Who found each useful (1), or built on it, and who useless (0). An author can only speak against its own."""
+    seen, values = visible(scope, "o")
+    sql = f"""
+        SELECT m.number, r.useful, r.member_id
+        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
+        CROSS JOIN ratings r ON r.memory_id = m.id
+        WHERE r.useful = 0 OR r.member_id <> m.agent_id
+        UNION ALL
+        SELECT m.number, 1, o.agent_id
+        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
+        CROSS JOIN memory_links l ON l.to_id = m.id CROSS JOIN memories o ON o.id = l.from_id
+        WHERE l.relation IN ('supports', 'derived_from') AND o.deleted_at IS NULL
+          AND o.agent_id <> m.agent_id AND l.created_by <> m.agent_id AND {seen}"""
+    voices: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
+    for number, useful, member in connection.execute(sql, {**values, "numbers": numbers}):
+        voices[number, useful].add(member)
+    return voices
+
+
+def _past(row: tuple[Any, ...], scope: ReadScope) -> PastVersion:
+    memory = memory_from(row, scope.team)
+    text = embedded_text(title=memory.title, content=memory.content, key=memory.key)
+    return PastVersion(row[-2], memory, row[-1] == text_hash(text))

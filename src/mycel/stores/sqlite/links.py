@@ -1,0 +1,72 @@
+"""Links between memories, and from memories to projects and repos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.domain.change import Operation
+from mycel.domain.ids import MemoryId
+from mycel.domain.link import Link, Relation
+from mycel.domain.memory import Memory
+from mycel.stores.sqlite.clauses import visible
+from mycel.stores.sqlite.log import log_change
+from mycel.stores.sqlite.rows import micros, moment
+from mycel.stores.sqlite.session import Part, WritingPart, query
+
+
+class SqliteLinks(Part):
+    """See `contracts.memory_store.LinkReads`."""
+
+    @query
+    def of(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> list[Link]:
+        seen, values = visible(scope)
+        here = f"SELECT 1 FROM memories m WHERE m.deleted_at IS NULL AND {seen} AND m.id ="
+        sql = f"""
+            SELECT l.from_id, l.to_id, l.relation, l.created_by, l.created_at FROM memory_links l
+            WHERE (l.from_id = :id OR l.to_id = :id)
+              AND EXISTS ({here} l.from_id)
+              AND (l.to_id LIKE 'project:%' OR l.to_id LIKE 'repo:%' OR EXISTS ({here} l.to_id))
+            ORDER BY l.created_at, l.to_id"""
+        return [link_from(row) for row in connection.execute(sql, {**values, "id": id})]
+
+
+class LinkWriter(WritingPart, SqliteLinks):
+    """See `contracts.memory_store.LinkWrites`."""
+
+    @query
+    def find_same(self, connection: apsw.Connection, link: Link) -> Link | None:
+        sql = """
+            SELECT from_id, to_id, relation, created_by, created_at FROM memory_links
+            WHERE from_id = ? AND to_id = ? AND relation = ?"""
+        row = connection.execute(sql, (link.from_id, link.to_id, link.relation)).fetchone()
+        return None if row is None else link_from(row)
+
+    def add(self, link: Link, *, origin: Memory) -> Link:
+        standing = self.find_same(link)
+        if standing is not None:
+            return standing
+        self.batch.connection.execute(
+            "INSERT INTO memory_links VALUES (?, ?, ?, ?, ?)",
+            (link.from_id, link.to_id, link.relation, link.created_by, micros(link.created_at)),
+        )
+        log_change(self.batch, Operation.LINK, origin, by=link.created_by, other_id=link.to_id)
+        return link
+
+    @query
+    def remove(self, connection: apsw.Connection, link: Link, *, origin: Memory) -> bool:
+        connection.execute(
+            "DELETE FROM memory_links WHERE from_id = ? AND to_id = ? AND relation = ?",
+            (link.from_id, link.to_id, link.relation),
+        )
+        gone = connection.changes() > 0
+        if gone:
+            log_change(self.batch, Operation.UNLINK, origin, by=link.created_by, other_id=link.to_id)
+        return gone
+
+
+def link_from(row: tuple[Any, ...]) -> Link:
+    from_id, to_id, relation, created_by, created_at = row
+    return Link(from_id, to_id, Relation(relation), created_by, moment(created_at))

@@ -1,0 +1,171 @@
+"""The change log: written with every change, and read as one reader may see it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import apsw
+
+from mycel.access.scope import ReadScope
+from mycel.access.visible_change import told
+from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Sighting, Today, sighting_of
+from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.memory import Memory
+from mycel.stores.sqlite.database import Database
+from mycel.stores.sqlite.deferred import Statement
+from mycel.stores.sqlite.rows import Row, audience_from, memory_type, micros, moment, packed_roles
+from mycel.stores.sqlite.session import Part, ReadSession, WriteSession, query
+
+# How many log rows are looked at between two answers, however few of them the reader may see.
+SCAN_ROWS = 2000
+# How often the log is looked at for writes of other processes; those of this one are noticed at once.
+POLL_SECONDS = 0.2
+
+_SIGHTING = ("visibility", "agent_id", "allowed_roles", "path", "type", "project_id")
+_LOG_COLUMNS = (
+    *("operation", "memory_id", "version", "changed_by", "committed_at", "other_id"),
+    *_SIGHTING,
+    *(f"old_{name}" for name in _SIGHTING),
+)
+_INSERT = Statement(
+    2,
+    f"INSERT INTO changes ({', '.join(_LOG_COLUMNS)}) VALUES ",
+    f"({', '.join('?' * len(_LOG_COLUMNS))})",
+)
+_OPERATION = {item.value: item for item in Operation}
+# What was purged has no row of its own any more: its purge says who could read it.
+_READ = f"""
+    SELECT c.sequence, {", ".join(f"c.{name}" for name in _LOG_COLUMNS)},
+      iif(m.id IS NULL, p.visibility, m.visibility), iif(m.id IS NULL, p.agent_id, m.agent_id),
+      iif(m.id IS NULL, p.allowed_roles, m.allowed_roles),
+      o.visibility, o.agent_id, o.allowed_roles
+    FROM changes c
+    LEFT JOIN memories m ON m.id = c.memory_id
+    LEFT JOIN memories o ON o.id = c.other_id
+    LEFT JOIN changes p ON m.id IS NULL
+      AND p.sequence = (SELECT max(sequence) FROM changes WHERE memory_id = c.memory_id AND operation = 'purge')
+    WHERE c.sequence > ? ORDER BY c.sequence LIMIT ?"""
+
+
+class SqliteLog(Part):
+    """See `contracts.store.LogReads`."""
+
+    def __init__(self, session: ReadSession, database: Database[Any]) -> None:
+        super().__init__(session)
+        self._database = database
+
+    def wait(self, *, after: int, timeout: float) -> bool:
+        deadline = time.monotonic() + timeout
+        while self.last_sequence() <= after:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self._database.wait(min(left, POLL_SECONDS))
+        return True
+
+    @query
+    def changes(
+        self, connection: apsw.Connection, scope: ReadScope, *, after: int, wanted: ChangeFilter, limit: int
+    ) -> tuple[list[Change], int]:
+        """Changes in order, and the sequence up to which the log was looked at."""
+        found: list[Change] = []
+        reached = after
+        for entry, today in _entries(connection, after=after, rows=SCAN_ROWS):
+            change = told(entry, today, scope, wanted)
+            if change is not None:
+                found.append(change)
+            reached = entry.change.sequence
+            if len(found) == limit:
+                break
+        return found, reached
+
+    @query
+    def read(self, connection: apsw.Connection, *, after: int, limit: int) -> list[tuple[LogEntry, Today]]:
+        return list(_entries(connection, after=after, rows=limit))
+
+    @query
+    def last_sequence(self, connection: apsw.Connection) -> int:
+        return connection.execute("SELECT ifnull(max(sequence), 0) FROM changes").fetchone()[0]
+
+    @query
+    def first_moment_after(self, connection: apsw.Connection, sequence: int) -> datetime | None:
+        sql = "SELECT committed_at FROM changes WHERE sequence > ? ORDER BY sequence LIMIT 1"
+        row = connection.execute(sql, (sequence,)).fetchone()
+        return None if row is None else moment(row[0])
+
+    @query
+    def changed_memories(self, connection: apsw.Connection, *, after: int, limit: int) -> tuple[list[int], int]:
+        rows = connection.execute(
+            """
+            SELECT c.sequence, m.number FROM changes c LEFT JOIN memories m ON m.id = c.memory_id
+            WHERE c.sequence > ? ORDER BY c.sequence LIMIT ?""",
+            (after, limit),
+        ).fetchall()
+        numbers = dict.fromkeys(number for _, number in rows if number is not None)
+        return list(numbers), rows[-1][0] if rows else after
+
+
+def log_change(
+    batch: WriteSession,
+    operation: Operation,
+    memory: Memory,
+    *,
+    by: MemberId,
+    before: Memory | None = None,
+    other_id: str | None = None,
+) -> None:
+    """Old places and readers are kept only where any differs: most changes move nothing out of sight."""
+    after, old = sighting_of(memory), before and sighting_of(before)
+    row = (
+        operation,
+        memory.id,
+        memory.version,
+        by,
+        micros(batch.committed_at),
+        other_id,
+        *_sighting_row(after),
+        *(_NO_SIGHTING if old is None or old == after else _sighting_row(old)),
+    )
+    batch.later.add(_INSERT, row)
+
+
+def _entries(connection: apsw.Connection, *, after: int, rows: int) -> Iterator[tuple[LogEntry, Today]]:
+    for row in connection.execute(_READ, (after, rows)):
+        sequence, operation, memory_id, version, changed_by, committed_at, other_id = row[:7]
+        now = _sighting(*row[7:13])
+        change = Change(
+            sequence=sequence,
+            operation=_OPERATION[operation],
+            memory_id=MemoryId(memory_id),
+            path=now.path,
+            version=version,
+            changed_by=MemberId(changed_by),
+            committed_at=moment(committed_at),
+            other_id=other_id,
+        )
+        before = None if row[13] is None else _sighting(*row[13:19])
+        today = Today(
+            None if row[19] is None else audience_from(*row[19:22]),
+            None if row[22] is None else audience_from(*row[22:25]),
+        )
+        yield LogEntry(change, now, before), today
+
+
+_NO_SIGHTING = (None,) * len(_SIGHTING)
+
+
+def _sighting_row(seen: Sighting) -> Row:
+    who = seen.audience
+    return who.visibility, who.agent_id, packed_roles(who.allowed_roles), seen.path, seen.type, seen.project_id
+
+
+# Most entries of a team stand in few places and are for the same readers; what is kept of them then shares these.
+@lru_cache(maxsize=4096)
+def _sighting(
+    visibility: str, agent_id: str, allowed_roles: str | None, path: str, type: str | None, project_id: str | None
+) -> Sighting:
+    return Sighting(audience_from(visibility, agent_id, allowed_roles), path, memory_type(type), project_id)

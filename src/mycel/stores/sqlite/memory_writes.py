@@ -1,0 +1,87 @@
+"""Writing memories: each change keeps what stood before as a version, and gets into the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from mycel.contracts.memory_store import Rating
+from mycel.domain.change import Operation
+from mycel.domain.ids import MemberId
+from mycel.domain.indexed_words import IndexedText
+from mycel.domain.memory import Memory, MemoryType
+from mycel.domain.receipt import Receipt
+from mycel.retrieval.columns import indexed_text, searched_values
+from mycel.stores.sqlite.episodes import follow_memory
+from mycel.stores.sqlite.log import log_change
+from mycel.stores.sqlite.memories import SqliteMemories
+from mycel.stores.sqlite.memory_rows import STANDING, WRITTEN, add_tags, insert_memory, remove_tags, standing_row
+from mycel.stores.sqlite.receipts import erase_rows
+from mycel.stores.sqlite.rows import micros
+from mycel.stores.sqlite.session import WritingPart, query
+from mycel.stores.sqlite.word_index import add_words, indexed_apart, remove_words
+
+_REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in STANDING[1:])} WHERE id = ? RETURNING number"
+_KEEP_VERSION = f"""
+    INSERT INTO memory_versions ({", ".join(WRITTEN)}, valid_to)
+    SELECT {", ".join(WRITTEN)}, ? FROM memories WHERE id = ?"""
+
+
+class MemoryWriter(WritingPart, SqliteMemories):
+    """See `contracts.memory_store.MemoryWrites`."""
+
+    def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
+        for memory, words in written:
+            insert_memory(self.batch, memory, words, by=by)
+        if any(memory.key is not None for memory, _ in written):
+            # Now, so that a key that is taken is this operation's own failure.
+            _ = self.batch.connection
+
+    @query
+    def replace(
+        self,
+        connection: apsw.Connection,
+        before: Memory,
+        after: Memory,
+        *,
+        by: MemberId,
+        operation: Operation = Operation.UPDATE,
+        reason: str | None = None,
+        words: IndexedText | None = None,
+    ) -> None:
+        batch = self.batch
+        connection.execute(_KEEP_VERSION, (micros(batch.committed_at), before.id))
+        row = (*standing_row(batch, after, by, reason), after.id)
+        number = connection.execute(_REPLACE, row).fetchone()[0]
+        if MemoryType.EPISODE in (before.type, after.type):
+            follow_memory(connection, number, after)
+        if searched_values(after) != searched_values(before) or indexed_apart(before, after):
+            remove_words(batch.later, number=number)
+            add_words(batch.later, after, words or indexed_text(after), number=number)
+        if after.tags != before.tags:
+            remove_tags(batch.later, number=number)
+            add_tags(batch.later, after, number=number)
+        log_change(batch, operation, after, by=by, before=before)
+
+    @query
+    def redact_versions(self, connection: apsw.Connection, redacted: Sequence[Memory]) -> None:
+        connection.executemany(
+            "UPDATE memory_versions SET title = ?, summary = ?, content = ? WHERE id = ? AND version = ?",
+            [(memory.title, memory.summary, memory.content, memory.id, memory.version) for memory in redacted],
+        )
+
+    @query
+    def erase(self, connection: apsw.Connection, memory: Memory, *, by: MemberId) -> Receipt:
+        number, receipt = erase_rows(connection, memory, by=by, now=self.batch.committed_at)
+        remove_words(self.batch.later, number=number)
+        remove_tags(self.batch.later, number=number)
+        log_change(self.batch, Operation.PURGE, memory, by=by)
+        return receipt
+
+    @query
+    def rate(self, connection: apsw.Connection, rating: Rating) -> None:
+        connection.execute(
+            "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?)",
+            (rating.memory_id, rating.member_id, rating.useful, rating.recall_id, micros(self.batch.now)),
+        )

@@ -1,0 +1,145 @@
+"""How the parts of a store reach its database: on a connection lent for reading, or inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from types import MethodType
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import apsw
+
+from mycel.contracts.clock import Clock
+from mycel.stores.sqlite.database import Database
+from mycel.stores.sqlite.deferred import DeferredWrites
+from mycel.stores.sqlite.rows import moment
+from mycel.stores.sqlite.writer import BatchLost
+
+ParamsT = ParamSpec("ParamsT")
+ResultT = TypeVar("ResultT")
+
+# A number is never given out twice: what holds copies by number may still know the purged one.
+_LATEST = """
+    SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
+      max(ifnull((SELECT max(number) FROM memories), 0), ifnull((SELECT max(number) FROM receipts), 0))"""
+
+
+class Session(Protocol):
+    @property
+    def now(self) -> datetime: ...
+
+    def run(
+        self,
+        work: Callable[Concatenate[apsw.Connection, ParamsT], ResultT],
+        /,
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT: ...
+
+
+class Part:
+    """One part of a store. Its queries run wherever its session runs them."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+
+PartT = TypeVar("PartT", bound=Part)
+
+
+def query(
+    method: Callable[Concatenate[PartT, apsw.Connection, ParamsT], ResultT],
+) -> Callable[Concatenate[PartT, ParamsT], ResultT]:
+    """A method that is given its connection by the session of its part."""
+
+    @wraps(method)
+    def run(part: PartT, *args: ParamsT.args, **kwargs: ParamsT.kwargs) -> ResultT:
+        return part.session.run(MethodType(method, part), *args, **kwargs)
+
+    return run
+
+
+class ReadSession:
+    """Each query by itself, on a connection of the pool."""
+
+    def __init__(self, database: Database[Any], clock: Clock) -> None:
+        self._clock = clock
+        self.run = database.read
+
+    @property
+    def now(self) -> datetime:
+        return self._clock.now()
+
+
+class WriteSession:
+    """Shared by the operations of one batch; the writer opens and ends the transaction around them.
+
+    New rows, tags, words and the log are written at the end, for all operations together. An operation that needs
+    the database before that gets a savepoint, so that it can be undone alone; most need none.
+    """
+
+    def __init__(self, connection: apsw.Connection, *, clock: Clock) -> None:
+        self._connection = connection
+        self._mark = 0
+        self._operating = False
+        self._has_savepoint = False
+        latest, number = connection.execute(_LATEST).fetchone()
+        self.later = DeferredWrites()
+        self.last_number: int = number
+        self.now: datetime = clock.now()
+        self.committed_at: datetime = max(self.now, moment((latest or 0) + 1))
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The database as this operation must see it: with everything written that was left for later."""
+        if self._operating and not self._has_savepoint:
+            self._run_later(self._mark)
+            self._mark = 0
+            self._connection.execute("SAVEPOINT operation")
+            self._has_savepoint = True
+        if self.later:
+            self.later.run_before(len(self.later), self._connection)
+        return self._connection
+
+    def run(
+        self,
+        work: Callable[Concatenate[apsw.Connection, ParamsT], ResultT],
+        /,
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        return work(self.connection, *args, **kwargs)
+
+    def begin(self) -> None:
+        self._operating = True
+        self._has_savepoint = False
+        self._mark = len(self.later)
+
+    def keep(self) -> None:
+        if self._has_savepoint:
+            self._connection.execute("RELEASE operation")
+
+    def undo(self) -> None:
+        self.later.forget_after(self._mark)
+        if self._has_savepoint:
+            self._connection.execute("ROLLBACK TO operation")
+            self._connection.execute("RELEASE operation")
+
+    def finish(self) -> None:
+        self._run_later(len(self.later))
+
+    def _run_later(self, mark: int) -> None:
+        """These are writes of other operations: if they fail, it is not this one's fault."""
+        try:
+            self.later.run_before(mark, self._connection)
+        except apsw.Error as error:
+            raise BatchLost from error
+
+
+class WritingPart(Part):
+    """A part that leaves writes for the end of the batch, or needs its moment."""
+
+    def __init__(self, batch: WriteSession) -> None:
+        super().__init__(batch)
+        self.batch = batch
