@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mycel.contracts.clock import Clock, SystemClock
+from mycel.contracts.directory import Directory
 from mycel.contracts.embedder import Embedder
 from mycel.contracts.language_model import LanguageModel
+from mycel.contracts.store import Stores
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.search_request import RankingOptions
 from mycel.domain.source import Step
 from mycel.embedded.team_memory import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
-from mycel.engine.workshop.workshop import MovableWorkshop
+from mycel.engine.workshop.workshop import MovableWorkshop, Workshop
 from mycel.errors import MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
@@ -57,12 +59,9 @@ from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, load_settings, write_setting
-from mycel.stores.layout import TEAMS_FOLDER, WORKSPACE_FILE
-from mycel.stores.sqlite.checks import CHECK_AFTER_SECONDS
-from mycel.stores.sqlite.connection import check_sqlite_version
+from mycel.stores.layout import own_files
 from mycel.stores.sqlite.database import Disk
-from mycel.stores.sqlite.directory import SqliteDirectory
-from mycel.stores.sqlite.pool import SqliteStores
+from mycel.stores.sqlite.pool import open_data_directory
 from mycel.wire.daemon_file import SERVICE_FILES
 
 if TYPE_CHECKING:
@@ -83,111 +82,163 @@ def open_workspace(
 
     Tests and embedding programs may bring models of their own; otherwise the settings name them.
     """
-    check_sqlite_version()
-    chosen = settings or load_settings(data)
-    time, files = clock or SystemClock(), disk or Disk()
-    teams = chosen.data / TEAMS_FOLDER
-    directory = SqliteDirectory(chosen.data / WORKSPACE_FILE, clock=time, disk=files, teams=teams)
-    stores = SqliteStores(
-        teams,
-        clock=time,
-        disk=files,
-        limit=chosen.max_open_stores,
-        made=directory,
-        check_after=CHECK_AFTER_SECONDS,
+    ground = _lay_ground(
+        settings or load_settings(data),
+        clock=clock or SystemClock(),
+        disk=disk or Disk(),
+        embedder=embedder,
+        language_model=language_model,
     )
+    try:
+        member = _member_services(ground)
+        ground.performers.update(_performers(ground, member))
+        organisation = Organisation(ground.directory)
+        organisation.prepare()
+        upkeep = Upkeep(
+            ground.stores,
+            ground.directory,
+            ground.clock,
+            ground.embedding,
+            ground.grouping,
+            ground.engine,
+            ground.workshop,
+        )
+        services = WorkspaceServices(
+            organisation=organisation,
+            tokens=Tokens(ground.directory),
+            callers=ground.callers,
+            upkeep=upkeep,
+            member=member,
+        )
+        return Workspace(services, close=ground.close)
+    except MycelError:
+        ground.close()
+        raise
 
-    embedding = Embedding(stores, embedder or make_embedder(_embedding_options(chosen)))
-    model = language_model or make_language_model(_language_model_options(chosen))
-    policies = Policies(directory)
-    workshop = MovableWorkshop()
-    performers: dict[Step, Performer] = {}
-    working = Working(stores, time, performers, lease=timedelta(seconds=chosen.lease_seconds))
-    engine = Engine(stores, time, policies, working)
-    following = Following(stores)
 
-    callers = Callers(directory, time)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ground:
+    """What the services of one workspace share."""
 
-    def close() -> None:
-        callers.close()
+    settings: Settings
+    clock: Clock
+    directory: Directory
+    stores: Stores
+    embedding: Embedding
+    model: LanguageModel | None
+    policies: Policies
+    workshop: MovableWorkshop
+    # Filled in when there are services to perform a step: some of them wake the engine, which runs the worker.
+    performers: dict[Step, Performer]
+    working: Working
+    engine: Engine
+    following: Following
+    callers: Callers
+    grouping: Grouping
+    second_person: SecondPerson
+
+    def close(self) -> None:
+        self.callers.close()
         # Whoever waits for the child is told so by its end, and gives its work back.
-        working.stop()
-        workshop.close()
-        following.close()
-        engine.close()
-        embedding.close()
-        if model is not None:
-            model.close()
-        stores.close()
-        directory.close()
+        self.working.stop()
+        self.workshop.close()
+        self.following.close()
+        self.engine.close()
+        self.embedding.close()
+        if self.model is not None:
+            self.model.close()
+        self.stores.close()
+        self.directory.close()
 
-    grouping = Grouping(embedding)
-    searching = Searching(stores, time, embedding, options=_ranking_options(chosen))
-    second_person = SecondPerson(directory)
-    writing = Writing(stores, policies, second_person, max_content=chosen.max_content_bytes)
-    reading = Reading(stores, time, searching.freshness)
-    artifacts = ArtifactRegistry(
-        stores,
-        time,
-        directory,
-        policies,
-        searching=searching,
-        writing=writing,
-        files=_workspace_files(chosen),
-        max_content=chosen.max_content_bytes,
+
+def _lay_ground(
+    settings: Settings,
+    *,
+    clock: Clock,
+    disk: Disk,
+    embedder: Embedder | None,
+    language_model: LanguageModel | None,
+) -> _Ground:
+    directory, stores = open_data_directory(settings.data, clock=clock, disk=disk, limit=settings.max_open_stores)
+    embedding = Embedding(stores, embedder or make_embedder(_embedding_options(settings)))
+    policies = Policies(directory)
+    performers: dict[Step, Performer] = {}
+    working = Working(stores, clock, performers, lease=timedelta(seconds=settings.lease_seconds))
+    return _Ground(
+        settings=settings,
+        clock=clock,
+        directory=directory,
+        stores=stores,
+        embedding=embedding,
+        model=language_model or make_language_model(_language_model_options(settings)),
+        policies=policies,
+        workshop=MovableWorkshop(_child_workshop),
+        performers=performers,
+        working=working,
+        engine=Engine(stores, clock, policies, working),
+        following=Following(stores),
+        callers=Callers(directory, clock),
+        grouping=Grouping(embedding),
+        second_person=SecondPerson(directory),
     )
-    episodes = Episodes(stores, time, policies, searching, grouping, max_content=chosen.max_content_bytes)
-    reviewing = Reviewing(stores, time, policies, second_person, searching.freshness)
-    member = MemberServices(
+
+
+def _child_workshop() -> Workshop:
+    from mycel.engine.workshop.child_workshop import ChildWorkshop
+
+    return ChildWorkshop()
+
+
+def _member_services(ground: _Ground) -> MemberServices:
+    settings, stores, clock, policies = ground.settings, ground.stores, ground.clock, ground.policies
+    directory, wake, most = ground.directory, ground.engine.wake, settings.max_content_bytes
+    searching = Searching(stores, clock, ground.embedding, options=_ranking_options(settings))
+    writing = Writing(stores, policies, ground.second_person, max_content=most)
+    reading = Reading(stores, clock, searching.freshness)
+    files = _workspace_files(settings)
+    artifacts = ArtifactRegistry(
+        stores, clock, directory, policies, searching=searching, writing=writing, files=files, max_content=most
+    )
+    episodes = Episodes(stores, clock, policies, searching, ground.grouping, max_content=most)
+    reviewing = Reviewing(stores, clock, policies, ground.second_person, searching.freshness)
+    quiet = timedelta(seconds=settings.session_quiet_seconds)
+    return MemberServices(
         writing=writing,
         relating=Relating(stores),
         reading=reading,
         searching=searching,
         explaining=Explaining(searching),
-        context=Context(searching, stores, time, author_share=chosen.author_share),
-        catalogue=Catalogue(stores, time, policies),
+        context=Context(searching, stores, clock, author_share=settings.author_share),
+        catalogue=Catalogue(stores, clock, policies),
         changes=Changes(stores),
-        following=following,
-        capture=Capture(
-            stores, time, policies, wake=engine.wake, quiet=timedelta(seconds=chosen.session_quiet_seconds)
-        ),
-        tasks=Tasks(stores, time, policies, artifacts, wake=engine.wake, max_content=chosen.max_content_bytes),
-        files=Files(stores, time, directory, policies, wake=engine.wake, folders=_memory_folders(chosen)),
+        following=ground.following,
+        capture=Capture(stores, clock, policies, wake=wake, quiet=quiet),
+        tasks=Tasks(stores, clock, policies, artifacts, wake=wake, max_content=most),
+        files=Files(stores, clock, directory, policies, wake=wake, folders=_memory_folders(settings)),
         episodes=episodes,
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
-        consolidating=Consolidating(stores, time, policies, embedding, workshop=workshop),
-        teaching=Teaching(stores, directory, policies, max_content=chosen.max_content_bytes),
-        cascading=Cascading(stores, directory, wake=engine.wake),
+        consolidating=Consolidating(stores, clock, policies, ground.embedding, workshop=ground.workshop),
+        teaching=Teaching(stores, directory, policies, max_content=most),
+        cascading=Cascading(stores, directory, wake=wake),
         policies=policies,
-        knowledge=Knowledge(stores, writing, reading, searching, second_person),
-        importing=Importing(stores, time, policies, writing),
+        knowledge=Knowledge(stores, writing, reading, searching, ground.second_person),
+        importing=Importing(stores, clock, policies, writing),
         artifacts=artifacts,
-        moving=Moving(stores, time, policies, writing),
+        moving=Moving(stores, clock, policies, writing),
     )
-    digesting = Digesting(directory, policies, workshop=workshop, model=model)
-    performers |= {
+
+
+def _performers(ground: _Ground, member: MemberServices) -> dict[Step, Performer]:
+    digesting = Digesting(ground.directory, ground.policies, workshop=ground.workshop, model=ground.model)
+    return {
         Step.SUMMARIZE: digesting,
         Step.EXTRACT: digesting,
         Step.INDEX: member.files,
         Step.CONSOLIDATE: member.consolidating,
-        Step.MAINTAIN: Maintaining(time, policies, Pruning(grouping)),
+        Step.MAINTAIN: Maintaining(ground.clock, ground.policies, Pruning(ground.grouping)),
         Step.DELIVER: member.cascading,
     }
-    try:
-        organisation = Organisation(directory)
-        organisation.prepare()
-        services = WorkspaceServices(
-            organisation=organisation,
-            tokens=Tokens(directory),
-            callers=callers,
-            upkeep=Upkeep(stores, directory, time, embedding, grouping, engine, workshop),
-            member=member,
-        )
-        return Workspace(services, close=close)
-    except MycelError:
-        close()
-        raise
 
 
 def describe_embedders(settings: Settings) -> list[Description]:
@@ -236,10 +287,8 @@ def _workspace_files(settings: Settings) -> WorkspaceFiles:
         roots = (Path.cwd(),) if settings.artifact_roots is None else settings.artifact_roots
     except FileNotFoundError:
         roots = ()
-    database = settings.data / WORKSPACE_FILE
-    own = [settings.data / name for name in (TEAMS_FOLDER, FILE_NAME, *SERVICE_FILES)]
-    own += [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
-    return WorkspaceFiles(roots, off_limits=own)
+    beside = [settings.data / name for name in (FILE_NAME, *SERVICE_FILES)]
+    return WorkspaceFiles(roots, off_limits=[*own_files(settings.data), *beside])
 
 
 def _ranking_options(settings: Settings) -> RankingOptions:

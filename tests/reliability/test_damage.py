@@ -111,7 +111,7 @@ class Door:
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Opens services, and closes them in the end."""
-    monkeypatch.setattr("mycel.app.CHECK_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("mycel.stores.sqlite.pool.CHECK_AFTER_SECONDS", 0.0)
     monkeypatch.setattr("mycel.stores.sqlite.database.LOOK_SECONDS", 0.0)
     monkeypatch.setattr("mycel.stores.sqlite.pool.BUSY_SECONDS", 0.1)
     left: list[Workspace] = []
@@ -282,7 +282,7 @@ def test_a_log_that_decays_under_the_service_is_told_after_a_kill(
     cut_short: Path, tmp_path: Path, opened: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The copy below must be that of one moment.
-    monkeypatch.setattr("mycel.app.CHECK_AFTER_SECONDS", None)
+    monkeypatch.setattr("mycel.stores.sqlite.pool.CHECK_AFTER_SECONDS", None)
     door = _in_use(cut_short, tmp_path, opened)
     damages.LOG[name](door.file)
     door.use()

@@ -28,7 +28,7 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def opening(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opening]:
     """Opens the workspace; what was opened before is closed."""
-    monkeypatch.setattr("mycel.app.CHECK_AFTER_SECONDS", None)
+    monkeypatch.setattr("mycel.stores.sqlite.pool.CHECK_AFTER_SECONDS", None)
     monkeypatch.setattr("mycel.stores.sqlite.database.LOOK_SECONDS", 0.0)
     left: list[Workspace] = []
 

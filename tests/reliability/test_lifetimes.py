@@ -164,7 +164,7 @@ def claim(store: Store) -> IngestionEvent | None:
 def waiting(store: Store) -> IngestionEvent:
     def add(transaction) -> IngestionEvent:
         event = team_event(transaction, Step.CONSOLIDATE)
-        transaction.add_event(event)
+        transaction.queue.add(event)
         return event
 
     return store.transact(add)
@@ -342,8 +342,8 @@ def test_a_step_that_was_given_up_by_a_wrong_clock_is_asked_for_again(squad: Squ
         from dataclasses import replace
 
         event = team_event(transaction, Step.MAINTAIN)
-        transaction.add_event(event)
-        transaction.replace_event(replace(event, state=EventState.DEAD, due_at=None))
+        transaction.queue.add(event)
+        transaction.queue.replace(replace(event, state=EventState.DEAD, due_at=None))
 
     write_while_set(squad, YEARS, lambda: store.transact(give_up))
     squad.workspace.maintain()

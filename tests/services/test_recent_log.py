@@ -123,7 +123,7 @@ class Team:
 
     def _link(self, link: Link, *, undo: bool) -> None:
         def work(transaction: Any) -> None:
-            origin = transaction.get(EVERYTHING, link.from_id, deleted=True)
+            origin = transaction.memories.get(EVERYTHING, link.from_id, deleted=True)
             (transaction.unlink if undo else transaction.link)(link, origin=origin)
 
         self.store.transact(work)

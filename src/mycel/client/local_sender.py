@@ -14,13 +14,12 @@ from urllib.parse import urlsplit
 
 from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent
 from mycel.errors import CLOSED, Unavailable
-from mycel.wire.proof import prove
+from mycel.wire.proof import STRANGER, prove
 
 if TYPE_CHECKING:
     from mycel.client.senders import Sender
 
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 60.0
-STRANGER = "something else answers at the address of the service: start it again, by any command"
 
 
 class LocalSender:

@@ -8,8 +8,7 @@ from typing import Any, cast
 import httpcore2
 import httpx2
 
-from mycel.client.local_sender import STRANGER
-from mycel.wire.proof import MAX_ANSWER_BYTES, Proving, proving
+from mycel.wire.proof import MAX_ANSWER_BYTES, STRANGER, Proving, proving
 
 
 class ProvedTransport(httpx2.HTTPTransport):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Protocol, TypeVar
 
-from mycel.domain.damage import Damage
+from mycel.contracts.file_care import Files
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.team import Member, Team, Token
@@ -68,10 +67,6 @@ class Directory(DirectoryReads, Protocol):
         """
         ...
 
-    def backup(self, target: Path) -> None: ...
-    def check(self) -> list[str]:
-        """As `Store.check`."""
-        ...
-
-    def damage(self) -> Damage | None: ...
+    @property
+    def files(self) -> Files: ...
     def close(self) -> None: ...

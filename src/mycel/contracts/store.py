@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
@@ -34,6 +33,7 @@ from mycel.contracts.episode_store import (
     RateReads,
     RateWrites,
 )
+from mycel.contracts.file_care import FileCare
 from mycel.contracts.memory_store import (
     LinkReads,
     LinkWrites,
@@ -74,42 +74,6 @@ class LogReads(Protocol):
 
     def changed_memories(self, *, after: int, limit: int) -> tuple[list[int], int]:
         """Numbers of the memories changed after a sequence, and the sequence reached."""
-        ...
-
-
-class FileCare(Protocol):
-    """What only a store on files can do, and needs."""
-
-    def scrub(self) -> int:
-        """Removes the bytes of purged memories from the files; returns how many receipts that settled."""
-        ...
-
-    def backup(self, target: Path) -> None:
-        """A consistent copy while readers and writers go on."""
-        ...
-
-    def check(self) -> list[str]:
-        """Full integrity check; what is wrong, in words, or nothing.
-
-        Damage turns the store read-only; one that is found sound is written again.
-        """
-        ...
-
-    def damage(self) -> Damage | None:
-        """What is known to be wrong with the files, as they are now."""
-        ...
-
-    @property
-    def is_damaged(self) -> bool:
-        """The same as far as it is known already; costs nothing."""
-        ...
-
-    def is_readable(self) -> bool:
-        """Whether there is anything to read: not where a store was and is gone."""
-        ...
-
-    def save_index(self, model: str, *, dimensions: int) -> None:
-        """Keeps what makes the first search after the next opening fast."""
         ...
 
 

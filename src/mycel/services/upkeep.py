@@ -21,9 +21,6 @@ from mycel.services.embeddings import Embedding, Report
 from mycel.services.maintenance import RECALLS_KEPT, forget_recalls
 from mycel.services.scheduler import Engine
 
-# What a check calls the workspace's own database; no team can have this name.
-WORKSPACE = "workspace.sqlite"
-
 
 class Upkeep:
     def __init__(
@@ -107,13 +104,10 @@ class Upkeep:
         if damages:
             # A copy that lacks a team, or has its damage, must not be taken for a backup.
             raise StoreDamaged(damages[0].message)
-        copies = [folder / WORKSPACE]
-        self._directory.backup(copies[0])
+        copies = [self._directory.files.backup(folder)]
         for team in self._stores.teams_with_store():
-            copy = folder / "teams" / team / "memory.sqlite"
             with self._stores.lease(team) as store:
-                store.files.backup(copy)
-            copies.append(copy)
+                copies.append(store.files.backup(folder))
         return copies
 
     def check(self, caller: Caller) -> dict[str, list[str]]:
@@ -121,7 +115,8 @@ class Upkeep:
         require_operator(caller)
         damaged = {damage.team for damage in self._stores.damages() if damage.team is not None}
         teams = sorted({*self._stores.teams_with_store(), *damaged})
-        found = {WORKSPACE: _problems(self._directory.check)}
+        own = self._directory.files
+        found = {own.name: _problems(own.check)}
         found |= {team: _problems(lambda team=team: self._check(team)) for team in teams}
         return {name: problems for name, problems in found.items() if problems}
 
@@ -131,7 +126,7 @@ class Upkeep:
 
     def find_damages(self) -> list[Damage]:
         """For whoever watches the service."""
-        own = self._directory.damage()
+        own = self._directory.files.damage()
         return [*([] if own is None else [own]), *self._stores.damages()]
 
     def store_is_damaged(self, team: TeamName) -> bool:

@@ -10,6 +10,13 @@ TEAMS_FOLDER = "teams"
 HOOKS_FOLDER = "hooks"
 
 
+def own_files(data: Path) -> list[Path]:
+    """What nobody but the stores may read or write."""
+    database = data / WORKSPACE_FILE
+    beside = [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
+    return [data / TEAMS_FOLDER, *beside]
+
+
 def is_unused(data: Path) -> bool:
     """Whether nothing was ever stored there. A workspace that is damaged, or of which a part is gone, is one."""
     is_folder = data.is_dir() or not data.exists()

@@ -257,10 +257,10 @@ class StoreRacing:
 
         with ThreadPoolExecutor(1) as pool:
             writing = pool.submit(write)
-            store.files.backup(tmp_path / "copies" / "copy.sqlite")
+            place = store.files.backup(tmp_path / "copies")
             stop.set()
             writing.result()
-        copy = reopen(tmp_path / "copies" / "copy.sqlite")
+        copy = reopen(place)
         assert copy.files.check() == []
         found, reached = copy.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=10_000)
         assert [entry.sequence for entry in found] == list(range(1, reached + 1))
@@ -271,33 +271,33 @@ class StoreRacing:
         self, store: Store, clock: ManualClock, tmp_path: Path
     ) -> None:
         store.transact(lambda transaction: None)
-        store.files.backup(tmp_path / "before.sqlite")
+        store.files.backup(tmp_path / "before")
         clock.move(timedelta(hours=1))
         memory = put(store)
         clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "with.sqlite")
+        store.files.backup(tmp_path / "with")
         clock.move(timedelta(hours=1))
         purge(store, memory.id)
         clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "unscrubbed.sqlite")
+        store.files.backup(tmp_path / "unscrubbed")
         clock.move(timedelta(hours=1))
         store.files.scrub()
         clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "after.sqlite")
+        store.files.backup(tmp_path / "after")
         receipt = store.memories.find_receipt(memory.id)
         assert receipt is not None
-        assert [Path(name).name for name in receipt.held_by_backups] == ["with.sqlite", "unscrubbed.sqlite"]
+        assert [Path(place).parent.name for place in receipt.held_by_backups] == ["with", "unscrubbed"]
 
     def test_a_receipt_names_its_backups_though_the_clock_stepped_back(
         self, store: Store, clock: ManualClock, tmp_path: Path
     ) -> None:
         memory = put(store)
         clock.move(timedelta(days=-3))
-        store.files.backup(tmp_path / "with.sqlite")
+        store.files.backup(tmp_path / "with")
         purge(store, memory.id)
         receipt = store.memories.find_receipt(memory.id)
         assert receipt is not None
-        assert [Path(name).name for name in receipt.held_by_backups] == ["with.sqlite"]
+        assert [Path(place).parent.name for place in receipt.held_by_backups] == ["with"]
 
     def test_a_busy_store_finds_nothing_wrong_with_itself(self, store: Store) -> None:
         for index in range(20):

@@ -24,6 +24,7 @@ except ImportError:
 PATH = "/health"
 CHALLENGE, PROOF = "challenge", "proof"
 LEAST_CHALLENGE, MOST_CHALLENGE = 32, 128
+STRANGER = "something else answers at the address of the service: start it again, by any command"
 MAX_ANSWER_BYTES = 16 * 1024
 _PURPOSE = b"mycel service"
 

@@ -30,7 +30,7 @@ from mycel.settings import Settings, load_settings
 from mycel.surfaces.agents.checks import check_queue, check_service
 from mycel.surfaces.cli.invocation import Invocation
 from mycel.surfaces.cli.main import build
-from mycel.surfaces.hooks import background_sender, command
+from mycel.surfaces.hooks import background_sender, command, delivery
 from mycel.surfaces.hooks.clock import Deadline, Unreachable
 from mycel.surfaces.hooks.delivery import Queue, Write
 from mycel.surfaces.hooks.environment import read_environment
@@ -168,7 +168,7 @@ def by_doctor(data: Path, _stranger: Stranger) -> None:
 
 
 def by_courier(data: Path, _stranger: Stranger) -> None:
-    for errand in (background_sender.START, background_sender.SEND):
+    for errand in (delivery.START, delivery.SEND):
         queue_a_write(data)
         with pytest.MonkeyPatch.context() as patch:
             # Also where it takes the service for started.

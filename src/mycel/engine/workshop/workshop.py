@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -55,15 +55,14 @@ class InlineWorkshop:
 class MovableWorkshop:
     """In this process until told to move out, for programs that others wait for."""
 
-    def __init__(self) -> None:
+    def __init__(self, outside: Callable[[], Workshop]) -> None:
         self._inside: Workshop = InlineWorkshop()
+        self._outside = outside
         self._current = self._inside
 
     def move_out(self) -> None:
         if self._current is self._inside:
-            from mycel.engine.workshop.child_workshop import ChildWorkshop
-
-            self._current = ChildWorkshop()
+            self._current = self._outside()
 
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         return self._current.extract(transcript, start=start)

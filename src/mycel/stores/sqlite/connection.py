@@ -22,13 +22,15 @@ BUSY_SECONDS = 20.0
 FIRST_SOUND_SQLITE = (3, 51, 3)
 
 
-def check_sqlite_version() -> None:
+def check_sqlite_version() -> str:
+    """The version in use, which is a sound one."""
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
     if version < FIRST_SOUND_SQLITE:
         raise Misconfigured(
             f"SQLite {apsw.sqlite_lib_version()} has a WAL corruption bug: install a newer apsw "
             f"(SQLite {'.'.join(map(str, FIRST_SOUND_SQLITE))} or later)"
         )
+    return apsw.sqlite_lib_version()
 
 
 def require_process(id: int) -> None:

@@ -21,6 +21,7 @@ from mycel.stores.sqlite import backup
 from mycel.stores.sqlite.condition import find_absence
 from mycel.stores.sqlite.database import Database, Disk, Records
 from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
+from mycel.stores.sqlite.session import OneConnection, Part, ReadSession, query
 
 ResultT = TypeVar("ResultT")
 
@@ -35,51 +36,56 @@ WITH RECURSIVE ended (id) AS (
 UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND id IN (SELECT id FROM ended)"""
 
 
-def find_team(connection: apsw.Connection, name: TeamName) -> Team | None:
-    row = connection.execute(f"{_TEAMS} WHERE name = ?", (name,)).fetchone()
-    return None if row is None else _team(row)
+class SqliteDirectoryReads(Part):
+    """See `contracts.directory.DirectoryReads`."""
+
+    @query
+    def find_team(self, connection: apsw.Connection, name: TeamName) -> Team | None:
+        row = connection.execute(f"{_TEAMS} WHERE name = ?", (name,)).fetchone()
+        return None if row is None else _team(row)
+
+    @query
+    def list_teams(self, connection: apsw.Connection) -> list[Team]:
+        return [_team(row) for row in connection.execute(f"{_TEAMS} ORDER BY name")]
+
+    @query
+    def find_policy(self, connection: apsw.Connection, team: TeamName) -> Policy:
+        row = connection.execute("SELECT policy FROM teams WHERE name = ?", (team,)).fetchone()
+        return Policy() if row is None or row[0] is None else changed_policy(Policy(), json.loads(row[0]))
+
+    @query
+    def find_member(self, connection: apsw.Connection, id: MemberId) -> Member | None:
+        row = connection.execute(f"{_MEMBERS} WHERE id = ?", (id,)).fetchone()
+        return None if row is None else _member(row)
+
+    @query
+    def list_members(self, connection: apsw.Connection, team: TeamName | None = None) -> list[Member]:
+        sql = f"{_MEMBERS} WHERE removed_at IS NULL AND team = ifnull(?, team) ORDER BY team, id"
+        return [_member(row) for row in connection.execute(sql, (team,))]
+
+    @query
+    def find_token(self, connection: apsw.Connection, secret_hash: str) -> Token | None:
+        row = connection.execute(f"{_ISSUED} WHERE secret_hash = ?", (secret_hash,)).fetchone()
+        return None if row is None else _token(row)
+
+    @query
+    def find_token_by_id(self, connection: apsw.Connection, id: str) -> Token | None:
+        row = connection.execute(f"{_ISSUED} WHERE id = ?", (id,)).fetchone()
+        return None if row is None else _token(row)
+
+    @query
+    def list_tokens(self, connection: apsw.Connection, member_id: MemberId | None = None) -> list[Token]:
+        sql = f"{_ISSUED} WHERE member_id = ifnull(?, member_id) ORDER BY id"
+        return [_token(row) for row in connection.execute(sql, (member_id,))]
 
 
-def list_teams(connection: apsw.Connection) -> list[Team]:
-    return [_team(row) for row in connection.execute(f"{_TEAMS} ORDER BY name")]
-
-
-def find_policy(connection: apsw.Connection, team: TeamName) -> Policy:
-    row = connection.execute("SELECT policy FROM teams WHERE name = ?", (team,)).fetchone()
-    return Policy() if row is None or row[0] is None else changed_policy(Policy(), json.loads(row[0]))
-
-
-def find_member(connection: apsw.Connection, id: MemberId) -> Member | None:
-    row = connection.execute(f"{_MEMBERS} WHERE id = ?", (id,)).fetchone()
-    return None if row is None else _member(row)
-
-
-def list_members(connection: apsw.Connection, team: TeamName | None = None) -> list[Member]:
-    sql = f"{_MEMBERS} WHERE removed_at IS NULL AND team = ifnull(?, team) ORDER BY team, id"
-    return [_member(row) for row in connection.execute(sql, (team,))]
-
-
-def find_token(connection: apsw.Connection, secret_hash: str) -> Token | None:
-    row = connection.execute(f"{_ISSUED} WHERE secret_hash = ?", (secret_hash,)).fetchone()
-    return None if row is None else _token(row)
-
-
-def find_token_by_id(connection: apsw.Connection, id: str) -> Token | None:
-    row = connection.execute(f"{_ISSUED} WHERE id = ?", (id,)).fetchone()
-    return None if row is None else _token(row)
-
-
-def list_tokens(connection: apsw.Connection, member_id: MemberId | None = None) -> list[Token]:
-    sql = f"{_ISSUED} WHERE member_id = ifnull(?, member_id) ORDER BY id"
-    return [_token(row) for row in connection.execute(sql, (member_id,))]
-
-
-class SqliteDirectoryTransaction:
+class SqliteDirectoryTransaction(SqliteDirectoryReads):
     """Reads here see the writes of the transaction."""
 
     def __init__(self, connection: apsw.Connection, *, clock: Clock) -> None:
+        super().__init__(OneConnection(connection, clock.now()))
         self._connection = connection
-        self.now: datetime = clock.now()
+        self.now: datetime = self.session.now
 
     def begin(self) -> None:
         self._connection.execute("SAVEPOINT operation")
@@ -94,27 +100,6 @@ class SqliteDirectoryTransaction:
     def finish(self) -> None:
         """Nothing is left for the end."""
 
-    def find_team(self, name: TeamName) -> Team | None:
-        return find_team(self._connection, name)
-
-    def list_teams(self) -> list[Team]:
-        return list_teams(self._connection)
-
-    def find_member(self, id: MemberId) -> Member | None:
-        return find_member(self._connection, id)
-
-    def list_members(self, team: TeamName | None = None) -> list[Member]:
-        return list_members(self._connection, team)
-
-    def find_token(self, secret_hash: str) -> Token | None:
-        return find_token(self._connection, secret_hash)
-
-    def find_token_by_id(self, id: str) -> Token | None:
-        return find_token_by_id(self._connection, id)
-
-    def list_tokens(self, member_id: MemberId | None = None) -> list[Token]:
-        return list_tokens(self._connection, member_id)
-
     def put_team(self, team: Team) -> None:
         self._connection.execute(
             """
@@ -122,9 +107,6 @@ class SqliteDirectoryTransaction:
             ON CONFLICT DO UPDATE SET parent = excluded.parent, created_at = excluded.created_at""",
             (team.name, team.parent, micros(team.created_at)),
         )
-
-    def find_policy(self, team: TeamName) -> Policy:
-        return find_policy(self._connection, team)
 
     def put_policy(self, team: TeamName, policy: Policy) -> None:
         text = json.dumps(policy_values(policy))
@@ -189,7 +171,7 @@ def _teams_with_store(connection: apsw.Connection) -> list[TeamName]:
     return [TeamName(team) for (team,) in connection.execute("SELECT team FROM stores ORDER BY team")]
 
 
-class SqliteDirectory:
+class SqliteDirectory(SqliteDirectoryReads):
     """See `contracts.directory.Directory`."""
 
     def __init__(self, path: Path, *, clock: Clock, disk: Disk, teams: Path | None = None) -> None:
@@ -202,6 +184,8 @@ class SqliteDirectory:
             disk=disk,
             records=Records(expected=lambda: teams is not None and _has_written_store(teams)),
         )
+        super().__init__(ReadSession(self._database, clock))
+        self.files = DatabaseFiles(self._database)
         self._revision = 0
         # Each connection counts what others have committed; a reader commits nothing, so it misses nothing.
         self._versions: WeakKeyDictionary[apsw.Connection, int] = WeakKeyDictionary()
@@ -209,30 +193,6 @@ class SqliteDirectory:
 
     def transact(self, work: Callable[[SqliteDirectoryTransaction], ResultT]) -> ResultT:
         return self._database.write(work)
-
-    def find_team(self, name: TeamName) -> Team | None:
-        return self._database.read(find_team, name)
-
-    def list_teams(self) -> list[Team]:
-        return self._database.read(list_teams)
-
-    def find_policy(self, team: TeamName) -> Policy:
-        return self._database.read(find_policy, team)
-
-    def find_member(self, id: MemberId) -> Member | None:
-        return self._database.read(find_member, id)
-
-    def list_members(self, team: TeamName | None = None) -> list[Member]:
-        return self._database.read(list_members, team)
-
-    def find_token(self, secret_hash: str) -> Token | None:
-        return self._database.read(find_token, secret_hash)
-
-    def find_token_by_id(self, id: str) -> Token | None:
-        return self._database.read(find_token_by_id, id)
-
-    def list_tokens(self, member_id: MemberId | None = None) -> list[Token]:
-        return self._database.read(list_tokens, member_id)
 
     def revision(self) -> int:
         return self._database.read(self._notice)
@@ -249,15 +209,6 @@ class SqliteDirectory:
     def forget_store(self, team: TeamName) -> None:
         self._database.write(lambda transaction: transaction.forget_store(team))
 
-    def damage(self) -> Damage | None:
-        return self._database.damage()
-
-    def check(self) -> list[str]:
-        return self._database.check(backup.find_file_damage)
-
-    def backup(self, target: Path) -> None:
-        self._database.read(backup.copy_to, target)
-
     def close(self) -> None:
         self._database.close()
 
@@ -268,6 +219,25 @@ class SqliteDirectory:
                 self._versions[connection] = version
                 self._revision += 1
             return self._revision
+
+
+class DatabaseFiles:
+    """See `contracts.file_care.Files`."""
+
+    def __init__(self, database: Database[SqliteDirectoryTransaction]) -> None:
+        self.name = database.path.name
+        self._database = database
+
+    def backup(self, folder: Path) -> Path:
+        target = folder / self.name
+        self._database.read(backup.copy_to, target)
+        return target
+
+    def check(self) -> list[str]:
+        return self._database.check(backup.find_file_damage)
+
+    def damage(self) -> Damage | None:
+        return self._database.damage()
 
 
 def _team(row: tuple[Any, ...]) -> Team:

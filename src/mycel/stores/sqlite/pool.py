@@ -16,13 +16,14 @@ from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import CLOSED, MycelError, Unavailable
+from mycel.stores.layout import TEAMS_FOLDER, WORKSPACE_FILE
 from mycel.stores.sqlite import damage_marker
 from mycel.stores.sqlite.abandoned import set_aside
-from mycel.stores.sqlite.checks import Checks
+from mycel.stores.sqlite.checks import CHECK_AFTER_SECONDS, Checks
 from mycel.stores.sqlite.condition import find_file_problem
-from mycel.stores.sqlite.connection import require_process
+from mycel.stores.sqlite.connection import check_sqlite_version, require_process
 from mycel.stores.sqlite.database import HANDLES_PER_FILE, Disk, Records
-from mycel.stores.sqlite.directory import list_stores
+from mycel.stores.sqlite.directory import SqliteDirectory, list_stores
 from mycel.stores.sqlite.repair import make_anew
 from mycel.stores.sqlite.store import INDEX_FILE, SqliteStore
 from mycel.stores.sqlite.watch import FileWatch, last_write
@@ -55,6 +56,17 @@ def open_limit() -> int:
     if soft == resource.RLIM_INFINITY:
         return MOST_OPEN
     return max(1, min(MOST_OPEN, soft // 2 // HANDLES_PER_FILE))
+
+
+def open_data_directory(
+    data: Path, *, clock: Clock, disk: Disk, limit: int | None = None
+) -> tuple[SqliteDirectory, SqliteStores]:
+    """Who belongs to the workspace, and the stores of its teams, each checked soon after it was opened."""
+    check_sqlite_version()
+    teams = data / TEAMS_FOLDER
+    directory = SqliteDirectory(data / WORKSPACE_FILE, clock=clock, disk=disk, teams=teams)
+    stores = SqliteStores(teams, clock=clock, disk=disk, limit=limit, made=directory, check_after=CHECK_AFTER_SECONDS)
+    return directory, stores
 
 
 class SqliteStores:

@@ -72,6 +72,23 @@ class ReadSession:
         return self._clock.now()
 
 
+class OneConnection:
+    """Every query on the same connection."""
+
+    def __init__(self, connection: apsw.Connection, now: datetime) -> None:
+        self._connection = connection
+        self.now = now
+
+    def run(
+        self,
+        work: Callable[Concatenate[apsw.Connection, ParamsT], ResultT],
+        /,
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        return work(self._connection, *args, **kwargs)
+
+
 class WriteSession:
     """Shared by the operations of one batch; the writer opens and ends the transaction around them.
 

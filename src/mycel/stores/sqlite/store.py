@@ -86,7 +86,7 @@ class SqliteStore:
         self.index = SqliteIndex(session, self._vectors)
         self.log = SqliteLog(session, database)
         self.recalls = SqliteRecalls(database, traces, team=team, clock=clock)
-        self.files = SqliteFiles(database, self._vectors, clock)
+        self.files = SqliteFiles(database, self._vectors, clock, name=team, place=path.relative_to(root))
 
     def transact(self, work: Callable[[SqliteTransaction], ResultT]) -> ResultT:
         return self._database.write(work)
@@ -99,12 +99,16 @@ class SqliteStore:
 
 
 class SqliteFiles:
-    """See `contracts.store.FileCare`."""
+    """See `contracts.file_care.FileCare`."""
 
-    def __init__(self, database: Database[SqliteTransaction], vectors: TeamVectors, clock: Clock) -> None:
+    def __init__(
+        self, database: Database[SqliteTransaction], vectors: TeamVectors, clock: Clock, *, name: str, place: Path
+    ) -> None:
+        self.name = name
         self._database = database
         self._vectors = vectors
         self._clock = clock
+        self._place = place
 
     def scrub(self) -> int:
         if not self._database.exists() or not self._database.read(receipts.needs_scrub):
@@ -112,12 +116,14 @@ class SqliteFiles:
         self._vectors.forget_file()
         return self._database.writer.exclusive(lambda connection: receipts.scrub(connection, now=self._clock.now()))
 
-    def backup(self, target: Path) -> None:
+    def backup(self, folder: Path) -> Path:
         # Known before it begins and until it ends: a memory purged meanwhile may or may not be in it.
+        target = folder / self._place
         location = str(target.resolve())
         self._database.write(lambda transaction: _begin_backup(transaction, location))
         self._database.read(backup.copy_to, target)
         self._database.write(lambda transaction: _end_backup(transaction, location))
+        return target
 
     def check(self, *, asked: bool = True) -> list[str]:
         return self._database.check(backup.find_damage, asked=asked)

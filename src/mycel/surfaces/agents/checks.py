@@ -87,15 +87,12 @@ def check_data(data: Path) -> Finding:
 
 
 def check_sqlite() -> Finding:
-    import apsw
-
     from mycel.stores.sqlite.connection import check_sqlite_version
 
     try:
-        check_sqlite_version()
+        return ok("sqlite", check_sqlite_version())
     except MycelError as error:
         return problem("sqlite", str(error), "install a newer apsw")
-    return ok("sqlite", apsw.sqlite_lib_version())
 
 
 def check_service(settings: Settings) -> tuple[Finding, Endpoint | None]:

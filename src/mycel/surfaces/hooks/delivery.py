@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
-from mycel.surfaces.hooks.environment import AUTO, HookSettings
-from mycel.surfaces.hooks.files import FOLDER, Log, locked, make_folder, sync_folder, write_whole
+from mycel.surfaces.hooks.environment import AUTO, HookSettings, child_environment
+from mycel.surfaces.hooks.files import FOLDER, OWNER_ONLY, Log, locked, make_folder, sync_folder, write_whole
 from mycel.surfaces.hooks.service import HERE, Caller, Service, destination, find_service
 from mycel.surfaces.hooks.transcript import TimeBucket, read_piece
 
@@ -147,6 +149,11 @@ def _size(path: Path) -> int:
 
 
 QUEUE, LOCK = "queue", "queue.lock"
+# The lock that the background sender holds, and when one was last sent to start a service.
+SENDER_LOCK, STAMP = "courier.lock", "courier.stamp"
+START, SEND = "start", "send"
+# A service that does not start is not started again before.
+REST_SECONDS = 15.0
 # What will never be taken, however often it is sent: wrong in itself, or with nothing in it to keep.
 _FINAL = frozenset({400, 404, 405, 409, 410, 413, 415, 422})
 # Less than this is not worth beginning with another write.
@@ -220,8 +227,6 @@ class Delivery:
         self._deadline.extend(_ANSWER_SECONDS)
 
     def _is_starting(self) -> bool:
-        from mycel.surfaces.hooks.background_sender import is_at_work
-
         return is_at_work(self._folder)
 
     def stage(self, writes: Sequence[Write]) -> None:
@@ -249,8 +254,6 @@ class Delivery:
             self._send_courier(starts_service=False)
 
     def _send_courier(self, *, starts_service: bool) -> None:
-        from mycel.surfaces.hooks.background_sender import dispatch
-
         dispatch(self._settings, self._caller, self._log, starts_service=starts_service)
 
     def _send_all(self, service: Service) -> bool:
@@ -291,3 +294,47 @@ class Delivery:
         if reply.status >= 300:
             self._log.debug(f"{entry.path} was answered {reply.status}: it will not be sent again")
         return True
+
+
+def is_at_work(folder: Path) -> bool:
+    """Whether a background sender is starting the service, or bringing it what waits."""
+    if not folder.exists():
+        return False
+    with locked(folder / SENDER_LOCK, Deadline(0)) as is_free:
+        return not is_free
+
+
+def dispatch(settings: HookSettings, caller: Caller, log: Log, *, starts_service: bool) -> None:
+    """Sends one, in a session of its own and with nothing of the agent's: its pipes end with the hook."""
+    folder = settings.data / FOLDER
+    make_folder(folder)
+    if is_at_work(folder) or (starts_service and not _is_due(folder)):
+        return
+    import subprocess
+
+    # Without -P a module of the folder it runs in could take the place of one that it imports.
+    command = [sys.executable, "-P", "-m", "mycel.surfaces.hooks.background_sender", str(settings.data.resolve())]
+    command += [START if starts_service else SEND]
+    try:
+        subprocess.Popen(
+            [*command, *([caller.member] if caller.member else [])],
+            cwd=settings.data,
+            env=child_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.write(f"nothing could be started: {type(error).__name__}")
+
+
+def _is_due(folder: Path) -> bool:
+    stamp = folder / STAMP
+    with suppress(OSError):
+        if abs(time.time() - stamp.stat().st_mtime) < REST_SECONDS:
+            return False
+    with suppress(OSError):
+        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT, OWNER_ONLY))
+        os.utime(stamp)
+    return True
