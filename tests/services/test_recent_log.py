@@ -124,7 +124,7 @@ class Team:
     def _link(self, link: Link, *, undo: bool) -> None:
         def work(transaction: Any) -> None:
             origin = transaction.memories.get(EVERYTHING, link.from_id, deleted=True)
-            (transaction.unlink if undo else transaction.link)(link, origin=origin)
+            (transaction.links.remove if undo else transaction.links.add)(link, origin=origin)
 
         self.store.transact(work)
 
