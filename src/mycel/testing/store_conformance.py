@@ -17,16 +17,32 @@ from __future__ import annotations
 import pytest
 
 from mycel.testing.clock import ManualClock
+from mycel.testing.store_archive import StoreArchive
 from mycel.testing.store_artifacts import StoreArtifacts
+from mycel.testing.store_episodes import StoreEpisodes
+from mycel.testing.store_erasure import StoreErasure
 from mycel.testing.store_log import StoreLog
 from mycel.testing.store_queue import StoreQueue
 from mycel.testing.store_racing import StoreRacing
 from mycel.testing.store_records import StoreRecords
 from mycel.testing.store_scopes import StoreScopes
+from mycel.testing.store_search import StoreSearch
 from mycel.testing.store_surroundings import StoreSurroundings
 
 
-class StoreConformance(StoreRecords, StoreSurroundings, StoreScopes, StoreLog, StoreArtifacts, StoreQueue, StoreRacing):
+class StoreConformance(
+    StoreRecords,
+    StoreSurroundings,
+    StoreScopes,
+    StoreLog,
+    StoreSearch,
+    StoreEpisodes,
+    StoreArtifacts,
+    StoreArchive,
+    StoreErasure,
+    StoreQueue,
+    StoreRacing,
+):
     """Every promise of `contracts.store`, one test each."""
 
     @pytest.fixture

@@ -311,8 +311,10 @@ class StoreQueue:
         kept = store.transact(lambda transaction: transaction.reports.find_footprint(ReportId(str(report.id))))
         assert kept == footprint
         undone = replace(report, undone_by=AUTHOR, undone_at=START, left=(shared.id,))
+        assert store.reports.undone_actions([shared.id]) == set()
         store.transact(lambda transaction: transaction.reports.mark_undone(undone))
         assert store.reports.find(ENGINE_SCOPE, report.id) == undone
+        assert store.reports.undone_actions([shared.id]) == {(ActionKind.MERGE, shared.id, None)}
 
     def test_contested_memories_are_settled_when_no_opponent_stands(self, store: Store) -> None:
         marked = {"metadata": with_marks({}, contested=True)}

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from mycel.domain.ids import SourceId
+from mycel.domain.memory import EvidenceRef
 from mycel.domain.source import BLANK
-from mycel.engine.purged_passages import REDACTED, blank_purged, blank_said, passages_in, recognisable, redacted
+from mycel.engine.purged_passages import (
+    REDACTED,
+    blank_evidence,
+    blank_purged,
+    blank_said,
+    passages_in,
+    quoted_passages,
+    recognisable,
+    redacted,
+    redacted_memory,
+)
+from mycel.testing.store_samples import sample
 
 SAID = "We decided to host the wiki in Bern, because of the law."
 KEY = bytes(16)
@@ -67,3 +80,51 @@ def test_words_that_everybody_says_are_not_a_passage() -> None:
 def test_a_passage_is_found_as_whole_words_only() -> None:
     text = "Her smart is long-winded talk. Smart is longer. Art is long!"
     assert blank_said(text, ["art is long"]) == text.replace("Art is long!", BLANK * len("Art is long!"))
+
+
+SOURCE = "aaaa bbbb cccc dddd"
+
+
+def evidence(start: int, end: int) -> EvidenceRef:
+    return EvidenceRef(SourceId("source-1"), start, end)
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "is_whole", "left"),
+    [
+        pytest.param(evidence(5, 9), [], False, "____ ____ ____ ____", id="it alone used the source"),
+        pytest.param(None, [], False, "____ ____ ____ ____", id="it alone used the source and quotes nothing"),
+        pytest.param(evidence(5, 9), [evidence(10, 14)], False, "aaaa ____ cccc dddd", id="others use it too"),
+        pytest.param(evidence(5, 9), [None], False, "aaaa ____ cccc dddd", id="others refer to all of it"),
+        pytest.param(None, [evidence(10, 14)], False, "aaaa bbbb cccc dddd", id="it quotes nothing of a shared one"),
+        pytest.param(
+            None, [evidence(10, 14), evidence(12, 16)], True, "____ ____ cccc d___", id="a report but what others quote"
+        ),
+    ],
+)
+def test_a_source_keeps_what_others_were_drawn_from(
+    own: EvidenceRef | None, others: list[EvidenceRef | None], is_whole: bool, left: str
+) -> None:
+    found = blank_evidence(SOURCE, [], evidence=own, others=others, is_whole=is_whole)
+    assert len(found) == len(SOURCE)
+    assert [a for a, b in zip(found, left, strict=True) if b not in "_ "] == [b for b in left if b not in "_ "]
+    assert all(a == BLANK for a, b in zip(found, left, strict=True) if b == "_")
+
+
+def test_a_memory_says_its_own_words_and_those_it_quotes() -> None:
+    text = "Hello. We keep the pin under the mat. Bye."
+    assert quoted_passages(text, None, "The pin is under the mat") == []
+    assert quoted_passages(text, evidence(7, 37), "The pin is there") == [
+        "We keep the pin under the mat.",
+        "The pin is there",
+    ]
+
+
+def test_a_summary_is_redacted_in_all_its_texts() -> None:
+    said = ["the pin is under the mat"]
+    told = "The pin is under the mat."
+    summary = sample(f"We met. {told}", title=told, summary=f"{told} We left.")
+    clean = redacted_memory(summary, said)
+    assert (clean.title, clean.summary) == (REDACTED, f"{REDACTED} We left.")
+    assert clean.content == f"We met. {REDACTED}"
+    assert redacted_memory(sample("We met."), said).content == "We met."
