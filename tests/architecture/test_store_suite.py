@@ -7,9 +7,11 @@ from typing import get_type_hints
 
 import pytest
 
-from mycel.contracts.store import Store, Transaction
+from mycel.contracts.directory import Directory, DirectoryTransaction
+from mycel.contracts.store import Store, Stores, Transaction, Watch
 
-WHOLE = {"store": Store, "transaction": Transaction}
+# What is asked directly, and what is asked by way of a part.
+WHOLE = (Directory, DirectoryTransaction, Stores, Watch, Store, Transaction)
 
 
 def parts_of(owner: type) -> dict[str, type]:
@@ -30,28 +32,27 @@ def methods_of(protocol: type) -> set[str]:
     }
 
 
-def promises() -> list[str]:
-    return sorted(
-        {
-            f"{part}.{method}"
-            for owner in WHOLE.values()
-            for part, kind in parts_of(owner).items()
-            for method in methods_of(kind)
-        }
-    )
+def promises() -> set[str]:
+    found = {
+        f"{part}.{method}" for owner in WHOLE for part, kind in parts_of(owner).items() for method in methods_of(kind)
+    }
+    return found | {method for owner in WHOLE for method in methods_of(owner) - set(parts_of(owner))}
 
 
 @pytest.fixture(scope="module")
 def asked(package: Path) -> set[str]:
-    """What the suite asks a part for: `store.memories.find` is `memories.find`."""
+    """What the suites ask for: `directory.find_team` is `find_team`, `store.memories.find` is `memories.find`."""
     found: set[str] = set()
-    for path in (package / "testing").glob("store_*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
-                found.add(f"{node.value.attr}.{node.attr}")
+    for path in (package / "testing").glob("*.py"):
+        if path.name.startswith(("store_", "directory_")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Attribute):
+                    found |= (
+                        {node.attr} if not isinstance(node.value, ast.Attribute) else {f"{node.value.attr}.{node.attr}"}
+                    )
     return found
 
 
 def test_the_suite_asks_for_every_promise(asked: set[str]) -> None:
-    missing = [promise for promise in promises() if promise not in asked]
+    missing = sorted(promises() - asked)
     assert missing == [], f"no suite of mycel.testing calls {missing}"
