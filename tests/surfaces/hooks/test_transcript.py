@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.engine.transcripts.session_growth import grown
 from mycel.surfaces.hooks import transcript as reading
-from mycel.surfaces.hooks.transcript import TimeBucket, has_words, new_stretch, read_piece
+from mycel.surfaces.hooks.transcript import FileRange, has_words, new_range, read_piece
 from tests.surfaces.hooks.hooking import said
 
 
-def pieces(stretch: TimeBucket) -> list[str]:
+def pieces(part: FileRange) -> list[str]:
     found: list[str] = []
-    while stretch.since < stretch.until:
-        piece = read_piece(stretch)
-        assert piece.end > stretch.since
-        stretch = stretch._replace(since=piece.end)
+    while part.since < part.until:
+        piece = read_piece(part)
+        assert piece.end > part.since
+        part = part._replace(since=piece.end)
         if piece.text:
             found.append(piece.text)
     return found
@@ -35,31 +35,31 @@ def test_pieces_give_the_text_that_the_whole_file_gives(
     lines = [said(role, f"Line {n} of é and 漢字.", id=str(n)) for n, role in enumerate(["user", "assistant"] * 20)]
     file = tmp_path / "t.jsonl"
     file.write_text("".join(lines) + '{"type": "user", "mess')
-    stretch = new_stretch(file, agent="claude-code", known=0)
+    part = new_range(file, agent="claude-code", known=0)
     whole = read_transcript("".join(lines))
     so_far = read_transcript("")
-    for piece in pieces(stretch):
+    for piece in pieces(part):
         so_far = grown(so_far, read_transcript(piece)) if so_far.text else read_transcript(piece)
     assert so_far.text == whole.text
-    assert stretch.until == len("".join(lines).encode())
+    assert part.until == len("".join(lines).encode())
 
 
 def test_one_line_of_codex_is_understood_by_itself(tmp_path: Path) -> None:
     message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}
     file = tmp_path / "rollout.jsonl"
     file.write_text(json.dumps({"type": "response_item", "payload": message}) + "\n")
-    (piece,) = pieces(new_stretch(file, agent="codex", known=0))
+    (piece,) = pieces(new_range(file, agent="codex", known=0))
     assert read_transcript(piece).text == "assistant: Done."
 
 
 def test_a_file_that_has_become_shorter_is_another_one(tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
     file.write_text(said("user", "New.", id="1"))
-    assert new_stretch(file, agent="claude-code", known=10_000).since == 0
+    assert new_range(file, agent="claude-code", known=10_000).since == 0
 
 
 def test_a_file_that_is_not_there_yet_says_nothing(tmp_path: Path) -> None:
-    assert pieces(new_stretch(tmp_path / "t.jsonl", agent="claude-code", known=0)) == []
+    assert pieces(new_range(tmp_path / "t.jsonl", agent="claude-code", known=0)) == []
 
 
 @pytest.mark.parametrize("in_ascii", [True, False])
@@ -77,7 +77,7 @@ def test_what_cannot_be_stored_does_not_cost_the_session(tmp_path: Path) -> None
     file.write_bytes(
         said("user", "Before.", id="1").encode() + b'{"type": "x\0\xff"}\n' + said("user", "After.", id="2").encode()
     )
-    (piece,) = pieces(new_stretch(file, agent="claude-code", known=0))
+    (piece,) = pieces(new_range(file, agent="claude-code", known=0))
     assert "\0" not in piece
     assert read_transcript(piece).text == "user: Before.\n\nuser: After."
 

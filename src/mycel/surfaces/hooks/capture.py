@@ -13,7 +13,7 @@ from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.hook_event import Happening, Message
 from mycel.surfaces.hooks.place import Place, memory_files
 from mycel.surfaces.hooks.session import Session
-from mycel.surfaces.hooks.transcript import TimeBucket, has_words, new_stretch
+from mycel.surfaces.hooks.transcript import FileRange, has_words, new_range
 
 SESSION, FILE, TASK = "/api/capture/session", "/api/memory/index", "/api/tasks/after"
 MAX_FILE_BYTES = 1024 * 1024
@@ -44,8 +44,8 @@ def session_writes(happened: Happening, place: Place, session: Session) -> list[
 def _of_transcript(happened: Happening, file: Path, session: Session) -> list[Write]:
     of_subagent = happened.kind == told.SUBAGENT_ENDED
     found = [
-        Write(SESSION, {}, stretch, may_repeat=of_subagent or not stretch.since)
-        for stretch in _stretches(file, happened.agent, session)
+        Write(SESSION, {}, part, may_repeat=of_subagent or not part.since)
+        for part in _ranges(file, happened.agent, session)
     ]
     if of_subagent and happened.last_words and not has_words(file, happened.last_words):
         said = without_private_messages([{"role": told.ASSISTANT, "content": happened.last_words}])
@@ -53,10 +53,10 @@ def _of_transcript(happened: Happening, file: Path, session: Session) -> list[Wr
     return found
 
 
-def _stretches(file: Path, agent: str, session: Session) -> list[TimeBucket]:
+def _ranges(file: Path, agent: str, session: Session) -> list[FileRange]:
     """What a hook was queueing when it ended comes first, exactly as it was: told twice like that, it is kept once."""
-    again = [TimeBucket(str(file), agent, *session.unfinished)] if session.unfinished else []
-    found = new_stretch(file, agent=agent, known=session.offset)
+    again = [FileRange(str(file), agent, *session.unfinished)] if session.unfinished else []
+    found = new_range(file, agent=agent, known=session.offset)
     if found.until == found.since:
         return again
     session.begin(found.since, found.until)

@@ -15,7 +15,7 @@ from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.environment import AUTO, HookSettings, child_environment
 from mycel.surfaces.hooks.files import FOLDER, OWNER_ONLY, Log, locked, make_folder, sync_folder, write_whole
 from mycel.surfaces.hooks.service import HERE, Caller, Service, destination, find_service
-from mycel.surfaces.hooks.transcript import TimeBucket, read_piece
+from mycel.surfaces.hooks.transcript import FileRange, read_piece
 
 MAX_FILES = 1000
 MAX_BYTES = 256 * 1024 * 1024
@@ -35,7 +35,7 @@ class Write(NamedTuple):
 
     path: str
     body: dict[str, Any]
-    transcript: TimeBucket | None = None
+    transcript: FileRange | None = None
     may_repeat: bool = False
 
 
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
     key: str
     to: str
     body: bytes
-    transcript: TimeBucket | None = None
+    transcript: FileRange | None = None
 
     def with_messages(self, text: str, *, is_last: bool) -> Entry | None:
         """To be sent for one piece of its transcript; whatever ends a session ends it with its last piece.
@@ -88,7 +88,7 @@ class Queue:
         sync_folder(self.folder)
         return self._make_room(names)
 
-    def advance(self, entry: Entry, rest: TimeBucket) -> Entry:
+    def advance(self, entry: Entry, rest: FileRange) -> Entry:
         """So much of a transcript is left. Lost by a power cut, more is told twice, and kept once."""
         further = entry._replace(transcript=rest)
         self._keep(further, durable=False)
@@ -100,8 +100,8 @@ class Queue:
             try:
                 head, _, body = file.read_bytes().partition(b"\n")
                 found = json.loads(head)
-                stretch = TimeBucket(*found["transcript"]) if found.get("transcript") else None
-                entry = Entry(file, str(found["path"]), str(found["key"]), str(found["to"]), body, stretch)
+                part = FileRange(*found["transcript"]) if found.get("transcript") else None
+                entry = Entry(file, str(found["path"]), str(found["key"]), str(found["to"]), body, part)
             except FileNotFoundError:
                 continue
             except (ValueError, KeyError, TypeError):
@@ -270,18 +270,18 @@ class Delivery:
         return True
 
     def _send_transcript(self, service: Service, entry: Entry) -> bool:
-        stretch = entry.transcript
-        while stretch is not None and stretch.since < stretch.until:
+        left = entry.transcript
+        while left is not None and left.since < left.until:
             try:
-                piece = read_piece(stretch)
+                piece = read_piece(left)
             except OSError:
                 self._log.write("a transcript is gone before it was captured")
                 return True
-            part = entry.with_messages(piece.text, is_last=piece.end >= stretch.until)
+            part = entry.with_messages(piece.text, is_last=piece.end >= left.until)
             if part is not None and not self._send(service, part):
                 return False
-            stretch = stretch._replace(since=piece.end)
-            entry = self.queue.advance(entry, stretch)
+            left = left._replace(since=piece.end)
+            entry = self.queue.advance(entry, left)
         return True
 
     def _send(self, service: Service, entry: Entry) -> bool:

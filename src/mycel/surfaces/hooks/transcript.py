@@ -28,7 +28,7 @@ _STRUCTURE = frozenset(
 )
 
 
-class TimeBucket(NamedTuple):
+class FileRange(NamedTuple):
     """Whole lines of a file, from one byte to another."""
 
     file: str
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
     end: int
 
 
-def new_stretch(file: Path, *, agent: str, known: int) -> TimeBucket:
+def new_range(file: Path, *, agent: str, known: int) -> FileRange:
     """What was written since; the last line may still be being written. A file that has shrunk is another one."""
     try:
         with file.open("rb") as opened:
@@ -54,7 +54,7 @@ def new_stretch(file: Path, *, agent: str, known: int) -> TimeBucket:
     except FileNotFoundError:
         # An agent may tell of a session before it has written anything down.
         since = until = known
-    return TimeBucket(str(file), agent, since, until)
+    return FileRange(str(file), agent, since, until)
 
 
 def has_words(file: Path, words: str) -> bool:
@@ -69,22 +69,22 @@ def has_words(file: Path, words: str) -> bool:
     return any(form.encode("utf-8", "replace") in raw for form in forms)
 
 
-def read_piece(stretch: TimeBucket) -> Piece:
-    """The first piece of a stretch. `OSError` when the file is gone."""
-    with Path(stretch.file).open("rb") as opened:
-        opened.seek(stretch.since)
-        raw = opened.read(min(PIECE_BYTES, stretch.until - stretch.since))
+def read_piece(part: FileRange) -> Piece:
+    """The first piece of a part. `OSError` when the file is gone."""
+    with Path(part.file).open("rb") as opened:
+        opened.seek(part.since)
+        raw = opened.read(min(PIECE_BYTES, part.until - part.since))
         cut = raw.rfind(b"\n") + 1
         if not cut:
-            rest = opened.readline(min(MOST_OF_LINE, stretch.until - stretch.since - len(raw)))
+            rest = opened.readline(min(MOST_OF_LINE, part.until - part.since - len(raw)))
             raw += rest
             cut = len(raw)
-    end = stretch.since + cut
+    end = part.since + cut
     if not raw[:cut].endswith(b"\n"):
         return Piece("", end)
     # Neither can be stored; what a tool printed is not worth losing the session for.
     text = _without_private(raw[:cut].decode("utf-8", "replace").replace("\0", "\ufffd"))
-    lead = _SAYING_NOTHING.get(stretch.agent, _SAYING_NOTHING_BY_DEFAULT)
+    lead = _SAYING_NOTHING.get(part.agent, _SAYING_NOTHING_BY_DEFAULT)
     return Piece(lead + text if text.strip() else "", end)
 
 
