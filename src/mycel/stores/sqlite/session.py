@@ -158,5 +158,5 @@ class WritingPart(Part):
     """A part that leaves writes for the end of the batch, or needs its moment."""
 
     def __init__(self, batch: WriteSession) -> None:
-        super().__init__(batch)
-        self.batch = batch
+        # Without the way by `super`: every transaction makes all of its parts.
+        self.session = self.batch = batch
