@@ -1,4 +1,4 @@
-"""What every store promises about searching by meaning, neighbours, the past, and the log of recalls."""
+"""What every store promises about searching: by words, by meaning, neighbours, the past, and the log of recalls."""
 
 # ruff: noqa: S101 - a suite for pytest is made of assertions
 
@@ -6,15 +6,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from mycel.contracts.store import Store
 from mycel.domain.embedding import Backlog, Embedded, Passage
 from mycel.domain.ids import MemoryId, RecallId, SourceId, new_id
+from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import Memory, Scope, SourceRef, Visibility
 from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.recall import Hit, LoggedRecall, Recall
+from mycel.domain.team import Role
 from mycel.testing.store_samples import (
     ANY_STATUS,
     AUTHOR,
@@ -24,9 +28,12 @@ from mycel.testing.store_samples import (
     TEAMMATE,
     change,
     delete,
+    found_by_plan,
+    found_by_word,
     purge,
     put,
     reader,
+    restore,
 )
 
 if TYPE_CHECKING:
@@ -93,6 +100,111 @@ def a_recall(store: Store, *found: Memory, query: str = "heron") -> Recall:
 
 class StoreSearch:
     """Needs the fixture `store`."""
+
+    def test_words_follow_every_write(self, store: Store) -> None:
+        memory = put(store, "the heron")
+        assert found_by_word(store, "heron") == {memory.id}
+        change(store, memory.id, content="the stork", title="bird", tags=("tagword",), summary="sumword")
+        assert found_by_word(store, "heron") == set()
+        for word in ("stork", "bird", "tagword", "sumword"):
+            assert found_by_word(store, word) == {memory.id}
+        delete(store, memory.id)
+        assert found_by_word(store, "stork") == set()
+        restore(store, memory.id)
+        assert found_by_word(store, "stork") == {memory.id}
+        assert store.index.word_frequencies(reader(), ["stork", "heron"])[0] == {"stork": 1, "heron": 0}
+        purge(store, memory.id)
+        assert found_by_word(store, "stork") == set()
+        assert store.index.word_frequencies(reader(), ["stork"]) == ({"stork": 0}, 0)
+
+    def test_words_are_counted_as_they_stand_now_among_what_the_scope_sees(self, store: Store) -> None:
+        mine, other, memory = reader(), reader(TEAMMATE), put(store, "heron")
+
+        def counts() -> list[tuple[int, int]]:
+            found = (store.index.word_frequencies(scope, ["heron"]) for scope in (mine, other))
+            return [(frequencies["heron"], documents) for frequencies, documents in found]
+
+        assert counts() == [(1, 1), (1, 1)]
+        hidden = put(store, "heron", visibility=Visibility.PRIVATE)
+        assert counts() == [(2, 2), (1, 1)]
+        change(store, memory.id, visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,))
+        assert counts() == [(2, 2), (0, 0)]
+        change(store, memory.id, title="stork", content="stork", visibility=Visibility.TEAM, allowed_roles=())
+        change(store, hidden.id, visibility=Visibility.TEAM)
+        assert counts() == [(1, 2), (1, 2)]
+        delete(store, hidden.id)
+        assert counts() == [(0, 1), (0, 1)]
+        restore(store, hidden.id)
+        purge(store, memory.id)
+        assert counts() == [(1, 1), (1, 1)]
+
+    @pytest.mark.parametrize("hidden", [{"visibility": Visibility.PRIVATE}, {"visibility": Visibility.TEAM}])
+    def test_the_score_of_a_match_is_that_of_a_store_without_what_is_hidden_or_gone(
+        self, store: Store, hidden: dict[str, Any]
+    ) -> None:
+        own = {"agent_id": TEAMMATE, "visibility": Visibility.PRIVATE}
+        for text in ("grey heron on the lake", "a stork", "heron and stork and heron again"):
+            put(store, text)
+            put(store, f"my {text}", **own)
+        plans = [
+            Plan((("heron",),)),
+            Plan((("heron",),), ranking=("stork", "lake")),
+            Plan((), phrases=(("grey", "heron"),)),
+        ]
+
+        def found() -> list[object]:
+            return [store.index.search_words(reader(TEAMMATE), plan, filters=ANY_STATUS, limit=9) for plan in plans]
+
+        before = found()
+        gone = put(store, "heron heron lake " * 20, **hidden)
+        if hidden["visibility"] is Visibility.TEAM:
+            assert found() != before
+            delete(store, gone.id)
+        assert found() == before
+        purge(store, gone.id)
+        assert found() == before
+
+    def test_own_restricted_memories_are_ranked_as_shared_ones_are(self, store: Store) -> None:
+        texts = [f"{'heron ' * (1 + index % 3)} by lake {index} {'reed ' * index}" for index in range(9)]
+        for text in (*texts, "a stork", "a crane", "an ibis" * 3):
+            put(store, text)
+        for text in texts:
+            put(store, text, visibility=Visibility.PRIVATE)
+        plan = Plan((("heron",),), ranking=("reed",))
+        found = store.index.search_words(reader(), plan, filters=ANY_STATUS, limit=18)
+        order = [match.number for match in found]
+        first = min(order)
+        shared = [number - first for number in order if number < first + 9]
+        restricted = [number - first - 12 for number in order if number >= first + 9]
+        assert shared == restricted
+
+    def test_finds_rows_with_every_term_of_an_anchor_and_phrases_as_adjacent_words(self, store: Store) -> None:
+        both = put(store, "grey heron")
+        put(store, "grey stork")
+        apart = put(store, "heron grey")
+
+        def ids(plan: Plan) -> set[MemoryId]:
+            return set(found_by_plan(store, plan))
+
+        assert ids(Plan((("grey", "heron"),))) == {both.id, apart.id}
+        assert ids(Plan((("absent",),), phrases=(("grey", "heron"),))) == {both.id}
+        assert ids(Plan(())) == set()
+
+    @pytest.mark.parametrize("hidden", [{"visibility": Visibility.PRIVATE}, {"path": "/elsewhere"}])
+    def test_scope_and_filters_apply_before_the_limit_of_a_search(self, store: Store, hidden: dict[str, Any]) -> None:
+        mine = put(store, "some longer text that mentions the heron once", path="/here", agent_id=TEAMMATE)
+        for _ in range(20):
+            put(store, "heron heron heron", **hidden)
+        found = found_by_plan(store, Plan((("heron",),)), reader(TEAMMATE), filters=Filters(path="/here"), limit=1)
+        assert found == [mine.id]
+
+    def test_better_matches_come_first(self, store: Store) -> None:
+        put(store, "a long text about many other birds, with one heron somewhere in it", title="birds")
+        best = put(store, "heron", title="heron")
+        plan = Plan((("heron",),))
+        assert found_by_plan(store, plan)[0] == best.id
+        first, second = store.index.search_words(reader(), plan, filters=ANY_STATUS, limit=2)
+        assert first.score > second.score
 
     def test_a_memory_is_found_by_meaning_once_it_is_embedded(self, store: Store) -> None:
         heron, otter = put(store, "heron"), put(store, "otter")

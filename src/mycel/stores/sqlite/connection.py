@@ -1,4 +1,4 @@
-"""Opens SQLite connections with the settings that make an acknowledged write durable."""
+"""Opens SQLite connections with the settings that make an acknowledged write durable; migrates."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ import random
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from mycel.errors import Misconfigured
+from mycel.retrieval.analysis import index_text
+from mycel.stores.migrate import Migration, pending
 from mycel.stores.sqlite import bm25_function
 
 # A disk that is flushing gigabytes of somebody else can take seconds for one sync.
 BUSY_SECONDS = 20.0
 # 3.7.0 to 3.51.2 can corrupt a database when a WAL is reset under load: sqlite.org/wal.html.
 FIRST_SOUND_SQLITE = (3, 51, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """How files are reached; tests put a recording VFS or a weaker promise underneath."""
+
+    vfs: str | None = None
+    synchronous: str = "FULL"
 
 
 def check_sqlite_version() -> str:
@@ -141,3 +152,26 @@ class _Patience:
             return False
         time.sleep(random.uniform(0.0005, 0.005))  # noqa: S311 - spreads waiters, guards nothing
         return True
+
+
+def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
+    """All steps or none, whatever kills it: nobody ever meets a store that is half made."""
+    if not pending(steps, schema_version(connection)):
+        return
+    # For steps that index texts anew.
+    connection.create_scalar_function("index_text", index_text, 1, deterministic=True)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster while this one waited for the lock.
+        for step in pending(steps, schema_version(connection)):
+            connection.execute(step.sql)
+            connection.execute(f"PRAGMA user_version = {step.number:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def schema_version(connection: apsw.Connection) -> int:
+    return connection.pragma("user_version")

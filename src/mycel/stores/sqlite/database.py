@@ -16,11 +16,11 @@ import apsw
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import MycelError, Unavailable
-from mycel.retrieval.analysis import index_text
-from mycel.stores.migrate import Migration, migrations, pending
+from mycel.stores.migrate import migrations, pending
 from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.abandoned import Abandoned
 from mycel.stores.sqlite.condition import MALFORMED, NO_DATABASE, UNMADE, Condition, find_absence
+from mycel.stores.sqlite.connection import Disk, migrate, schema_version
 from mycel.stores.sqlite.faults import DAMAGE, translate
 from mycel.stores.sqlite.file_guard import FileGuard, Kind
 from mycel.stores.sqlite.folders import folders_of, make_file, sync_folders
@@ -50,14 +50,6 @@ LOOK_SECONDS = 1.0
 TRUST_SECONDS = 0.02
 # Queries under way have so long to come to their end when the files under them have been moved.
 LEAVE_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Disk:
-    """How files are reached; tests put a recording VFS or a weaker promise underneath."""
-
-    vfs: str | None = None
-    synchronous: str = "FULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +222,7 @@ class Database(Generic[TxT]):
     def _find_cut(self, connection: apsw.Connection) -> str | None:
         """VACUUM and checkpoints make files shorter too; they leave none shorter than its pages."""
         page_size, pages = connection.pragma("page_size"), connection.pragma("page_count")
-        if not _schema_version(connection):
+        if not schema_version(connection):
             return "its file was emptied"
         if is_cut(self._beside("-wal"), known=count_frames(connection), page_size=page_size):
             return CUT
@@ -285,7 +277,7 @@ class Database(Generic[TxT]):
             try:
                 # Closing the only connection would write the log into the file, which only those who use it should.
                 reader.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-                version = _schema_version(reader)
+                version = schema_version(reader)
                 self._examine_log(reader, before)
                 return version
             finally:
@@ -318,7 +310,7 @@ class Database(Generic[TxT]):
         connection = self._open_reader()
         try:
             # The first read makes the files beside the database.
-            _schema_version(connection)
+            schema_version(connection)
             self._remember(connection)
         except BaseException:
             connection.close()
@@ -395,35 +387,12 @@ class Database(Generic[TxT]):
     def _lacks_tables(self) -> bool:
         """What our own statements name is there in every file but one that was emptied."""
         try:
-            return self.inspect(_schema_version) == 0
+            return self.inspect(schema_version) == 0
         except apsw.Error:
             return True
-
-
-def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
-    """All steps or none, whatever kills it: nobody ever meets a store that is half made."""
-    if not pending(steps, _schema_version(connection)):
-        return
-    # For steps that index texts anew.
-    connection.create_scalar_function("index_text", index_text, 1, deterministic=True)
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Another process may have been faster while this one waited for the lock.
-        for step in pending(steps, _schema_version(connection)):
-            connection.execute(step.sql)
-            connection.execute(f"PRAGMA user_version = {step.number:d}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _words_for(error: Exception) -> str:
     if isinstance(error, apsw.SQLError):
         return UNMADE
     return NO_DATABASE if isinstance(error, apsw.NotADBError) else MALFORMED
-
-
-def _schema_version(connection: apsw.Connection) -> int:
-    return connection.pragma("user_version")
