@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from platformdirs import user_data_path
 
+from mycel.domain import defaults
 from mycel.errors import Misconfigured
 
 FILE_NAME = "mycel.toml"
@@ -51,8 +52,8 @@ class Settings:
     url: str | None = None
     token: str | None = field(default=None, repr=False)
     # `auto` goes through the service of the data directory and starts it when needed, `off` works on the files.
-    daemon: str = "auto"
-    log_level: str = "info"
+    daemon: str = defaults.DAEMON
+    log_level: str = defaults.LOG_LEVEL
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     requests_per_second: float = 1000.0
@@ -83,13 +84,13 @@ class Settings:
     llm_key: str | None = field(default=None, repr=False)
     session_quiet_seconds: float = 300.0
     lease_seconds: float = 30.0
-    personal_memory_folder: str = "/workspace/personal/memory"
-    shared_memory_folder: str = "/workspace/shared/memory"
+    personal_memory_folder: str = defaults.PERSONAL_MEMORY_FOLDER
+    shared_memory_folder: str = defaults.SHARED_MEMORY_FOLDER
     # What the hooks of coding agents do: both, one half or nothing.
-    hooks: str = "on"
-    hook_relevance: float = 0.6
-    hook_seconds: float = 0.25
-    hook_start_seconds: float = 5.0
+    hooks: str = defaults.HOOKS
+    hook_relevance: float = defaults.HOOK_RELEVANCE
+    hook_seconds: float = defaults.HOOK_SECONDS
+    hook_start_seconds: float = defaults.HOOK_START_SECONDS
     # None where nobody has said: a program then uses the folder it runs in, a service none.
     artifact_roots: tuple[Path, ...] | None = None
     recency_half_life_days: float = 14.0

@@ -25,7 +25,14 @@ HEAVY = {"dataclasses", "inspect", "asyncio", "http.client", "email", "ssl", "su
 # Of ours, what a hook may take beside its own package.
 OWN = {
     *("mycel", "mycel.errors", "mycel.surfaces", "mycel.surfaces.entry"),
-    *("mycel.domain", "mycel.domain.author_share", "mycel.domain.envelope", "mycel.wire", "mycel.wire.proof"),
+    *(
+        "mycel.domain",
+        "mycel.domain.author_share",
+        "mycel.domain.defaults",
+        "mycel.domain.envelope",
+        "mycel.wire",
+        "mycel.wire.proof",
+    ),
     *("mycel.engine", "mycel.engine.transcripts", "mycel.engine.transcripts.privacy"),
 }
 

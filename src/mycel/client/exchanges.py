@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from mycel.domain.query import Page
 from mycel.errors import InvalidInput, MycelError, StoreDamaged, Unavailable
-from mycel.wire.operations import CURSOR, IDEMPOTENCY, Operation
+from mycel.wire.operations import CURSOR, IDEMPOTENCY, Operation, Repeat
 from mycel.wire.problems import error_of
 from mycel.wire.queries import write_argument
 from mycel.wire.reading import read_text
@@ -24,27 +24,6 @@ from mycel.wire.shapes import plain
 
 TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
-# What may be sent twice without an idempotency key: it reads, or the second time changes nothing.
-_REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
-_REPEATABLE_NAMES = frozenset(
-    {
-        *("search", "knowledge.search", "context_for", "before_task", "link", "rate", "restore", "artifacts.verify"),
-        *("capture_session", "capture_conversation", "summarize_thread", "index_file", "complete_task", "fail_task"),
-        *("after_task", "projects.register", "repos.register", "views.save", "knowledge.arbitrate", "sources.retry"),
-        "artifacts.register",
-        *(
-            "workspace.add_team",
-            "workspace.add_member",
-            "workspace.revoke_token",
-            "workspace.re_embed",
-            "artifacts.register",
-        ),
-        *("workspace.run_pending", "workspace.maintain", "workspace.scrub", "workspace.check"),
-    }
-)
-
-# Sent twice they would be two: a key of ours tells the second from another.
-_KEYED = frozenset({"save", "update", "episodes.log", "knowledge.upsert"})
 
 
 class Sent(NamedTuple):
@@ -85,9 +64,9 @@ Exchange = Generator[Sent | Pause, Received | Failed | None, Any]
 def exchange(operation: Operation, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> Exchange:
     """Tries again where that is safe: what was not reached, was too busy, or can be told from a second time."""
     given = dict(arguments)
-    if operation.name in _KEYED and given.get(IDEMPOTENCY) is None:
+    if operation.repeat is Repeat.KEYED and given.get(IDEMPOTENCY) is None:
         given[IDEMPOTENCY] = str(uuid.uuid4())
-    repeatable = operation.method in _REPEATABLE or operation.name in _REPEATABLE_NAMES or IDEMPOTENCY in given
+    repeatable = operation.repeat is Repeat.SAFE or IDEMPOTENCY in given
     came = yield from attempts(_request(operation, given, headers), repeatable=repeatable)
     return _result(operation, came)
 

@@ -24,7 +24,7 @@ from mycel.domain.query import Folder, Page, Tree
 from mycel.domain.team import IssuedToken, Token, Trust
 from mycel.wire.operations import Operation
 from mycel.wire.schemas import NULL, Schema, ref
-from mycel.wire.shapes import ARTIFACT, EPISODE, KNOWLEDGE, RENAMED, SUCCESS_RATE, Knowledge, left_out
+from mycel.wire.shapes import ARTIFACT, EPISODE, KNOWLEDGE, RENAMED, SUCCESS_RATE, Knowledge, json_names, left_out
 
 _ID: Schema = {"type": "string", "format": "uuid"}
 _PLAIN: Mapping[Any, Schema] = {
@@ -106,13 +106,14 @@ class Answers:
         raise TypeError(f"{kind} has no schema")
 
     def _dataclass(self, kind: Any) -> Schema:
-        hints, renamed, absent = get_type_hints(kind), RENAMED.get(kind, {}), left_out(kind)
-        found = {renamed.get(field.name, field.name): self.schema(hints[field.name]) for field in fields(kind)}
+        hints, absent = get_type_hints(kind), left_out(kind)
+        shown = json_names([field.name for field in fields(kind)], RENAMED.get(kind, {}))
+        found = {name: self.schema(hints[field]) for name, field in shown.items()}
         return _object({name: _ID if name in absent else one for name, one in found.items()}, absent)
 
     def properties(self, kind: Any, names: Sequence[str]) -> Schema:
         """Of what an object shows by properties."""
-        return _object({name: self.schema(_hint(kind, name)) for name in names})
+        return _object({name: self.schema(_hint(kind, field)) for name, field in json_names(names).items()})
 
     def bundle(self) -> Schema:
         found = self._dataclass(ContextBundle)

@@ -11,6 +11,7 @@ import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -33,14 +34,40 @@ PARTS: Mapping[str, type] = {
 IDEMPOTENCY = "idempotency_key"
 EXPECTED = "expected_version"
 CURSOR = "cursor"
-# What reads though its arguments stand in a body.
-_READING = frozenset({"search", "knowledge.search", "context_for", "before_task", "artifacts.verify"})
 _IN_PATH = re.compile(r"\{(\w+)\}")
+
+
+class Effect(StrEnum):
+    READS = "reads"
+    ADDS = "adds"
+    CHANGES = "changes"
+    REMOVES = "removes"
+
+
+class Repeat(StrEnum):
+    """Whether a caller that got no answer may send the same again."""
+
+    # It reads, or the second time changes nothing.
+    SAFE = "safe"
+    # Sent twice they would be two: a key tells the second from another.
+    KEYED = "keyed"
+    # The second time is refused, or done again.
+    NEVER = "never"
+
+
+_USUAL: Mapping[str, tuple[Effect, Repeat]] = {
+    "GET": (Effect.READS, Repeat.SAFE),
+    "POST": (Effect.ADDS, Repeat.NEVER),
+    "PUT": (Effect.CHANGES, Repeat.SAFE),
+    "DELETE": (Effect.REMOVES, Repeat.SAFE),
+}
 
 
 @dataclass(frozen=True)
 class Operation:
     """`name` is `method` or `part.method` of the Python API. `captures` may be sent more than other bodies.
+
+    `does` and `again` are said where they are not what is usual for the HTTP method.
 
     `shows` names the rendering of the result that is answered instead of it: text for a prompt, or lists of memories.
     """
@@ -52,6 +79,16 @@ class Operation:
     captures: bool = False
     renamed: Mapping[str, str] | None = None
     shows: str | None = None
+    does: Effect | None = None
+    again: Repeat | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return self.does or _USUAL[self.method][0]
+
+    @property
+    def repeat(self) -> Repeat:
+        return self.again or (Repeat.SAFE if self.effect is Effect.READS else _USUAL[self.method][1])
 
     @property
     def of_workspace(self) -> bool:
@@ -67,7 +104,7 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        return self.method != "GET" and self.name not in _READING
+        return self.effect is not Effect.READS
 
     @property
     def in_query(self) -> bool:
@@ -147,64 +184,66 @@ def accepts_none(hint: Any) -> bool:
 
 
 def _crud(part: str, path: str) -> tuple[Operation, ...]:
-    return (Operation(f"{part}.list", "GET", path), Operation(f"{part}.register", "POST", path))
+    return (Operation(f"{part}.list", "GET", path), Operation(f"{part}.register", "POST", path, again=Repeat.SAFE))
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("save", "POST", "/api/memory", 201),
+    Operation("save", "POST", "/api/memory", 201, again=Repeat.KEYED),
     Operation("list", "GET", "/api/memory"),
     Operation("save_many", "POST", "/api/memory/batch", 201),
     Operation("tree", "GET", "/api/memory/tree"),
     Operation("recent", "GET", "/api/memory/recent"),
-    Operation("search", "POST", "/api/memory/search"),
+    Operation("search", "POST", "/api/memory/search", does=Effect.READS),
     Operation("search", "GET", "/api/memory/search", renamed={"q": "query"}),
-    Operation("index_file", "POST", "/api/memory/index", 202, captures=True),
-    Operation("workspace.re_embed", "POST", "/api/memory/re-embed", 202),
+    Operation("index_file", "POST", "/api/memory/index", 202, captures=True, again=Repeat.SAFE),
+    Operation("workspace.re_embed", "POST", "/api/memory/re-embed", 202, does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("knowledge.list", "GET", "/api/memory/knowledge"),
-    Operation("knowledge.upsert", "POST", "/api/memory/knowledge"),
+    Operation("knowledge.upsert", "POST", "/api/memory/knowledge", does=Effect.CHANGES, again=Repeat.KEYED),
     Operation("knowledge.get", "GET", "/api/memory/knowledge/value"),
     Operation("knowledge.candidates", "GET", "/api/memory/knowledge/candidates"),
-    Operation("knowledge.search", "POST", "/api/memory/knowledge/search"),
+    Operation("knowledge.search", "POST", "/api/memory/knowledge/search", does=Effect.READS),
     Operation("knowledge.import_markdown", "POST", "/api/memory/knowledge/import"),
     Operation("knowledge.delete", "DELETE", "/api/memory/knowledge/{id}", 204),
     Operation("knowledge.history", "GET", "/api/memory/knowledge/{id}/history"),
-    Operation("knowledge.arbitrate", "POST", "/api/memory/knowledge/{id}/arbitrate"),
+    Operation(
+        "knowledge.arbitrate", "POST", "/api/memory/knowledge/{id}/arbitrate", does=Effect.CHANGES, again=Repeat.SAFE
+    ),
     Operation("episodes.list", "GET", "/api/memory/episodes"),
-    Operation("episodes.log", "POST", "/api/memory/episodes", 201),
+    Operation("episodes.log", "POST", "/api/memory/episodes", 201, again=Repeat.KEYED),
     Operation("episodes.log_many", "POST", "/api/memory/episodes/batch", 201),
     Operation("episodes.similar", "GET", "/api/memory/episodes/similar"),
     Operation("episodes.best_agents", "GET", "/api/memory/episodes/best-agents"),
     Operation("episodes.success_rates", "GET", "/api/memory/episodes/success-rates"),
     Operation("episodes.get", "GET", "/api/memory/episodes/{id}"),
     Operation("artifacts.list", "GET", "/api/memory/artifacts"),
-    Operation("artifacts.register", "POST", "/api/memory/artifacts", 201),
+    Operation("artifacts.register", "POST", "/api/memory/artifacts", 201, again=Repeat.SAFE),
     Operation("artifacts.get", "GET", "/api/memory/artifacts/{id}"),
     Operation("artifacts.delete", "DELETE", "/api/memory/artifacts/{id}", 204),
-    Operation("artifacts.verify", "POST", "/api/memory/artifacts/{id}/verify"),
+    Operation("artifacts.verify", "POST", "/api/memory/artifacts/{id}/verify", does=Effect.READS),
     Operation("get", "GET", "/api/memory/{id}"),
-    Operation("update", "PUT", "/api/memory/{id}"),
+    Operation("update", "PUT", "/api/memory/{id}", again=Repeat.KEYED),
     Operation("delete", "DELETE", "/api/memory/{id}", 204),
-    Operation("restore", "POST", "/api/memory/{id}/restore"),
-    Operation("purge", "POST", "/api/memory/{id}/purge"),
+    Operation("restore", "POST", "/api/memory/{id}/restore", does=Effect.CHANGES, again=Repeat.SAFE),
+    Operation("purge", "POST", "/api/memory/{id}/purge", does=Effect.REMOVES),
     Operation("receipt", "GET", "/api/memory/{id}/receipt"),
     Operation("history", "GET", "/api/memory/{id}/history"),
     Operation("links", "GET", "/api/memory/{id}/links"),
-    Operation("link", "POST", "/api/memory/{from_id}/links"),
+    Operation("link", "POST", "/api/memory/{from_id}/links", again=Repeat.SAFE),
     Operation("unlink", "DELETE", "/api/memory/{from_id}/links", 204),
-    Operation("rate", "POST", "/api/memory/{id}/rate", 204),
+    Operation("rate", "POST", "/api/memory/{id}/rate", 204, does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("usage", "GET", "/api/memory/{id}/usage"),
-    Operation("settle", "POST", "/api/memory/{id}/settle"),
-    Operation("cascade", "POST", "/api/memory/{id}/cascade", 202),
-    Operation("escalate", "POST", "/api/memory/{id}/escalate", 202),
-    Operation("withdraw", "POST", "/api/memory/{id}/withdraw", 202),
-    Operation("save", "POST", "/api/ingest", 201),
-    Operation("capture_session", "POST", "/api/capture/session", 202, captures=True),
-    Operation("capture_conversation", "POST", "/api/capture/conversation", 202, captures=True),
-    Operation("summarize_thread", "POST", "/api/capture/thread", 202, captures=True),
-    Operation("context_for", "POST", "/api/context"),
-    Operation("context_for", "POST", "/api/context/markdown", shows="to_markdown"),
-    Operation("context_for", "POST", "/api/context/team-memory", shows="to_team_memory"),
-    Operation("context_for", "POST", "/api/context/past-knowledge", shows="to_past_knowledge"),
+    Operation("settle", "POST", "/api/memory/{id}/settle", does=Effect.CHANGES),
+    Operation("cascade", "POST", "/api/memory/{id}/cascade", 202, does=Effect.CHANGES),
+    Operation("escalate", "POST", "/api/memory/{id}/escalate", 202, does=Effect.CHANGES),
+    Operation("withdraw", "POST", "/api/memory/{id}/withdraw", 202, does=Effect.CHANGES),
+    Operation("save", "POST", "/api/ingest", 201, again=Repeat.KEYED),
+    Operation("capture_session", "POST", "/api/capture/session", 202, captures=True, again=Repeat.SAFE),
+    Operation("capture_conversation", "POST", "/api/capture/conversation", 202, captures=True, again=Repeat.SAFE),
+    Operation("summarize_thread", "POST", "/api/capture/thread", 202, captures=True, again=Repeat.SAFE),
+    Operation("context_for", "POST", "/api/context", does=Effect.READS),
+    Operation("context_for", "POST", "/api/context/markdown", shows="to_markdown", does=Effect.READS),
+    Operation("context_for", "POST", "/api/context/team-memory", shows="to_team_memory", does=Effect.READS),
+    Operation("context_for", "POST", "/api/context/past-knowledge", shows="to_past_knowledge", does=Effect.READS),
     Operation(
         "context_for",
         "GET",
@@ -213,22 +252,22 @@ OPERATIONS: tuple[Operation, ...] = (
         shows="to_agent_context",
     ),
     Operation("explain", "GET", "/api/explain"),
-    Operation("before_task", "POST", "/api/tasks/before"),
-    Operation("before_task", "POST", "/api/tasks/before/markdown", shows="to_markdown"),
-    Operation("after_task", "POST", "/api/tasks/after", captures=True),
-    Operation("complete_task", "POST", "/api/tasks/complete", 202, captures=True),
-    Operation("fail_task", "POST", "/api/tasks/fail", 202, captures=True),
+    Operation("before_task", "POST", "/api/tasks/before", does=Effect.READS),
+    Operation("before_task", "POST", "/api/tasks/before/markdown", shows="to_markdown", does=Effect.READS),
+    Operation("after_task", "POST", "/api/tasks/after", captures=True, again=Repeat.SAFE),
+    Operation("complete_task", "POST", "/api/tasks/complete", 202, captures=True, again=Repeat.SAFE),
+    Operation("fail_task", "POST", "/api/tasks/fail", 202, captures=True, again=Repeat.SAFE),
     Operation("inbox", "GET", "/api/inbox"),
-    Operation("approve_many", "POST", "/api/inbox/approve"),
-    Operation("reject_many", "POST", "/api/inbox/reject"),
-    Operation("approve", "POST", "/api/inbox/{id}/approve"),
-    Operation("reject", "POST", "/api/inbox/{id}/reject"),
-    Operation("consolidate", "POST", "/api/consolidate"),
+    Operation("approve_many", "POST", "/api/inbox/approve", does=Effect.CHANGES),
+    Operation("reject_many", "POST", "/api/inbox/reject", does=Effect.REMOVES),
+    Operation("approve", "POST", "/api/inbox/{id}/approve", does=Effect.CHANGES),
+    Operation("reject", "POST", "/api/inbox/{id}/reject", does=Effect.REMOVES),
+    Operation("consolidate", "POST", "/api/consolidate", does=Effect.CHANGES),
     Operation("reports", "GET", "/api/reports"),
     Operation("report", "GET", "/api/reports/{id}"),
-    Operation("undo", "POST", "/api/reports/{report_id}/undo"),
-    Operation("upsert_profile_fact", "POST", "/api/profile"),
-    Operation("inject_learning", "POST", "/api/learnings", 201),
+    Operation("undo", "POST", "/api/reports/{report_id}/undo", does=Effect.CHANGES),
+    Operation("upsert_profile_fact", "POST", "/api/profile", does=Effect.CHANGES),
+    Operation("inject_learning", "POST", "/api/learnings", 201, again=Repeat.KEYED),
     Operation("cascades", "GET", "/api/cascades"),
     Operation("policy", "GET", "/api/policy"),
     Operation("set_policy", "PUT", "/api/policy"),
@@ -237,32 +276,32 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("sources.get", "GET", "/api/sources/{id}"),
     Operation("sources.events", "GET", "/api/events"),
     Operation("sources.event", "GET", "/api/events/{id}"),
-    Operation("sources.retry", "POST", "/api/events/{event_id}/retry", 202),
+    Operation("sources.retry", "POST", "/api/events/{event_id}/retry", 202, does=Effect.CHANGES, again=Repeat.SAFE),
     *_crud("projects", "/api/projects"),
     *_crud("repos", "/api/repos"),
     Operation("views.list", "GET", "/api/views"),
-    Operation("views.save", "POST", "/api/views"),
+    Operation("views.save", "POST", "/api/views", does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("views.run", "GET", "/api/views/results"),
     Operation("views.delete", "DELETE", "/api/views", 204),
     Operation("workspace.who_am_i", "GET", "/api/me"),
     Operation("workspace.teams", "GET", "/api/teams"),
-    Operation("workspace.add_team", "POST", "/api/teams"),
+    Operation("workspace.add_team", "POST", "/api/teams", again=Repeat.SAFE),
     Operation("workspace.arrange", "PUT", "/api/organisation"),
     Operation("workspace.members", "GET", "/api/members"),
-    Operation("workspace.add_member", "POST", "/api/members"),
+    Operation("workspace.add_member", "POST", "/api/members", again=Repeat.SAFE),
     Operation("workspace.update_member", "PUT", "/api/members/{id}"),
     Operation("workspace.remove_member", "DELETE", "/api/members/{id}"),
     Operation("workspace.resolve_team", "GET", "/api/members/{agent_id}/team"),
     Operation("workspace.tokens", "GET", "/api/tokens"),
     Operation("workspace.new_token", "POST", "/api/tokens", 201),
     # In the body, not in the path: a secret may be named too, and paths end up in logs.
-    Operation("workspace.revoke_token", "POST", "/api/tokens/revoke", 204),
+    Operation("workspace.revoke_token", "POST", "/api/tokens/revoke", 204, does=Effect.REMOVES, again=Repeat.SAFE),
     Operation("workspace.embedding_progress", "GET", "/api/embedding"),
-    Operation("workspace.run_pending", "POST", "/api/maintenance/pending"),
-    Operation("workspace.maintain", "POST", "/api/maintenance/nightly"),
-    Operation("workspace.scrub", "POST", "/api/maintenance/scrub"),
-    Operation("workspace.check", "POST", "/api/maintenance/check"),
+    Operation("workspace.run_pending", "POST", "/api/maintenance/pending", does=Effect.CHANGES, again=Repeat.SAFE),
+    Operation("workspace.maintain", "POST", "/api/maintenance/nightly", does=Effect.CHANGES, again=Repeat.SAFE),
+    Operation("workspace.scrub", "POST", "/api/maintenance/scrub", does=Effect.CHANGES, again=Repeat.SAFE),
+    Operation("workspace.check", "POST", "/api/maintenance/check", again=Repeat.SAFE),
     Operation("workspace.damages", "GET", "/api/maintenance/damages"),
     # In the body: whoever resets a store should mean it.
-    Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204),
+    Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204, does=Effect.REMOVES),
 )

@@ -1,5 +1,6 @@
 """Domain values as JSON: their own names, times as ISO 8601, enums as their text.
 
+What goes in comes out under the same name: where a request says `project`, there is `project` beside `project_id`.
 Four differ on purpose: a recall has `results` with `item` and `highlight`, a tree lists its folders as paths, an
 episode and an artifact stand flat beside their memory, and knowledge has `value`, `project` and `source` beside it.
 """
@@ -7,19 +8,20 @@ episode and an artifact stand flat beside their memory, and knowledge has `value
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any, cast, get_type_hints
 
 from mycel.domain.artifact import Artifact
 from mycel.domain.context import ContextBundle
 from mycel.domain.episode import Episode, SuccessRate, Tally
 from mycel.domain.ids import EventId, MemoryId, RecallId, ReportId, SourceId
-from mycel.domain.memory import Memory
+from mycel.domain.memory import FIELDS, Memory
 from mycel.domain.policy import Policy, policy_values
 from mycel.domain.query import Page, Tree
 from mycel.domain.recall import Hit, Recall
@@ -36,8 +38,12 @@ ARTIFACT = (
     *("project_id", "created_at", MEMORY),
 )
 # What knowledge is called by those who keep it by keys → the field of its memory.
-KNOWLEDGE: Mapping[str, str] = {"value": "content", "project": "project_id", "source": "agent_id"}
+KNOWLEDGE: Mapping[str, str] = {"value": "content", "source": "agent_id"}
 SUCCESS_RATE = ("name", "rate", "completed", "failed", "episodes", "tally")
+# What a field is called in a request, where that is another name than its own.
+SAID_AS: Mapping[str, str] = {
+    row.name: row.request for row in FIELDS.values() if row.written and row.request != row.name
+}
 _IDS = (EventId, MemoryId, RecallId, ReportId, SourceId)
 # The domain's word → the word on the wire.
 RENAMED: Mapping[type, Mapping[str, str]] = {
@@ -58,7 +64,8 @@ def as_knowledge(value: object) -> object:
     if isinstance(value, Memory):
         return Knowledge(value)
     if isinstance(value, Page):
-        return [as_knowledge(one) for one in cast("Page[object]", value)]
+        page = cast("Page[object]", value)
+        return Page([as_knowledge(one) for one in page], page.next_cursor)
     return value
 
 
@@ -96,17 +103,32 @@ def _without(
     return lambda value: {name: one for name, one in dump(value).items() if one is not None or name not in names}
 
 
-def _named(names: list[str] | tuple[str, ...], renamed: Mapping[str, str]) -> Dump:
-    keys = [renamed.get(name, name) for name in names]
-    if len(keys) == 1:
-        only = attrgetter(names[0])
-        return lambda value: {keys[0]: only(value)}
-    values = attrgetter(*names)
+def json_names(names: Sequence[str], renamed: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """The names on the wire, each with the attribute that it shows."""
+    own = {renamed.get(name, name): name for name in names}
+    return own | {SAID_AS[name]: name for name in names if name in SAID_AS and SAID_AS[name] not in own}
+
+
+def _named(names: Sequence[str], renamed: Mapping[str, str] = MappingProxyType({})) -> Dump:
+    shown = json_names(names, renamed)
+    if len(shown) == 1:
+        ((key, name),) = shown.items()
+        only = attrgetter(name)
+        return lambda value: {key: only(value)}
+    keys, values = tuple(shown), attrgetter(*shown.values())
     return lambda value: dict(zip(keys, values(value), strict=True))
 
 
+def _memory(value: Memory) -> dict[str, object]:
+    # Its fields are its dictionary, and every answer is full of them.
+    found = dict(vars(value))
+    for name, said in SAID_AS.items():
+        found[said] = found[name]
+    return found
+
+
 def _knowledge(value: Knowledge) -> dict[str, object]:
-    memory = vars(value.memory)
+    memory = _memory(value.memory)
     return {**memory, **{name: memory[field] for name, field in KNOWLEDGE.items()}}
 
 
@@ -125,21 +147,20 @@ def _bundle(value: ContextBundle) -> dict[str, object]:
     return {**found, "text": value.to_markdown()}
 
 
-_BUNDLE = _without(left_out(ContextBundle), _named([field.name for field in fields(ContextBundle)], {}))
-_TOKEN = _named([field.name for field in fields(Token)], {})
+_BUNDLE = _without(left_out(ContextBundle), _named([field.name for field in fields(ContextBundle)]))
+_TOKEN = _named([field.name for field in fields(Token)])
 _OWN: Mapping[type, Callable[[Any], Any]] = {
-    # Its fields are its dictionary, and every answer is full of them.
-    Memory: vars,
+    Memory: _memory,
     datetime: datetime.isoformat,
     timedelta: timedelta.total_seconds,
     Page: lambda value: cast("Page[object]", value).items,
     Knowledge: _knowledge,
     Tree: _tree,
     ContextBundle: _bundle,
-    Episode: _named(EPISODE, {}),
-    Artifact: _named(ARTIFACT, {}),
-    SuccessRate: _named(SUCCESS_RATE, {}),
-    Tally: _named([field.name for field in fields(Tally)], {}),
+    Episode: _named(EPISODE),
+    Artifact: _named(ARTIFACT),
+    SuccessRate: _named(SUCCESS_RATE),
+    Tally: _named([field.name for field in fields(Tally)]),
     IssuedToken: lambda value: {**_TOKEN(value.token), "token": value.secret},
     Policy: policy_values,
     PurePath: str,

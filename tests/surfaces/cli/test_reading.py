@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+import mycel as package
 from mycel.domain.memory import Memory
+from mycel.wire.shapes import to_json
 
 TROUBLE = "\x1b]0;owned\x07\x1b[31mred\x9b2J \u202eback [bold]not markup[/bold] :smile:"
 
 
 def test_a_memory_as_json_has_every_field(mycel) -> None:
     found = mycel.json("get", mycel.save("x"))
-    assert set(found) == set(Memory.__dataclass_fields__)
+    assert set(found) == {*Memory.__dataclass_fields__, "project", "repo"}
 
 
 def test_get_adds_history_and_links_when_asked(mycel) -> None:
@@ -98,7 +100,8 @@ def test_search_answers_with_hits_and_reasons(mycel) -> None:
     mycel.save("Deploys go out on Tuesdays.")
     recall = mycel.json("search", "token rotation")
     assert [hit["memory"]["id"] for hit in recall["hits"]] == [id]
-    assert {"id", "query", "hits", "degraded"} == set(recall)
+    assert {"id", "query", "results", "hits", "degraded"} == set(recall)
+    assert [hit["item"]["id"] for hit in recall["results"]] == [id]
     assert {"score", "relevance", "breakdown", "matched_scope", "snippet", "evidence", "why", "team"} < set(
         recall["hits"][0]
     )
@@ -163,7 +166,8 @@ def test_tree_shows_one_level_of_folders(mycel) -> None:
     id = mycel.save("b", "--path", "/x", "--title", "here")
     found = mycel.json("tree", "/x")
     assert found["path"] == "/x"
-    assert found["subdirs"] == [{"path": "/x/y", "count": 1}]
+    assert found["subdirs"] == ["/x/y"]
+    assert found["folders"] == [{"path": "/x/y", "count": 1}]
     assert [memory["id"] for memory in found["items"]] == [id]
     assert found["next_cursor"] is None
     assert mycel.ok("tree", "/x").splitlines() == ["/x", "  /x/y  1", f"  here  fact  {id}"]
@@ -231,3 +235,19 @@ def test_a_terminal_gets_a_drawn_tree_and_ages(mycel, terminal: Callable[[], Non
     terminal()
     assert "└── /x  1" in mycel.ok("tree")
     assert "just now" in mycel.ok("recent")
+
+
+def test_the_json_of_the_command_line_is_that_of_the_api(mycel) -> None:
+    id = mycel.save("A heron stands still.", "--project", "ponds", "--repo", "reeds", "--path", "/birds/still")
+    with package.open(mycel.data) as workspace:
+        memory = workspace.as_operator()
+        values = {
+            ("get", id): memory.get(id),
+            ("tree", "/birds"): memory.tree("/birds"),
+            ("stats",): memory.stats(),
+        }
+        expected = {words: json.loads(to_json(value)) for words, value in values.items()}
+    for words, value in expected.items():
+        told = mycel.json(*words)
+        assert {name: told[name] for name in value} == value, words
+    assert (expected["get", id]["project"], expected["get", id]["repo"]) == ("ponds", "reeds")

@@ -67,8 +67,7 @@ def list_artifacts(
     call = invocation(context)
     with naming(task_id="task", agent_id="agent"), call.memory(reads_other_team=True) as memory:
         page = memory.artifacts.list(limit=limit, cursor=cursor, team=call.team, **chosen)
-    answer = {"items": [artifact_shape(artifact) for artifact in page], "next_cursor": page.next_cursor}
-    call.answer(answer, lambda: show_artifacts(page))
+    call.answer(page, lambda: show_artifacts(page))
 
 
 def register(
@@ -127,7 +126,7 @@ def register(
     names = naming(task_id="task", agent_id="agent", keep_content="keep", tags="tag", allowed_roles="role")
     with names, call.memory(reads_files=True) as memory:
         artifact = memory.artifacts.register(path=path, content=text, **fields)
-    call.answer(artifact_shape(artifact), lambda: show_registered(artifact))
+    call.answer(artifact, lambda: show_registered(artifact))
 
 
 def get(context: typer.Context, id: ArtifactId) -> None:
@@ -135,7 +134,7 @@ def get(context: typer.Context, id: ArtifactId) -> None:
     call = invocation(context)
     with call.memory() as memory:
         artifact = memory.artifacts.get(id)
-    call.answer(artifact_shape(artifact), lambda: show_artifact(artifact))
+    call.answer(artifact, lambda: show_artifact(artifact))
 
 
 def verify(context: typer.Context, id: ArtifactId) -> None:
@@ -157,29 +156,6 @@ def delete(context: typer.Context, id: ArtifactId) -> None:
 # Enough to tell two apart by eye.
 _SHOWN_DIGITS = 12
 _STYLES = {FileState.UNCHANGED: "green", FileState.CHANGED: "yellow", FileState.GONE: "red"}
-
-
-def artifact_shape(artifact: Artifact) -> dict[str, object]:
-    memory = artifact.memory
-    return {
-        "id": artifact.id,
-        "task_id": artifact.task_id,
-        "agent_id": artifact.agent_id,
-        "type": artifact.type,
-        "path": artifact.path,
-        "description": artifact.description,
-        "size_bytes": artifact.size_bytes,
-        "checksum": artifact.checksum,
-        "created_at": artifact.created_at,
-        "project_id": artifact.project_id,
-        "repo_id": memory.repo_id,
-        "tags": memory.tags,
-        "visibility": memory.visibility,
-        "status": memory.status,
-        "registered_by": memory.agent_id,
-        "team": memory.team,
-        "content": artifact.content,
-    }
 
 
 def show_artifacts(page: Page[Artifact]) -> None:

@@ -15,8 +15,8 @@ from mycel.domain.source import EventState
 from mycel.surfaces.cli.events import Watch, show_finished
 from mycel.surfaces.cli.failure import FAILED
 from mycel.surfaces.cli.invocation import Command, Invocation, invocation
-from mycel.surfaces.cli.json_shapes import shape
 from mycel.surfaces.cli.output import line, note, print_lines, progress
+from mycel.wire.shapes import plain
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -104,7 +104,7 @@ def _summary(done: int, finished: list[Finished]) -> dict[str, object]:
 
 def _item(finished: Finished) -> dict[str, object]:
     team, event = finished
-    return {"team": team, **cast(dict[str, object], shape(event))}
+    return {"team": team, **cast(dict[str, object], plain(event))}
 
 
 def _failures(finished: list[Finished]) -> list[IngestionEvent]:

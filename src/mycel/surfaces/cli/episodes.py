@@ -10,9 +10,8 @@ from mycel.domain.episode import Action, RateBy
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
-from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.options import any_of, given
-from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
+from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, whole_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +133,7 @@ def similar(
     call = invocation(context)
     with call.memory() as memory:
         found = memory.episodes.similar(task, action=action, project=project, limit=limit)
-    call.answer(shape_list(found), lambda: show_similar(found))
+    call.answer(whole_list(found), lambda: show_similar(found))
 
 
 def agents(context: typer.Context, task: TaskText, *, project: options.ProjectFilter = None, limit: Few = None) -> None:
@@ -142,7 +141,7 @@ def agents(context: typer.Context, task: TaskText, *, project: options.ProjectFi
     call = invocation(context)
     with call.memory() as memory:
         records = memory.episodes.best_agents(task, project=project, limit=limit)
-    call.answer(shape_list(records), lambda: show_records(records))
+    call.answer(whole_list(records), lambda: show_records(records))
 
 
 def rates(
@@ -161,7 +160,7 @@ def rates(
     call = invocation(context)
     with call.memory() as memory:
         found = memory.episodes.success_rates(by, limit=limit, **filters)
-    call.answer(shape_list(found), lambda: show_rates(found, by=by))
+    call.answer(whole_list(found), lambda: show_rates(found, by=by))
 
 
 _STYLES = {Action.COMPLETED: "green", Action.FAILED: "red", Action.RETRIED: "yellow", Action.ATTEMPTED: "cyan"}

@@ -13,10 +13,10 @@ from mycel.errors import InvalidInput
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.display import moment, show_more, show_written, when
 from mycel.surfaces.cli.invocation import Command, Group, ListingGroup, invocation
-from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.material import FROM_INPUT, content_of, read_material
 from mycel.surfaces.cli.options import naming, with_fields
-from mycel.surfaces.cli.output import Column, note, one_line, print_table
+from mycel.surfaces.cli.output import Column, note, one_line, print_table, whole_list
+from mycel.wire.shapes import as_knowledge
 
 if TYPE_CHECKING:
     from mycel.contracts.written_fields import KnowledgeFields
@@ -80,7 +80,7 @@ def get(
     call = invocation(context)
     with call.memory() as memory:
         found = memory.knowledge.get(key=key, project=project, category=category)
-    call.answer(found, lambda: display.show_memory(found))
+    call.answer(as_knowledge(found), lambda: display.show_memory(found))
 
 
 @with_fields(lambda row: row.of_values)
@@ -116,7 +116,7 @@ def set_value(
             idempotency_key=idempotency_key,
             **cast("KnowledgeFields", fields),
         )
-    call.answer(stored, lambda: display.show_written(stored, done="saved"))
+    call.answer(as_knowledge(stored), lambda: display.show_written(stored, done="saved"))
 
 
 def history(context: typer.Context, id: options.Id) -> None:
@@ -124,7 +124,7 @@ def history(context: typer.Context, id: options.Id) -> None:
     call = invocation(context)
     with call.memory() as memory:
         versions = memory.knowledge.history(id)
-    call.answer(shape_list(versions), lambda: show_versions(versions))
+    call.answer(whole_list(versions), lambda: show_versions(versions))
 
 
 def candidates(
@@ -153,7 +153,10 @@ def arbitrate(
     call = invocation(context)
     with call.memory() as memory:
         held = memory.knowledge.arbitrate(id, reason=reason)
-    call.answer(held, lambda: display.show_done(held.id, f"{held.key} holds; what was against it is in the history"))
+    call.answer(
+        as_knowledge(held),
+        lambda: display.show_done(held.id, f"{held.key} holds; what was against it is in the history"),
+    )
 
 
 def delete(context: typer.Context, id: options.Id) -> None:
@@ -193,7 +196,7 @@ def import_files(
             )
             for called, text in texts
         ]
-    call.answer(shape_list(reports), lambda: show_reports(reports))
+    call.answer(whole_list(reports), lambda: show_reports(reports))
 
 
 def _add_for_others(app: typer.Typer) -> None:

@@ -10,8 +10,8 @@ import typer
 from mycel.errors import Misconfigured
 from mycel.surfaces.cli.display import show_done
 from mycel.surfaces.cli.invocation import Command, Group, Invocation, invocation
-from mycel.surfaces.cli.json_shapes import shape, shape_list
-from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
+from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, whole_list
+from mycel.wire.shapes import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def list_models(context: typer.Context) -> None:
     found = describe_embedders(settings)
     origin = origin_of("embedder", data=settings.data)
     items = [_item(one, in_use=one.name == settings.embedder, origin=origin) for one in found]
-    call.answer(shape_list(items), lambda: _show_list(found, in_use=settings.embedder, origin=origin))
+    call.answer(whole_list(items), lambda: _show_list(found, in_use=settings.embedder, origin=origin))
 
 
 def check(
@@ -106,7 +106,7 @@ def _refusal(found: Examination) -> str:
 
 
 def _item(one: Description, *, in_use: bool, origin: str) -> dict[str, object]:
-    described = cast(dict[str, object], shape(one))
+    described = cast(dict[str, object], plain(one))
     return {**described, "in_use": in_use, "origin": origin if in_use else None}
 
 

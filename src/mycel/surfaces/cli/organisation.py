@@ -10,9 +10,8 @@ import typer
 from mycel.domain.team import Kind, Role, Trust
 from mycel.surfaces.cli.display import moment, show_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation
-from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.options import Yes, any_of
-from mycel.surfaces.cli.output import Column, line, note, one_line, print_lines, print_table
+from mycel.surfaces.cli.output import Column, line, note, one_line, print_lines, print_table, whole_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,7 +69,7 @@ def list_teams(context: typer.Context) -> None:
     call = invocation(context)
     with call.workspace() as workspace:
         teams = workspace.teams()
-    call.answer(shape_list(teams), lambda: _show_teams(teams))
+    call.answer(whole_list(teams), lambda: _show_teams(teams))
 
 
 def load_teams(
@@ -83,7 +82,7 @@ def load_teams(
         planned = workspace.load_org(folder)
     rows = [(team.name, team.parent or "", ", ".join(member.id for member in team.members)) for team in planned]
     columns = (Column("team", "bold"), Column("parent"), Column("members"))
-    call.answer(shape_list(planned), lambda: print_table(columns, rows))
+    call.answer(whole_list(planned), lambda: print_table(columns, rows))
 
 
 def reset_team(
@@ -132,7 +131,7 @@ def list_members(
     call = invocation(context)
     with call.workspace() as workspace:
         members = workspace.members(team=team or call.team)
-    call.answer(shape_list(members), lambda: _show_members(members))
+    call.answer(whole_list(members), lambda: _show_members(members))
 
 
 def remove_member(context: typer.Context, id: MemberId, *, yes: Yes = False) -> None:
@@ -175,7 +174,7 @@ def list_tokens(
     call = invocation(context)
     with call.operated() as workspace:
         tokens = workspace.tokens(member_id=member)
-    call.answer(shape_list(tokens), lambda: _show_tokens(tokens))
+    call.answer(whole_list(tokens), lambda: _show_tokens(tokens))
 
 
 def revoke_token(

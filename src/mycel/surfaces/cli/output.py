@@ -11,12 +11,10 @@ import sys
 import unicodedata
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, is_dataclass
+from typing import TYPE_CHECKING, cast
 
 import typer
-
-from mycel.surfaces.cli.json_shapes import shape
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -117,8 +115,42 @@ def one_line(text: str) -> str:
 
 def print_json(value: object) -> None:
     in_unicode = sys.stdout.encoding.lower().replace("-", "") == "utf8"
-    text = json.dumps(shape(value), ensure_ascii=not in_unicode, indent=2 if is_terminal() else None)
+    text = json.dumps(value, default=_plain, ensure_ascii=not in_unicode, indent=2 if is_terminal() else None)
     typer.echo(_NOT_ASCII_PRINTABLE.sub(lambda found: _escaped_in_json(found[0]), text))
+
+
+def _plain(value: object) -> object:
+    """As over HTTP, but that no header says where the next page begins."""
+    from mycel.domain.query import Page
+    from mycel.wire.shapes import plain
+
+    if isinstance(value, Page):
+        page = cast("Page[object]", value)
+        return {"items": page.items, "next_cursor": page.next_cursor}
+    return {**plain(value), **older_names(value)} if is_dataclass(value) else plain(value)
+
+
+def older_names(value: object) -> dict[str, object]:
+    """What scripts may still know parts of a value by."""
+    from mycel.domain.artifact import Artifact
+    from mycel.domain.recall import Recall
+    from mycel.wire.shapes import plain
+
+    if isinstance(value, Recall):
+        left = {"item", "highlight"}
+        hits = [{name: one for name, one in plain(hit).items() if name not in left} for hit in value.hits]
+        pairs = zip(hits, value.hits, strict=True)
+        return {"hits": [{**found, "memory": hit.memory, "snippet": hit.snippet} for found, hit in pairs]}
+    if isinstance(value, Artifact):
+        memory = value.memory
+        named = {name: getattr(memory, name) for name in ("repo_id", "tags", "visibility", "status", "team")}
+        return {**named, "registered_by": memory.agent_id}
+    return {}
+
+
+def whole_list(items: Sequence[object]) -> dict[str, object]:
+    """A list that is always whole looks like the only page of one."""
+    return {"items": items, "next_cursor": None}
 
 
 def print_lines(lines: Iterable[Line]) -> None:

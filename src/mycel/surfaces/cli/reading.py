@@ -14,9 +14,9 @@ from mycel.domain.search_request import Ranking
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.cli.json_shapes import shape
 from mycel.surfaces.cli.options import any_of, filters, given
 from mycel.surfaces.cli.output import line, note, one_line, print_lines
+from mycel.wire.shapes import plain
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_fields import FilterFields
@@ -142,7 +142,7 @@ def get(
         memory, found = teams.where_it_is(lambda memory: (memory, memory.get(id, as_of=as_of)))
         versions = memory.history(id) if history else None
         linked = memory.links(id) if links else None
-    answer = cast(dict[str, object], shape(found))
+    answer = cast(dict[str, object], plain(found))
     if versions is not None:
         answer["history"] = versions
     if linked is not None:
@@ -217,7 +217,7 @@ def stats(context: typer.Context) -> None:
     with call.memory() as memory:
         counted = memory.stats()
         team = memory.team
-    answer = {"team": team, **cast(dict[str, object], shape(counted))}
+    answer = {"team": team, **cast(dict[str, object], plain(counted))}
     call.answer(answer, lambda: display.show_statistics(team, counted))
 
 
@@ -269,7 +269,7 @@ def context_for(
     with call.memory() as memory:
         bundle = memory.context_for(**request)
     text = _written(bundle, style)
-    answer = {"text": text, **cast(dict[str, object], shape(bundle))}
+    answer = {**cast(dict[str, object], plain(bundle)), "text": text}
     call.answer(answer, lambda: _show_bundle(bundle, text))
 
 

@@ -17,10 +17,9 @@ from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
-from mycel.surfaces.cli.json_shapes import shape_list
 from mycel.surfaces.cli.material import content_of
 from mycel.surfaces.cli.options import clear_fields, filters, given, with_fields
-from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table
+from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table, whole_list
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi
@@ -121,7 +120,7 @@ def approve(context: typer.Context, ids: Ids) -> None:
     call = invocation(context)
     with teams_of(call) as teams:
         approved = teams.where_it_is(lambda memory: memory.approve_many(ids))
-    call.answer(shape_list(approved), lambda: show_decided(approved, done="approved"))
+    call.answer(whole_list(approved), lambda: show_decided(approved, done="approved"))
 
 
 @with_fields(lambda row: row.at_first and row.holds is not Holds.FLAG)
@@ -156,7 +155,7 @@ def reject(
     call = invocation(context)
     with teams_of(call) as teams:
         rejected = teams.where_it_is(lambda memory: memory.reject_many(ids, reason))
-    call.answer(shape_list(rejected), lambda: show_decided(rejected, done="rejected"))
+    call.answer(whole_list(rejected), lambda: show_decided(rejected, done="rejected"))
 
 
 def _find_item(memory: MemoryApi, id: str) -> InboxItem:

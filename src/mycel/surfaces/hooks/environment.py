@@ -1,6 +1,6 @@
 """The settings that a hook needs, read without the library code that would make it slow to start.
 
-The names, the defaults and what wins over what are those of `mycel.settings`; a test holds the two together.
+The names and what wins over what are those of `mycel.settings`; a test holds the two together.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from mycel.domain import defaults
 
 PREFIX = "MYCEL_"
 FILE_NAME = "mycel.toml"
@@ -28,14 +30,14 @@ class HookSettings(NamedTuple):
     agent: str | None = None
     url: str | None = None
     token: str | None = None
-    daemon: str = AUTO
-    log_level: str = "info"
-    personal_memory_folder: str = "/workspace/personal/memory"
-    shared_memory_folder: str = "/workspace/shared/memory"
-    hooks: str = ON
-    hook_relevance: float = 0.6
-    hook_seconds: float = 0.25
-    hook_start_seconds: float = 5.0
+    daemon: str = defaults.DAEMON
+    log_level: str = defaults.LOG_LEVEL
+    personal_memory_folder: str = defaults.PERSONAL_MEMORY_FOLDER
+    shared_memory_folder: str = defaults.SHARED_MEMORY_FOLDER
+    hooks: str = defaults.HOOKS
+    hook_relevance: float = defaults.HOOK_RELEVANCE
+    hook_seconds: float = defaults.HOOK_SECONDS
+    hook_start_seconds: float = defaults.HOOK_START_SECONDS
     # Names of settings that cannot be read, for the log.
     wrong: tuple[str, ...] = ()
 

@@ -108,7 +108,7 @@ ARCHIVES: tuple[LocalTool, ...] = (
         "second time changes nothing. With `dry_run` it only says what would happen.",
         takes=("archive", "dry_run"),
         needs=("archive",),
-        effect=Effect.ADDS,
+        local_effect=Effect.ADDS,
         apply=_import,
         tell=_tell_import,
     ),

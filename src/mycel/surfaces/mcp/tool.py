@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -13,14 +12,7 @@ from mycel.surfaces.mcp.argument_help import Schema, meaning_of
 from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.tool_results import Tell
 from mycel.surfaces.mcp.tool_sets import ToolSet
-from mycel.wire.operations import IDEMPOTENCY, OPERATIONS, Operation
-
-
-class Effect(StrEnum):
-    READS = "reads"
-    ADDS = "adds"
-    CHANGES = "changes"
-    REMOVES = "removes"
+from mycel.wire.operations import IDEMPOTENCY, OPERATIONS, Effect, Operation
 
 
 def anybody(_caller: Caller) -> bool:
@@ -42,7 +34,6 @@ class Tool:
     takes: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     sets: frozenset[ToolSet] = frozenset()
-    effect: Effect = Effect.READS
     shown_to: Callable[[Caller], bool] = anybody
     given: Mapping[str, Any] = field(default_factory=dict[str, Any])
     new_after: float | None = None
@@ -50,6 +41,10 @@ class Tool:
     @cached_property
     def operation(self) -> Operation:
         return next(operation for operation in OPERATIONS if operation.name == self.does)
+
+    @property
+    def effect(self) -> Effect:
+        return self.operation.effect
 
     @property
     def repeats_by_key(self) -> bool:
@@ -75,6 +70,11 @@ class LocalTool(Tool):
     """Done with what the caller's side has, such as its working memory or a file, by `apply`."""
 
     apply: Callable[[Guest, Mapping[str, Any]], object]
+    local_effect: Effect = Effect.READS
+
+    @property
+    def effect(self) -> Effect:
+        return self.local_effect
 
     @property
     def repeats_by_key(self) -> bool:

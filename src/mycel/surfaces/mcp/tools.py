@@ -6,7 +6,7 @@ from mycel.access.rules import may_curate, may_review
 from mycel.domain.memory import WRITTEN
 from mycel.surfaces.mcp import tool_results
 from mycel.surfaces.mcp.archives import ARCHIVES
-from mycel.surfaces.mcp.tool import Effect, Tool
+from mycel.surfaces.mcp.tool import Tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 
 _CODING, _TEAM, _SWARM = ToolSet.CODING, ToolSet.TEAM, ToolSet.SWARM
@@ -102,7 +102,6 @@ WRITING: tuple[Tool, ...] = (
         takes=(*_SAID, "idempotency_key"),
         needs=("content",),
         sets=_EVERYWHERE,
-        effect=Effect.ADDS,
         tell=tool_results.saved,
     ),
     Tool(
@@ -111,7 +110,6 @@ WRITING: tuple[Tool, ...] = (
         about="Correct a memory that you wrote: the earlier version stays in its history.",
         takes=("id", *_SAID, "status", "reason", "expected_version"),
         needs=("id",),
-        effect=Effect.CHANGES,
         tell=tool_results.saved,
     ),
     Tool(
@@ -122,7 +120,6 @@ WRITING: tuple[Tool, ...] = (
         takes=("id",),
         needs=("id",),
         sets=frozenset({_CODING, _SWARM}),
-        effect=Effect.REMOVES,
         tell=tool_results.done("Deleted."),
     ),
     Tool(
@@ -132,7 +129,6 @@ WRITING: tuple[Tool, ...] = (
         takes=("id", "useful", "recall_id"),
         needs=("id", "useful"),
         sets=frozenset({_CODING, _TEAM, _SWARM}),
-        effect=Effect.CHANGES,
         tell=tool_results.done("Thank you."),
     ),
     Tool(
@@ -141,7 +137,6 @@ WRITING: tuple[Tool, ...] = (
         about="Say how two memories belong together, or that one applies to a project or repo.",
         takes=("from_id", "to_id", "relation"),
         needs=("from_id", "to_id", "relation"),
-        effect=Effect.ADDS,
         tell=tool_results.plain,
     ),
     Tool(
@@ -151,7 +146,6 @@ WRITING: tuple[Tool, ...] = (
         "says waits until that person or an admin approves it.",
         takes=("key", "value", "about", "confirmed"),
         needs=("key", "value"),
-        effect=Effect.CHANGES,
         tell=tool_results.saved,
     ),
     Tool(
@@ -161,7 +155,6 @@ WRITING: tuple[Tool, ...] = (
         takes=("id",),
         needs=("id",),
         shown_to=may_curate,
-        effect=Effect.CHANGES,
         tell=tool_results.sent,
     ),
     Tool(
@@ -173,7 +166,6 @@ WRITING: tuple[Tool, ...] = (
         needs=("agent_id", "learning", "category"),
         sets=frozenset({_SWARM}),
         shown_to=may_curate,
-        effect=Effect.ADDS,
         tell=tool_results.saved,
     ),
 )
@@ -185,7 +177,6 @@ CAPTURING: tuple[Tool, ...] = (
         about="Keep the transcript of a session: it is summed up, and what it taught waits for review.",
         takes=("messages", "session_id", "closed", "title", *_WHERE),
         needs=("messages",),
-        effect=Effect.ADDS,
         tell=tool_results.event,
     ),
     Tool(
@@ -193,7 +184,6 @@ CAPTURING: tuple[Tool, ...] = (
         does="capture_conversation",
         about="Keep a conversation on purpose, or draw memories from one that was stored (`source_id`).",
         takes=("messages", "source_id", "capture_mode", "title", *_WHERE),
-        effect=Effect.ADDS,
         tell=tool_results.event,
     ),
     Tool(
@@ -202,7 +192,6 @@ CAPTURING: tuple[Tool, ...] = (
         about="Sum up a thread that was merged or archived, or one that was stored (`source_id`): its summary is "
         "found at once, and what it taught waits for review.",
         takes=("messages", "source_id", "thread_id", "title", *_WHERE),
-        effect=Effect.ADDS,
         tell=tool_results.event,
     ),
     Tool(
@@ -211,7 +200,6 @@ CAPTURING: tuple[Tool, ...] = (
         about="Keep a document so that it is found part by part; the same path again makes new versions.",
         takes=("path", "content", *_WHERE),
         needs=("path", "content"),
-        effect=Effect.ADDS,
         tell=tool_results.event,
     ),
     Tool(
@@ -223,7 +211,6 @@ CAPTURING: tuple[Tool, ...] = (
         given={"action": "completed"},
         new_after=_ANOTHER_TIME,
         sets=frozenset({_SWARM}),
-        effect=Effect.ADDS,
         tell=tool_results.task,
     ),
     Tool(
@@ -244,7 +231,6 @@ CAPTURING: tuple[Tool, ...] = (
         given={"action": "failed"},
         new_after=_ANOTHER_TIME,
         sets=frozenset({_SWARM}),
-        effect=Effect.ADDS,
         tell=tool_results.task,
     ),
     Tool(
@@ -274,7 +260,6 @@ LAYERS: tuple[Tool, ...] = (
         takes=("key", "value", "project", "category", "confidence", "expected_version", "idempotency_key"),
         needs=("key", "value"),
         sets=frozenset({_TEAM}),
-        effect=Effect.CHANGES,
         tell=tool_results.saved,
     ),
     Tool(
@@ -283,7 +268,6 @@ LAYERS: tuple[Tool, ...] = (
         about="For leads and orchestrators: decide which value of a key stands.",
         takes=("id", "reason"),
         needs=("id",),
-        effect=Effect.CHANGES,
         tell=tool_results.saved,
     ),
     Tool(
@@ -293,7 +277,6 @@ LAYERS: tuple[Tool, ...] = (
         takes=("action", "approach", "outcome", "task_id", "duration_ms", "project", "tags", "idempotency_key"),
         needs=("action", "approach"),
         new_after=_ANOTHER_TIME,
-        effect=Effect.ADDS,
         tell=tool_results.episode,
     ),
     Tool(
@@ -319,7 +302,6 @@ LAYERS: tuple[Tool, ...] = (
             "idempotency_key",
         ),
         needs=("path",),
-        effect=Effect.ADDS,
         tell=tool_results.artifact,
     ),
     Tool(
@@ -357,7 +339,6 @@ REVIEWING: tuple[Tool, ...] = (
         needs=("id",),
         sets=frozenset({_TEAM}),
         shown_to=may_review,
-        effect=Effect.CHANGES,
         tell=tool_results.saved,
     ),
     Tool(
@@ -368,7 +349,6 @@ REVIEWING: tuple[Tool, ...] = (
         needs=("id", "reason"),
         sets=frozenset({_TEAM}),
         shown_to=may_review,
-        effect=Effect.REMOVES,
         tell=tool_results.saved,
     ),
     Tool(
@@ -379,7 +359,6 @@ REVIEWING: tuple[Tool, ...] = (
         "first, which says what would be done and why.",
         takes=("ids", "dry_run"),
         shown_to=may_review,
-        effect=Effect.CHANGES,
         tell=tool_results.report,
     ),
 )

@@ -65,6 +65,6 @@ WORKING: tuple[LocalTool, ...] = (
         apply=_update,
         tell=_tell,
         sets=frozenset({ToolSet.SWARM}),
-        effect=Effect.CHANGES,
+        local_effect=Effect.CHANGES,
     ),
 )

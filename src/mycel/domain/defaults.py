@@ -1,0 +1,10 @@
+"""The defaults of settings that hooks read as well, which start without the library code of `mycel.settings`."""
+
+DAEMON = "auto"
+LOG_LEVEL = "info"
+PERSONAL_MEMORY_FOLDER = "/workspace/personal/memory"
+SHARED_MEMORY_FOLDER = "/workspace/shared/memory"
+HOOKS = "on"
+HOOK_RELEVANCE = 0.6
+HOOK_SECONDS = 0.25
+HOOK_START_SECONDS = 5.0
