@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mycel.domain.ids import new_id
-from mycel.surfaces.mcp.completion import NAMES
-from mycel.surfaces.mcp.prompts import PROMPTS
+from mycel.surfaces.mcp.prompts import NAMES, PROMPTS
 from mycel.surfaces.mcp.resources import TEMPLATE
 from mycel.surfaces.mcp.tools import TOOLS
 from tests.conformance.tenancy_calls import KINDS, PLAIN, Pair, Request

@@ -21,7 +21,7 @@ from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.ids import TeamName
 from mycel.errors import InvalidInput
 from mycel.surfaces.http.app import create_app
-from mycel.surfaces.mcp import progress, server
+from mycel.surfaces.mcp import notifications, server
 from mycel.surfaces.mcp.argument_help import Schema
 from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.prompts import Written
@@ -45,7 +45,7 @@ def _arguments(_memory: MemoryApi, given: Mapping[str, str]) -> str:
 
 def _slow(_guest: Guest, _given: Mapping[str, Any]) -> None:
     """As long as it takes to be told of it three times."""
-    time.sleep(3.5 * progress.EVERY_SECONDS)
+    time.sleep(3.5 * notifications.EVERY_SECONDS)
 
 
 def _said(text: str, *attached: ContentBlock) -> Tell:

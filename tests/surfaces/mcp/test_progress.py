@@ -8,14 +8,14 @@ from typing import Any, cast
 
 from mcp_types import RequestParams
 
-from mycel.surfaces.mcp import progress
+from mycel.surfaces.mcp import notifications
 from mycel.surfaces.mcp.callers import Context
-from mycel.surfaces.mcp.progress import with_progress
+from mycel.surfaces.mcp.notifications import with_progress
 from tests.surfaces.mcp.clients import Served, run, save
 
 
 def test_a_call_with_a_progress_token_is_told_of_while_it_lasts(monkeypatch: Any) -> None:
-    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(notifications, "EVERY_SECONDS", 0.01)
     told: list[float] = []
 
     async def note(seconds: float) -> None:

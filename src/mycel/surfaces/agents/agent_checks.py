@@ -20,7 +20,7 @@ from mycel.surfaces.agents.agent import TOKEN_VARIABLE, USER
 from mycel.surfaces.agents.checks import Endpoint, Finding, ok, problem, warning
 from mycel.surfaces.agents.install import plan_install
 from mycel.surfaces.agents.probe import Server, ask_hook, list_tools, program_of, server_of
-from mycel.surfaces.agents.setups import connection_of, find_setups
+from mycel.surfaces.agents.setups import AGENTS, connection_of, find_setups
 from mycel.surfaces.agents.site import Setup
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.clock import TimeUp, Unreachable
@@ -137,7 +137,7 @@ class Surroundings:
 def check_agents(around: Surroundings) -> list[Finding]:
     setups = find_setups(around.settings)
     if not setups:
-        return [warning("agents", "no coding agent is set up", "connect one: mycel install claude-code")]
+        return [warning("agents", "no coding agent is set up", f"connect one: mycel install {next(iter(AGENTS))}")]
     if around.silence is not None:
         untried = f"not tried, since {around.silence}"
         findings = [

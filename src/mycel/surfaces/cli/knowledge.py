@@ -66,7 +66,7 @@ def list_values(
     call = invocation(context)
     with call.memory() as memory:
         page = memory.knowledge.list(project=project, category=category, key=key, limit=limit, cursor=cursor)
-    call.answer(page, lambda: show_values(page, empty="No knowledge."))
+    call.answer(as_knowledge(page), lambda: show_values(page, empty="No knowledge."))
 
 
 def get(
@@ -140,7 +140,7 @@ def candidates(
     call = invocation(context)
     with call.memory() as memory:
         page = memory.knowledge.candidates(project=project, category=category, key=key, limit=limit, cursor=cursor)
-    call.answer(page, lambda: show_values(page, empty="Nothing waits."))
+    call.answer(as_knowledge(page), lambda: show_values(page, empty="Nothing waits."))
 
 
 def arbitrate(

@@ -30,18 +30,15 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 
 from mycel import __version__
-from mycel.surfaces.mcp import client_log, prompts, resources
+from mycel.surfaces.mcp import notifications, prompts, resources
 from mycel.surfaces.mcp.callers import Context, Door, Guest
-from mycel.surfaces.mcp.client_log import logged
-from mycel.surfaces.mcp.completion import complete
-from mycel.surfaces.mcp.progress import with_progress
-from mycel.surfaces.mcp.prompts import PROMPTS, Written
-from mycel.surfaces.mcp.resources import RENDERED, Rendered
+from mycel.surfaces.mcp.notifications import logged, with_progress
+from mycel.surfaces.mcp.prompts import PROMPTS, Written, complete
+from mycel.surfaces.mcp.resources import RENDERED, Listening, Rendered, Subscriptions
 from mycel.surfaces.mcp.tool import Effect, Tool
 from mycel.surfaces.mcp.tool_call import call_tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.tools import TOOLS, WHAT_TO_SAVE
-from mycel.surfaces.mcp.updates import Listening, Subscriptions
 from mycel.surfaces.mcp.working_memory_tools import WORKING
 
 INSTRUCTIONS = (
@@ -90,7 +87,7 @@ def make_server(door: Door, offer: Offer) -> Server[Any]:
         on_completion=logged(serving.complete),
     )
     # As an argument it would warn of being deprecated; clients of the older protocol still ask for it.
-    server.add_request_handler("logging/setLevel", SetLevelRequestParams, client_log.set_level)
+    server.add_request_handler("logging/setLevel", SetLevelRequestParams, notifications.set_level)
     return server
 
 
@@ -119,7 +116,7 @@ class _Serving:
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         guest = await self._admitted(ctx)
         tool, given = self._find(params.name, guest), params.arguments or {}
-        await client_log.log(ctx, "debug", tool=tool.name, arguments=[name for name in tool.takes if name in given])
+        await notifications.log(ctx, "debug", tool=tool.name, arguments=[name for name in tool.takes if name in given])
         return await call_tool(tool, guest, given)
 
     async def list_resources(self, ctx: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
@@ -147,7 +144,7 @@ class _Serving:
 
     async def _admitted(self, ctx: Context) -> Guest:
         guest = await self._door(ctx)
-        await client_log.log(ctx, "debug", member=guest.memory.member_id, team=guest.memory.team)
+        await notifications.log(ctx, "debug", member=guest.memory.member_id, team=guest.memory.team)
         return guest
 
     def _find(self, name: str, guest: Guest) -> Tool:

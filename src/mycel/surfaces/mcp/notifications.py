@@ -1,4 +1,4 @@
-"""Log messages to a client that asked for them: what its requests came to, by names, codes and times.
+"""What a client hears while a call goes on: that it does, and log messages about what its requests came to.
 
 They carry no text of a memory and nothing of what was asked. Before 2026-07-28 a client sets the level of its
 connection; since then each request says it by itself.
@@ -6,6 +6,7 @@ connection; since then each request says it by itself.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast, get_args
@@ -25,11 +26,40 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mycel.surfaces.mcp.callers import Context, connection_of
 
+EVERY_SECONDS = 1.0
+ParamsT = TypeVar("ParamsT", bound=RequestParams)
+ResultT = TypeVar("ResultT")
+
+
+def with_progress(
+    handler: Callable[[Context, ParamsT], Awaitable[ResultT]],
+) -> Callable[[Context, ParamsT], Awaitable[ResultT]]:
+    """The same handler; how much is left to do nobody knows, so what is told is how long it has taken."""
+
+    async def run(ctx: Context, params: ParamsT) -> ResultT:
+        if "progress_token" not in (ctx.meta or {}):
+            return await handler(ctx, params)
+        telling = asyncio.get_running_loop().create_task(_tell(ctx))
+        try:
+            return await handler(ctx, params)
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+
+    return run
+
+
+async def _tell(ctx: Context) -> None:
+    seconds = 0.0
+    while True:
+        await asyncio.sleep(EVERY_SECONDS)
+        seconds += EVERY_SECONDS
+        await ctx.session.report_progress(seconds)
+
+
 LOGGER = "mycel"
 LEVELS: tuple[LoggingLevel, ...] = get_args(LoggingLevel)
 _LEVEL = "mycel.log_level"
-ParamsT = TypeVar("ParamsT", bound=RequestParams)
-ResultT = TypeVar("ResultT")
 
 
 async def set_level(ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
