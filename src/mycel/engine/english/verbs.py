@@ -102,44 +102,36 @@ def is_doing(word: str) -> bool:
 
 
 # By these the verb of a clause is known.
-_VERBS = (
-    """
-deliver cover offer discover gather consider remember register transfer alter prefer suffer let
-detect sell meet refuse decline enter leave travel survive tolerate master reference report
-show tell see hear find lose leave bring buy sell teach learn explain suggest propose reject refuse demand
-ingest scrape evict serialize deserialize normalize sanitize escape truncate prune flush drain spawn
-attach detach bind unbind register unregister declare define implement wrap unwrap extract inject
-squash rebase bump minify transpile obfuscate redact debounce
-paginate rebalance fail-over cut-over onboard offboard invite ban suspend reinstate refund settle
-happen occur vary differ exceed reach cross affect cause prevent guarantee
-contain hold carry embed refer translate print draw paint visualize summarize
-belong apply comply conform violate obey enforce certify attest prove assert
-speak talk write read hold sit stand walk drink cook wash drive ride fly swim climb fall throw kick hit
-believe think assume expect hope intend try aim promise warn admit claim say
+_VERBS = """
+    accept add admit adopt affect agree aim allow alter announce appear append apply approve archive ask assert
+    assign assume attach attest authenticate authorize avoid ban become begin believe belong bill bind bring bump
+    buy carry catch certify claim climb close collect come compare compile comply compress configure conform connect
+    consider consume contact contain convert cook create cross cut-over debounce decide declare decline define
+    delete deliver demand deny depend deploy describe deserialize detach detect differ disable discover discuss
+    drain draw drink drive drop eat embed emit employ enable encrypt enforce ensure enter escalate escape evict
+    exceed execute exist exit expect expire explain expose extend extract fail-over fall feed fetch find finish
+    flush fly follow forbid forward gather generate get give go grant guarantee hand-over handle happen hear hide
+    hit hold hope ignore implement include indent ingest inherit inject insert install intend invite invoke keep
+    kick kick-off kill know learn leave let lie listen live lose maintain make manage master mean meet migrate
+    minify need normalize notify obey obfuscate occur offboard offer onboard opt-in opt-out outrank override own
+    paginate paint parse pay permit persist precede prefer prevent print produce prohibit promise propose protect
+    prove provide prune publish purge raise reach read rebalance rebase receive recommend redact redirect refer
+    reference refresh refund refuse register reinstate reject reload rely remain remember remove rename render
+    replace replicate require resolve respond restore retain return revoke roll-back roll-out rotate sanitize save
+    say scrape see seem sell send serialize serve settle show sit skip spawn speak split squash stand stay store
+    subscribe succeed suffer suggest summarize support survive suspend swim take take-precedence-over talk teach
+    tell think throttle throw time-out tolerate transfer transform translate transpile travel treat trigger trump
+    truncate try unbind unregister unwrap upgrade use validate vary verify violate visualize wait want warn wash
+    win-over work wrap write
 """
-    + """
-use need require support contain include store keep hold live save listen expose serve return reject accept
-expire own maintain manage handle depend inherit extend override invoke send receive publish emit consume
-subscribe read parse validate verify write begin finish take allow permit forbid prohibit
-deny enable disable fall belong know mean happen go come get give make become remain stay stand sit lie
-execute retry succeed deploy compile install upgrade configure resolve redirect forward encrypt compress
-replicate migrate rename replace delete remove drop purge archive retain add append insert
-create generate produce close own approve assign decide agree prefer recommend avoid
-ensure fetch throttle render notify escalate restore follow precede wait poll refresh rotate revoke grant
-ask tell contact describe talk speak connect authenticate authorize announce respond treat compare bill pay want
-skip ignore raise throw catch exit kill reload roll-out roll-back kick-off time-out take-precedence-over win-over
-outrank trump opt-in opt-out hand-over eat rely work feed discuss convert transform split collect protect
-indent hide appear exist seem provide offer receive treat adopt employ trigger emit persist
-"""
-)
 # Nouns as often as verbs: a verb only when nothing else in the clause is one.
 _OFTEN_NOUNS = """
-build test log cache limit request call run retry report index hash queue batch host block lead share
-process format filter count measure alert page plan order charge cost document name set commit push pull
-upload download track lock sync copy move switch cap route proxy point end start stop cover answer
-schedule last review crash fail break pass restart ship sort mount load sign pin walk ride play cut jump
-match equal cause map link label tag check audit stream buffer mask seed chart plot patch draft comment
-open merge export import release monitor poll watch fire win beat flow change update fix backup
+    alert answer audit backup batch beat block break buffer build cache call cap cause change charge chart check
+    comment commit copy cost count cover crash cut document download draft end equal export fail filter fire fix
+    flow format hash host import index jump label last lead limit link load lock log map mask match measure merge
+    monitor mount move name open order page pass patch pin plan play plot point poll process proxy pull push queue
+    release report request restart retry review ride route run schedule seed set share ship sign sort start stop
+    stream switch sync tag test track update upload walk watch win
 """
 _UNCHANGING = word_set("set put cut run split read")
 
