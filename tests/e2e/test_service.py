@@ -21,7 +21,7 @@ from mycel.client.daemon import find_daemon
 from mycel.errors import AccessDenied
 from mycel.wire.daemon_file import read_daemon_file, read_operator_token
 from tests.reliability.inspection import team_file
-from tests.service_process import connected, environment, eventually, is_alive, service
+from tests.service_process import Service, connected, environment, eventually, is_alive, service
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 
@@ -234,11 +234,13 @@ from mycel.surfaces.http.log import begin_logs
 from mycel.settings import Settings
 
 async def slow(request):
+    print("begun", flush=True)
     await asyncio.sleep(float(request.query_params["seconds"]))
     return PlainTextResponse("done")
 
 async def stream(request):
     async def parts():
+        print("begun", flush=True)
         yield "first\\n"
         try:
             await asyncio.wait_for(app.state.stopping.wait(), float(request.query_params["seconds"]))
@@ -268,23 +270,26 @@ with _listen("127.0.0.1", 0) as listener:
 """
 
 
-def ask(url: str, answers: list[Any]) -> threading.Thread:
+def ask(running: Service, path: str, answers: list[Any]) -> threading.Thread:
+    """Returns when it is under way."""
+
     def run() -> None:
         try:
-            answers.append(httpx2.get(url, timeout=30).text)
+            answers.append(httpx2.get(running.url + path, timeout=30).text)
         except httpx2.TransportError as error:
             answers.append(type(error).__name__)
 
     thread = threading.Thread(target=run)
     thread.start()
-    time.sleep(0.4)
+    assert running.process.stdout
+    assert running.process.stdout.readline() == "begun\n"
     return thread
 
 
 def test_requests_under_way_are_answered_and_streams_end_when_it_stops(data: Path) -> None:
     answers: list[Any] = []
     with service(data, command=(sys.executable, "-c", PROGRAM)) as running:
-        threads = [ask(f"{running.url}/slow?seconds=1.2", answers), ask(f"{running.url}/stream?seconds=60", answers)]
+        threads = [ask(running, "/slow?seconds=1.2", answers), ask(running, "/stream?seconds=60", answers)]
         began = time.monotonic()
         assert running.stop() == 0
         assert time.monotonic() - began < 5
@@ -298,7 +303,7 @@ def test_requests_under_way_are_answered_and_streams_end_when_it_stops(data: Pat
 def test_what_takes_longer_than_the_grace_time_is_cut(data: Path) -> None:
     answers: list[Any] = []
     with service(data, command=(sys.executable, "-c", PROGRAM)) as running:
-        thread = ask(f"{running.url}/slow?seconds=60", answers)
+        thread = ask(running, "/slow?seconds=60", answers)
         began = time.monotonic()
         assert running.stop() == 0
         assert 1.5 < time.monotonic() - began < 10
@@ -323,7 +328,7 @@ def test_a_socket_does_not_keep_it_from_stopping(data: Path) -> None:
 def test_an_open_stream_is_a_use(data: Path) -> None:
     answers: list[Any] = []
     with service(data, "0.8", command=(sys.executable, "-c", PROGRAM)) as running:
-        thread = ask(f"{running.url}/stream?seconds=2.5", answers)
+        thread = ask(running, "/stream?seconds=2.5", answers)
         thread.join()
         assert answers == ["first\nlast\n"]
         began = time.monotonic()
