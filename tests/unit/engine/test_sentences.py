@@ -163,6 +163,6 @@ def test_no_word_is_lost(text: str) -> None:
 @pytest.mark.parametrize("unit", [". ", "a\n", "# a\n", "` `` ", "```\n", "\n", " ", "> ", "1. ", "A. ", "a.b", "。"])
 def test_large_texts_are_read_in_bounded_time(unit: str) -> None:
     text = (unit * 200_000)[:200_000]
-    began = time.perf_counter()
+    began = time.process_time()
     split_sentences(text)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0

@@ -151,6 +151,6 @@ def test_a_large_talk_is_summarised_in_bounded_time() -> None:
     found = talk(
         *(("user", f"The gateway number {number} fails because of its pool. " * 40) for number in range(2_000))
     )
-    began = time.perf_counter()
+    began = time.process_time()
     assert summarize(found)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0

@@ -30,9 +30,9 @@ def test_cuts_words_into_short_pieces(text: str, pieces: list[str]) -> None:
 
 @pytest.mark.parametrize("text", ["a", " ", ".", "日", "a "])
 def test_takes_linear_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     estimated_token_ends(text * 200_000)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_cuts_a_text_to_so_many_tokens() -> None:
