@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mycel.access.scope import ReadScope
 from mycel.domain.embedding import IndexRow
 from mycel.domain.query import Filters
+from mycel.domain.recall import Pool
 from mycel.retrieval.coded_column import Flags
 from mycel.retrieval.facets import Facets
 from mycel.retrieval.passage_rows import Numbers, PassageRows
@@ -20,6 +21,10 @@ from mycel.retrieval.sign_bits import SignBits
 from mycel.retrieval.vectors import VectorRows, Vectors
 
 Arrays = dict[str, NDArray[Any]]
+
+# A hundred already order as well as all of them do; more make relevance steadier.
+SAMPLE = 256
+
 
 _PASSAGE_ARRAYS = ("vectors", "inverse_norms", "owners")
 
@@ -157,3 +162,16 @@ def _passages(arrays: Arrays) -> PassageRows:
     if "sign_words" in arrays:
         signs = SignBits(arrays["sign_centre"], arrays["sign_words"], int(arrays["signs_made_for"][0]))
     return PassageRows.of(**{name: arrays[name] for name in _PASSAGE_ARRAYS}, signs=signs)
+
+
+def survey(index: VectorIndex, query: Vectors, *, allowed: Flags) -> Pool:
+    """How the cosines of one question are spread over everything that it could find."""
+    # Every so many of those that may be found: which places they have among all others must not decide.
+    numbers = np.flatnonzero(allowed)
+    size = len(numbers)
+    numbers = numbers[:: -(-size // SAMPLE) or 1]
+    cosines = index.similarities(query, numbers)
+    cosines = cosines[~np.isnan(cosines)]
+    if not len(cosines):
+        return Pool(size)
+    return Pool(size, len(cosines), float(cosines.mean()), float(cosines.std()))

@@ -60,7 +60,7 @@ class TeamVectors:
         allowed = index.mask(scope, filters, linked=self._linked(filters))
         numbers, cosines = index.nearest(vector, allowed, limit=limit)
         matches = [Match(number, score) for number, score in zip(numbers.tolist(), cosines.tolist(), strict=True)]
-        from mycel.retrieval.relevance import survey
+        from mycel.retrieval.vector_index import survey
 
         return Nearest(matches, survey(index, vector, allowed=allowed))
 
