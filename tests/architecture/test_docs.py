@@ -75,3 +75,17 @@ def test_no_link_in_the_docs_is_broken() -> None:
         if not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_every_file_that_the_architecture_names_is_there() -> None:
+    package = ROOT / "src/mycel"
+    known = {path.name for path in package.rglob("*.*")}
+    named = re.findall(r"`([\w/]+\.(?:py|js|sql))`", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    homes = (package, package / "stores/sqlite", ROOT)
+    gone = [
+        name
+        for name in named
+        if not any((home / name).exists() for home in homes) and ("/" in name or name not in known)
+    ]
+    assert named
+    assert gone == []
