@@ -16,7 +16,7 @@ from mycel.domain.query import Page
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
 
-# A stretch of time from the first moment up to the second.
+# From the first moment up to the second.
 TimeBucket = tuple[datetime, datetime]
 
 

@@ -40,6 +40,8 @@ class Holds(StrEnum):
     EVIDENCE = "evidence"
 
 
+# Sentences, which may say what another memory says.
+PROSE = frozenset({Holds.CONTENT, Holds.TITLE, Holds.NOTE, Holds.NOTES})
 LISTS = frozenset({Holds.NOTES, Holds.TAGS, Holds.CHOICES})
 # Text that somebody wrote to be read.
 TEXTS = frozenset(

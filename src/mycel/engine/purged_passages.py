@@ -9,7 +9,8 @@ from dataclasses import replace
 from hashlib import blake2b
 from itertools import accumulate
 
-from mycel.domain.memory import EvidenceRef, Memory
+from mycel.domain.memory import FIELDS, EvidenceRef, Memory
+from mycel.domain.memory_field import PROSE
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import BLANK
 from mycel.engine.english.sentences import Span, split_sentences
@@ -136,12 +137,14 @@ def redacted(text: str, passages: Sequence[str]) -> str:
 
 
 def redacted_memory(memory: Memory, passages: Sequence[str]) -> Memory:
-    return replace(
-        memory,
-        title=redacted(memory.title, passages),
-        summary=memory.summary and redacted(memory.summary, passages),
-        content=redacted(memory.content, passages),
-    )
+    clean: dict[str, object] = {}
+    for row in FIELDS.values():
+        value = getattr(memory, row.name) if row.holds in PROSE else None
+        if isinstance(value, str):
+            clean[row.name] = redacted(value, passages)
+        elif value:
+            clean[row.name] = tuple(redacted(text, passages) for text in value)
+    return replace(memory, **clean)
 
 
 class _Told:

@@ -99,9 +99,9 @@ class StoreErasure:
         assert store.sources.find(reader(), source.id) == source
 
     def test_past_versions_say_what_they_are_redacted_to(self, store: Store) -> None:
-        memory = put(store, "heron")
+        memory = put(store, "heron", rationale="It is a heron.", alternatives=("a heron", "an egret"))
         now = change(store, memory.id, content="egret", by=TEAMMATE)
-        clean = replace(memory, title="[purged]", content="[purged]")
+        clean = replace(memory, title="[purged]", content="[purged]", rationale="[purged]", alternatives=("[purged]",))
         store.transact(lambda transaction: transaction.memories.redact_versions([clean]))
         assert [version.memory for version in store.memories.versions(reader(), memory.id)] == [clean, now]
         assert store.memories.changed_last_by(memory.id) == TEAMMATE

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mycel.domain.ids import SourceId
-from mycel.domain.memory import EvidenceRef
+from mycel.domain.memory import FIELDS, EvidenceRef
+from mycel.domain.memory_field import LISTS, PROSE, FieldRow
 from mycel.domain.source import BLANK
 from mycel.engine.purged_passages import (
     REDACTED,
@@ -128,3 +129,12 @@ def test_a_summary_is_redacted_in_all_its_texts() -> None:
     assert (clean.title, clean.summary) == (REDACTED, f"{REDACTED} We left.")
     assert clean.content == f"We met. {REDACTED}"
     assert redacted_memory(sample("We met."), said).content == "We met."
+
+
+@pytest.mark.parametrize("row", [row for row in FIELDS.values() if row.holds in PROSE], ids=lambda row: row.name)
+def test_no_field_of_sentences_keeps_what_was_purged(row: FieldRow) -> None:
+    told = "The pin is under the mat."
+    listed = row.holds in LISTS
+    summary = sample(**{"content": "We met.", "title": "We met.", row.name: (told, "We met.") if listed else told})
+    clean = getattr(redacted_memory(summary, ["the pin is under the mat"]), row.name)
+    assert clean == ((REDACTED, "We met.") if listed else REDACTED)

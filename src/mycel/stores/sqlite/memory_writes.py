@@ -18,7 +18,7 @@ from mycel.stores.sqlite.log import log_change
 from mycel.stores.sqlite.memories import SqliteMemories
 from mycel.stores.sqlite.memory_rows import STANDING, WRITTEN, add_tags, insert_memory, remove_tags, standing_row
 from mycel.stores.sqlite.receipts import erase_rows
-from mycel.stores.sqlite.rows import micros
+from mycel.stores.sqlite.rows import MEMORY_COLUMNS, memory_row, micros
 from mycel.stores.sqlite.session import WritingPart, query
 from mycel.stores.sqlite.word_index import add_words, indexed_apart, remove_words
 
@@ -26,6 +26,8 @@ _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in STANDING[1
 _KEEP_VERSION = f"""
     INSERT INTO memory_versions ({", ".join(WRITTEN)}, valid_to)
     SELECT {", ".join(WRITTEN)}, ? FROM memories WHERE id = ?"""
+_REDACT = f"""
+    UPDATE memory_versions SET {", ".join(f"{name} = ?" for name in MEMORY_COLUMNS)} WHERE id = ? AND version = ?"""
 
 
 class MemoryWriter(WritingPart, SqliteMemories):
@@ -66,10 +68,7 @@ class MemoryWriter(WritingPart, SqliteMemories):
 
     @query
     def redact_versions(self, connection: apsw.Connection, redacted: Sequence[Memory]) -> None:
-        connection.executemany(
-            "UPDATE memory_versions SET title = ?, summary = ?, content = ? WHERE id = ? AND version = ?",
-            [(memory.title, memory.summary, memory.content, memory.id, memory.version) for memory in redacted],
-        )
+        connection.executemany(_REDACT, [(*memory_row(memory), memory.id, memory.version) for memory in redacted])
 
     @query
     def erase(self, connection: apsw.Connection, memory: Memory, *, by: MemberId) -> Receipt:
