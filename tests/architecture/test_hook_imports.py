@@ -31,6 +31,7 @@ OWN = {
         "mycel.domain.defaults",
         "mycel.domain.envelope",
         "mycel.wire",
+        "mycel.wire.http1",
         "mycel.wire.proof",
     ),
     *("mycel.engine", "mycel.engine.transcripts", "mycel.engine.transcripts.privacy"),

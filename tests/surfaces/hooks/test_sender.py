@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
-from mycel.surfaces.hooks.service import Address, Line, read_address
+from mycel.surfaces.hooks.service import Line
+from mycel.wire.http1 import Address, read_address
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n3;x=y\r\nefg\r\n0\r\n\r\n"
 

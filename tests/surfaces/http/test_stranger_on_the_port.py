@@ -35,8 +35,9 @@ from mycel.surfaces.hooks.clock import Deadline, Unreachable
 from mycel.surfaces.hooks.delivery import Queue, Write
 from mycel.surfaces.hooks.environment import read_environment
 from mycel.surfaces.hooks.hook_event import EVENTS
-from mycel.surfaces.hooks.service import Caller, Line, find_service, read_address
+from mycel.surfaces.hooks.service import Caller, Line, find_service
 from mycel.wire.daemon_file import DAEMON_FILE, OPERATOR_TOKEN, DaemonFile
+from mycel.wire.http1 import read_address
 from tests.serving import served
 from tests.surfaces.hooks.hooking import recorded, said
 

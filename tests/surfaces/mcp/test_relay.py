@@ -226,7 +226,19 @@ def test_it_loads_neither_the_sdk_nor_the_command_line(served: Served) -> None:
         timeout=60,
         check=True,
     )
-    heavy = {"mcp", "mcp_types", "pydantic", "typer", "rich", "asyncio", "httpx2", "anyio", "apsw", "numpy"}
+    heavy = {
+        "mcp",
+        "mcp_types",
+        "pydantic",
+        "typer",
+        "rich",
+        "asyncio",
+        "httpx2",
+        "anyio",
+        "apsw",
+        "numpy",
+        "http.client",
+    }
     assert not heavy & set(ran.stderr.split())
 
 

@@ -14,6 +14,7 @@ _BETWEEN_PARTS = frozenset(".:/~")
 
 # Filler such as `xxxxxxxx` or `00000000` has fewer.
 _LEAST_DISTINCT = 5
+_JUDGED_CHARS = 16
 # A longer block of key material is taken for other text that happens to follow.
 _LONGEST_BLOCK = 65_536
 
@@ -124,17 +125,29 @@ _BETWEEN_LINES = re.compile(r"(?:\\n|[\s\\\"'>|+#*,])+")
 _JUDGED_BLOCK_CHARS = 400
 
 
-def keys_near(text: str, start: int, end: int) -> Iterator[Span]:
-    """The keys of a known format that begin in a run of key characters, or a little before it."""
-    masked_to = 0
-    is_part = start > 0 and text[start - 1] in _BETWEEN_PARTS
-    for beginning in _BEGINNING.finditer(text, max(0, start - _LONGEST_START) if is_part else start, end + 1):
-        found = _WHOLE.match(text, beginning.start()) if beginning.start() >= masked_to else None
-        if found and found.lastindex and not _is_filler(found[0]):
-            masked_to = found.end()
-            yield Span(found.start(), found.end(), _FORMATS[found.lastindex - 1][0])
-    if not masked_to and not is_part and is_key_in_groups(text[start:end]):
-        yield Span(start, end, "key")
+class Keys:
+    """The keys of a known format in one text, asked for in the order of the text: nothing is read twice."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._masked_to = 0
+        # Filler is told by its end: whatever begins alike and ends there is filler too.
+        self._filler_to: dict[str, int] = {}
+
+    def near(self, start: int, end: int) -> Iterator[Span]:
+        """Those that begin in a run of key characters, or a little before it."""
+        text = self._text
+        is_part = start > 0 and text[start - 1] in _BETWEEN_PARTS
+        for beginning in _BEGINNING.finditer(text, max(0, start - _LONGEST_START) if is_part else start, end + 1):
+            known_to = max(self._masked_to, self._filler_to.get(beginning[0], 0))
+            found = _WHOLE.match(text, beginning.start()) if beginning.start() >= known_to else None
+            if found and found.lastindex and not _is_filler(found[0]):
+                self._masked_to = found.end()
+                yield Span(found.start(), found.end(), _FORMATS[found.lastindex - 1][0])
+            elif found:
+                self._filler_to[beginning[0]] = found.end() - _JUDGED_CHARS
+        if self._masked_to <= start and not is_part and is_key_in_groups(text[start:end]):
+            yield Span(start, end, "key")
 
 
 def webhook_at(text: str, at: int) -> Span | None:
@@ -164,4 +177,4 @@ def private_key_at(text: str, at: int) -> Span | None:
 
 
 def _is_filler(key: str) -> bool:
-    return len(set(key[-16:])) < _LEAST_DISTINCT
+    return len(set(key[-_JUDGED_CHARS:])) < _LEAST_DISTINCT

@@ -210,12 +210,16 @@ def _at_hints(hints: Iterable[_Hint], text: str, part: _Hint, *, start: int) -> 
 
 def _keys(text: str, classes: bytes, *, start: int) -> Iterator[Span]:
     at = classes.find(_RUN)
-    while 0 <= at < SLICE_CHARS:
-        from mycel.engine.secrets.formats import keys_near
+    if not 0 <= at < SLICE_CHARS:
+        return
+    # Imported for a run alone: most short texts have none.
+    from mycel.engine.secrets.formats import Keys
 
+    keys = Keys(text)
+    while 0 <= at < SLICE_CHARS:
         end = classes.find(b" ", at)
         end = len(classes) if end < 0 else end
-        yield from keys_near(text, start + at, start + end)
+        yield from keys.near(start + at, start + end)
         at = classes.find(_RUN, end)
 
 

@@ -17,7 +17,8 @@ from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.delivery import QUEUE, Queue, deliver_all
 from mycel.surfaces.hooks.environment import OFF, ON, read_environment
 from mycel.surfaces.hooks.files import FOLDER, Log
-from mycel.surfaces.hooks.service import Line, Reply, caller_of, read_address
+from mycel.surfaces.hooks.service import Line, Reply, caller_of
+from mycel.wire.http1 import read_address
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi

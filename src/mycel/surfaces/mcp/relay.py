@@ -7,14 +7,16 @@ imports little for that reason, and nothing of the MCP SDK.
 from __future__ import annotations
 
 import json
+import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Any, BinaryIO, NamedTuple, cast
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+from urllib.parse import quote, urlencode
 
 from mycel.errors import MycelError
+from mycel.wire import http1
+from mycel.wire.http1 import Answer
 from mycel.wire.proof import prove
 
 PATH = "/mcp"
@@ -48,10 +50,14 @@ class Endpoint(NamedTuple):
     secret: str | None = None
 
 
-class Relay:
-    """One agent's connection. `find` gives the service as it is now: it may have ended since it was last used."""
+class Find(Protocol):
+    def __call__(self, *, again: bool) -> Endpoint: ...
 
-    def __init__(self, find: Callable[[], Endpoint], *, query: Mapping[str, str], out: BinaryIO) -> None:
+
+class Relay:
+    """One agent's connection. `find` gives the service; `again` where the one it gave before has ended since."""
+
+    def __init__(self, find: Find, *, query: Mapping[str, str], out: BinaryIO) -> None:
         self._find = find
         self._query = urlencode(query, quote_via=quote)
         self._out = out
@@ -107,7 +113,7 @@ class Relay:
             return
         except MycelError as error:
             self._answer_error(asked.get("id"), INTERNAL_ERROR, str(error))
-        except (OSError, HTTPException, ValueError) as error:
+        except (OSError, ValueError) as error:
             self._answer_error(asked.get("id"), INTERNAL_ERROR, f"the service broke off: {type(error).__name__}")
 
     def _exchange(self, asked: Message, line: bytes) -> None:
@@ -116,7 +122,7 @@ class Relay:
             self._ask(asked, line, self._located())
         except TimeoutError:
             raise
-        except (OSError, HTTPException, _SessionEnded):
+        except (OSError, _SessionEnded):
             self._find_anew(asked)
             self._ask(asked, line, self._located())
 
@@ -139,7 +145,7 @@ class Relay:
             self._stream = threading.Thread(target=self._follow, daemon=True)
             self._stream.start()
 
-    def _hand_back(self, asked: Message, answer: HTTPResponse) -> None:
+    def _hand_back(self, asked: Message, answer: Answer) -> None:
         for text in _messages(answer):
             found = _parsed(text)
             if found is None:
@@ -155,12 +161,12 @@ class Relay:
     def _located(self) -> Endpoint:
         with self._locating:
             if self._endpoint is None:
-                self._endpoint = self._find()
+                self._endpoint = self._find(again=False)
             return self._endpoint
 
     def _find_anew(self, asked: Message) -> None:
         with self._locating:
-            self._endpoint = self._find()
+            self._endpoint = self._find(again=True)
             if not self._session.is_open or _version_of(asked) is not None or asked.get("method") == "initialize":
                 return
             self._session.begin_again(self._endpoint, f"{PATH}?{self._query}")
@@ -174,7 +180,7 @@ class Relay:
                 for text in _messages(answer) if answer.status == 200 else ():
                     if (found := _parsed(text)) is not None:
                         self._write(found)
-            except (OSError, HTTPException, ValueError):
+            except (OSError, ValueError):
                 pass
             finally:
                 exchange.close()
@@ -184,7 +190,7 @@ class Relay:
         """Says that a session of the older protocol is over; nobody waits for it."""
         if self._session.is_open and self._endpoint is not None:
             exchange = _Exchange(self._endpoint, is_modern=False, seconds=FINISH_SECONDS)
-            with suppress(OSError, HTTPException):
+            with suppress(OSError, ValueError):
                 exchange.delete(f"{PATH}?{self._query}", self._session.headers({}))
             exchange.close()
 
@@ -226,9 +232,9 @@ class _Session:
         known = {_SESSION: self._id, _VERSION: self._version}
         return {name: value for name, value in known.items() if value}
 
-    def note(self, asked: Message, answer: HTTPResponse) -> None:
+    def note(self, asked: Message, answer: Answer) -> None:
         if asked.get("method") == "initialize" and answer.status == 200:
-            self._id = answer.getheader(_SESSION)
+            self._id = answer.headers.get(_SESSION)
             self._initialize = json.dumps(asked).encode()
 
     def note_result(self, asked: Message, found: Message) -> None:
@@ -248,7 +254,7 @@ class _Session:
         if self._initialize is None:
             return
         answer = _once(endpoint, path, self._initialize, {})
-        self._id = answer.getheader(_SESSION)
+        self._id = answer.headers.get(_SESSION)
         begun = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode()
         for line in (begun, *self._remembered.values()):
             _once(endpoint, path, line, self.headers({}))
@@ -258,60 +264,55 @@ class _Exchange:
     """One request on a connection of its own, so that it can be broken off alone."""
 
     def __init__(self, endpoint: Endpoint, *, is_modern: bool, seconds: float | None = ANSWER_SECONDS) -> None:
-        parts = urlsplit(endpoint.url)
-        connection = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._connection = connection(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)
+        self._address = http1.read_address(endpoint.url)
+        self._line: socket.socket | None = None
         self._seconds = seconds
-        self._prefix = parts.path.rstrip("/")
-        self._host = parts.netloc
         self._headers = endpoint.headers
         self._secret = endpoint.secret
         self._aborted = False
         self.is_modern = is_modern
 
-    def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HTTPResponse:
-        return self._request("POST", path, {"content-type": "application/json", **headers}, body)
+    def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+        return self._request("POST", path, headers, body)
 
-    def get(self, path: str, headers: Mapping[str, str]) -> HTTPResponse:
-        return self._request("GET", path, headers, None)
+    def get(self, path: str, headers: Mapping[str, str]) -> Answer:
+        return self._request("GET", path, headers)
 
-    def delete(self, path: str, headers: Mapping[str, str]) -> HTTPResponse:
-        return self._request("DELETE", path, headers, None)
+    def delete(self, path: str, headers: Mapping[str, str]) -> Answer:
+        return self._request("DELETE", path, headers)
 
     def abort(self) -> None:
         self._aborted = True
         self.close()
 
     def close(self) -> None:
-        if (line := self._connection.sock) is not None:
+        if self._line is not None:
             with suppress(OSError):
-                line.shutdown(2)
-        self._connection.close()
+                self._line.shutdown(socket.SHUT_RDWR)
+            self._line.close()
 
-    def _request(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> HTTPResponse:
-        accepted = {"accept": "application/json, text/event-stream"}
+    def _request(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
+        said = {**self._headers, "accept": "application/json, text/event-stream", **headers}
         try:
-            self._connection.connect()
-            # One that is closed in between is not opened again: it would be somebody else's.
-            self._connection.auto_open = 0
-            self._require_proof()
-            self._connection.sock.settimeout(self._seconds)
-            self._connection.request(method, self._prefix + path, body, {**self._headers, **accepted, **headers})
-            return self._connection.getresponse()
-        except (OSError, HTTPException):
+            line = self._line = http1.connect(self._address, seconds=CONNECT_SECONDS)
+            self._require_proof(line)
+            line.settimeout(self._seconds)
+            line.sendall(http1.request(method, path, self._address, said, body))
+            return Answer(lambda: line.recv(http1.RECEIVED_BYTES))
+        except OSError:
             if self._aborted:
                 raise _Cancelled from None
             raise
 
-    def _require_proof(self) -> None:
+    def _require_proof(self, line: socket.socket) -> None:
         if self._secret is None:
             return
-        told = prove(self._connection.sock, self._secret, host=self._host, seconds=lambda: CONNECT_SECONDS)
+        told = prove(line, self._secret, host=self._address.authority, seconds=lambda: CONNECT_SECONDS)
         if told is None:
             raise ConnectionError("something else answers at the address of the service")
 
 
-def _once(endpoint: Endpoint, path: str, line: bytes, headers: Mapping[str, str]) -> HTTPResponse:
+def _once(endpoint: Endpoint, path: str, line: bytes, headers: Mapping[str, str]) -> Answer:
     exchange = _Exchange(endpoint, is_modern=False)
     try:
         answer = exchange.post(path, line, headers)
@@ -347,14 +348,13 @@ def _version_of(asked: Message) -> str | None:
     return found if isinstance(found, str) and found.isascii() and found.isprintable() else None
 
 
-def _messages(answer: HTTPResponse) -> Iterator[bytes]:
+def _messages(answer: Answer) -> Iterator[bytes]:
     """The one answer, or those of a stream as they come."""
-    if not (answer.getheader("content-type") or "").startswith("text/event-stream"):
+    if not answer.headers.get("content-type", "").startswith("text/event-stream"):
         yield answer.read()
         return
     data: list[bytes] = []
-    for line in answer:
-        text = line.rstrip(b"\r\n")
+    for text in answer.lines():
         if text.startswith(b"data:"):
             data.append(text[5:].removeprefix(b" "))
         elif not text and data:
