@@ -17,7 +17,7 @@ _IMPORTED = (
     "mycel.app",
     "mycel.retrieval.index_file",
     "mycel.retrieval.relevance",
-    "mycel.retrieval.vector_index",
+    "mycel.retrieval.team_index",
     "mycel.retrieval.vectors",
 )
 

@@ -18,7 +18,7 @@ from mycel.contracts.clock import SystemClock
 from mycel.domain.draft import new_memory, read_fields, written_at
 from mycel.domain.ids import MemberId, MemoryId, TeamName, new_id
 from mycel.domain.team import Caller, Role
-from mycel.retrieval.columns import index_values, indexed_text
+from mycel.retrieval.terms import packed_terms
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import migrate
@@ -89,7 +89,7 @@ def single_commits(folder: Path, notes: Notes, *, seconds: float) -> float:
         transaction = SqliteTransaction(connection, clock=SystemClock())
         values = new_memory(read_fields({"content": texts[count % len(texts)], "tags": ["bench"]}), caller=CALLER)
         record = written_at(values, transaction.committed_at, id=MemoryId(new_id()))
-        transaction.memories.insert([(record, indexed_text(record))], by=CALLER.member_id)
+        transaction.memories.insert([(record, packed_terms(record))], by=CALLER.member_id)
         transaction.finish()
         connection.execute("COMMIT")
         count += 1
@@ -141,31 +141,19 @@ def bare_sql(folder: Path, filled: Path) -> float:
     """The very rows of the store that was just filled, put into an empty one by executemany."""
     folder.mkdir(parents=True)
     source = apsw.Connection(str(filled))
-    tables = {
-        name: source.execute(f"SELECT * FROM {name}").fetchall() for name in ("memories", "memory_tags", "changes")
-    }
-    texts = [
-        (row[0], *indexed_text_of(row[1], row[2], row[3]))
-        for row in source.execute("SELECT number, title, content, tags FROM memories")
-    ]
+    names = ("memories", "memory_tags", "memory_terms", "changes")
+    tables = {name: source.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+    count = len(tables["memories"])
     connection = make_schema(folder / "memory.sqlite")
     started = perf_counter()
-    for place in range(0, len(texts), 1000):
+    for place in range(0, count, 1000):
         connection.execute("BEGIN IMMEDIATE")
         for name, rows in tables.items():
             part = rows[place : place + 1000]
             marks = ", ".join("?" * len(rows[0]))
             connection.executemany(f"INSERT INTO {name} VALUES ({marks})", part)
-        connection.executemany(
-            "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)",
-            texts[place : place + 1000],
-        )
         connection.execute("COMMIT")
-    return len(texts) / (perf_counter() - started)
-
-
-def indexed_text_of(title: str, content: str, tags: str | None) -> tuple[str, ...]:
-    return index_values({"title": title, "content": content, "tags": ("bench",) if tags else ()})
+    return count / (perf_counter() - started)
 
 
 def make_schema(path: Path) -> apsw.Connection:

@@ -1,7 +1,6 @@
 """SQLite keeps every promise of a store."""
 
 import itertools
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -12,12 +11,10 @@ from mycel.access.scope import engine_scope
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.change import ChangeFilter
 from mycel.domain.ids import SourceId, new_id
-from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import MemoryType, Visibility
 from mycel.domain.query import Filters
 from mycel.domain.source import Turn
 from mycel.domain.team import Role
-from mycel.retrieval.columns import index_values
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import Disk, migrate
@@ -36,6 +33,7 @@ from mycel.testing.store_samples import (
     an_event,
     change,
     delete,
+    matches_of,
     purge,
     put,
     reader,
@@ -146,66 +144,24 @@ def test_a_store_of_before_tells_its_log_by_type_and_project_as_far_as_it_knows(
         assert store.files.check() == []
 
 
-def test_a_store_of_before_gets_its_restricted_words_out_of_the_shared_ones(tmp_path: Path) -> None:
+def test_a_store_of_before_is_searched_by_all_of_its_words(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite"
-    steps = migrations("mycel.stores.sqlite", "team")
-    for_leads = {"visibility": Visibility.ROLE, "allowed_roles": (Role.LEAD,)}
-    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
-        put(store, "the heron stands")
-        put(store, "my heron stands by parseConfig", title="own", tags=("wet",), visibility=Visibility.PRIVATE)
-        put(store, "their heron stands, 計画", summary="for leads", **for_leads)
-        put(store, "…", title="…", visibility=Visibility.PRIVATE)
-        delete(store, put(store, "a heron gone").id)
-        standing = everything_counted(store)
-    with closing(open_writer(path)) as connection:
-        # As the migration before this one left it.
-        rows = connection.execute("SELECT number, title, summary, content, tags FROM memories").fetchall()
-        connection.execute("DELETE FROM memory_words")
-        for number, title, summary, content, tags in rows:
-            texts = {"title": title, "summary": summary, "content": content, "tags": json.loads(tags or "[]")}
-            connection.execute(
-                "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (?, ?, ?, ?, ?)",
-                (number, *index_values(texts)),
-            )
-        connection.execute("DROP TABLE restricted_vocabulary; DROP TABLE restricted_words")
-        connection.execute("PRAGMA user_version = 9")
-        migrate(connection, steps[:10])
-        connection.execute(f"PRAGMA user_version = {len(steps)}")
-    with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
-        assert everything_counted(store) == standing
-        assert store.files.check() == []
-
-
-def test_a_store_of_before_is_searched_by_keys_and_categories(tmp_path: Path) -> None:
-    path = tmp_path / "memory.sqlite"
-    steps = migrations("mycel.stores.sqlite", "team")
     for_leads = {"visibility": Visibility.ROLE, "allowed_roles": (Role.LEAD,)}
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
         put(store, "the heron stands", tags=("wet", "grey"), key="own.pond", category="lead")
-        put(store, "my heron stands", summary="a bird", visibility=Visibility.PRIVATE, key="parseConfig")
+        put(store, "my heron stands by parseConfig", title="own", summary="a bird", visibility=Visibility.PRIVATE)
         put(store, "their heron stands, 計画", category="own", **for_leads)
-        put(store, "a heron without either")
+        put(store, "…", title="…", visibility=Visibility.PRIVATE)
         delete(store, put(store, "a heron gone", key="gone").id)
         standing = everything_counted(store)
     with closing(open_writer(path)) as connection:
         # As the migration before this one left it.
-        rows = connection.execute("SELECT number, title, summary, content, tags FROM memories").fetchall()
-        for number, title, summary, content, tags in rows:
-            texts = {"title": title, "summary": summary, "content": content, "tags": json.loads(tags or "[]")}
-            for table, more in (("memory_words", ""), ("restricted_words", ", audience")):
-                there = connection.execute(f"SELECT 1 FROM {table} WHERE rowid = ?", (number,)).fetchone()
-                if there:
-                    connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (number,))
-                    connection.execute(
-                        f"INSERT INTO {table} (rowid, title, summary, content, tags{more}) VALUES (?, ?, ?, ?, ?"
-                        f"{', ?' if more else ''})",
-                        (number, *index_values(texts), *([f"any a{AUTHOR.encode().hex()}"] if more else [])),
-                    )
-        connection.execute("INSERT INTO embedding_progress VALUES ('words', 5, 5, 5)")
-        connection.execute("PRAGMA user_version = 12")
-        migrate(connection, steps[:13])
-        connection.execute(f"PRAGMA user_version = {len(steps)}")
-        assert connection.execute("SELECT * FROM embedding_progress").fetchone() == ("words", 0, 5, 5)
+        connection.execute("DROP TABLE memory_terms")
+        for name in ("memory_words", "restricted_words"):
+            connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (content, content = '')")
+        for name, of in (("memory_vocabulary", "memory_words"), ("restricted_vocabulary", "restricted_words")):
+            connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5vocab ({of}, row)")
+        connection.execute("PRAGMA user_version = 14")
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
         assert everything_counted(store) == standing
         assert store.files.check() == []
@@ -213,11 +169,11 @@ def test_a_store_of_before_is_searched_by_keys_and_categories(tmp_path: Path) ->
 
 def everything_counted(store: SqliteStore) -> list[object]:
     terms = ["heron", "own", "wet", "parseconfig", "計画", "lead", "gone"]
-    plans = [Plan(tuple((term,) for term in terms)), Plan((), phrases=(("heron", "stand"),))]
     found: list[object] = []
     for scope in (reader(), reader(TEAMMATE), reader("lead-1", Role.LEAD), engine_scope(TEAM)):
-        found.append(store.index.word_frequencies(scope, terms))
-        found += [store.index.search_words(scope, plan, filters=Filters(statuses=()), limit=9) for plan in plans]
+        found.append(store.index.word_statistics(scope, terms))
+        found.append(matches_of(store, terms, scope))
+        found.append(store.index.with_phrase(scope, ["heron", "stand"], filters=Filters(statuses=()), limit=9))
     return found
 
 

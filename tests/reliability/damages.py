@@ -179,11 +179,8 @@ PAGES: dict[str, Harm] = {
 }
 # What can be made again from the rest.
 DERIVED: dict[str, Harm] = {
-    "words": zero_page("memory_words_data", "leaf"),
-    "root of the words": zero_root("memory_words_data"),
-    "index of words": zero_root("memory_words_idx"),
-    "sizes of words": zero_root("memory_words_docsize"),
-    "words for few": zero_root("restricted_words_data"),
+    "terms": zero_page("memory_terms", "leaf"),
+    "root of the terms": zero_root("memory_terms"),
     "an index": zero_page("memories_by_author", "leaf"),
     "root of an index": zero_root("memories_by_path"),
     "tags": zero_root("memory_tags"),

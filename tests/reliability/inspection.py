@@ -28,12 +28,8 @@ def _damage(connection: apsw.Connection) -> list[str]:
     problems = [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
     if problems:
         return problems
-    for index in ("memory_words", "restricted_words"):
-        connection.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 0)")
-    standing = "SELECT number FROM memories WHERE deleted_at IS NULL ORDER BY number"
-    records = [number for (number,) in connection.execute(standing)]
-    words = "SELECT id FROM memory_words_docsize UNION ALL SELECT id FROM restricted_words_docsize ORDER BY id"
-    indexed = [number for (number,) in connection.execute(words)]
+    records = [number for (number,) in connection.execute("SELECT number FROM memories ORDER BY number")]
+    indexed = [number for (number,) in connection.execute("SELECT number FROM memory_terms ORDER BY number")]
     if records != indexed:
         problems.append(f"{len(records)} records, {len(indexed)} indexed: {set(records) ^ set(indexed)}")
     sequences = [number for (number,) in connection.execute("SELECT sequence FROM changes ORDER BY sequence")]

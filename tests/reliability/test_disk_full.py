@@ -143,9 +143,7 @@ def write_interrupted(transaction: SqliteTransaction) -> None:
 
 def test_an_operation_that_fails_leaves_nothing_in_the_batch_it_shared(crowd: Crowd) -> None:
     def save_then_fail(transaction: SqliteTransaction) -> None:
-        transaction.connection.execute(
-            "INSERT INTO memory_words (rowid, title, summary, content, tags) VALUES (77, 'a', 'b', 'c', 'd')"
-        )
+        transaction.connection.execute("INSERT INTO memory_terms (number, terms) VALUES (77, x'00')")
         raise Conflict("after writing")
 
     outcomes = crowd.together(

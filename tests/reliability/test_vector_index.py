@@ -30,7 +30,7 @@ Answers = list[list[tuple[str, float, float]]]
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """So few memories and changes would otherwise not be worth a file."""
     for name, value in {"WORTH_A_FILE": 10, "WORTH_SAVING": 1, "WORTH_SAVING_SHARE": 0.0}.items():
-        monkeypatch.setattr(f"mycel.stores.sqlite.vectors.{name}", value)
+        monkeypatch.setattr(f"mycel.stores.sqlite.index_keeper.{name}", value)
 
 
 @pytest.fixture

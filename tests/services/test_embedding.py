@@ -363,8 +363,8 @@ def test_the_worker_outlives_an_index_file_that_cannot_be_written(
     """As on a full disk: the file only saves time, and what it could not save must cost nothing else."""
     died: list[object] = []
     monkeypatch.setattr(threading, "excepthook", died.append)
-    monkeypatch.setattr("mycel.stores.sqlite.vectors.WORTH_A_FILE", 1)
-    monkeypatch.setattr("mycel.stores.sqlite.vectors.WORTH_SAVING", 1)
+    monkeypatch.setattr("mycel.stores.sqlite.index_keeper.WORTH_A_FILE", 1)
+    monkeypatch.setattr("mycel.stores.sqlite.index_keeper.WORTH_SAVING", 1)
     squad = open_squad(tmp_path, embedder=embedder)
     with squad.workspace:
         squad.author.search("make the index")

@@ -12,8 +12,8 @@ from typing import Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
 from mycel.domain.ids import MemberId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
+from mycel.domain.packed_terms import PackedTerms
 
 
 class ArchiveReads(Protocol):
@@ -30,7 +30,7 @@ class ArchiveWrites(Protocol):
         """What is here already that bears on this memory."""
         ...
 
-    def put_memory(self, record: MemoryRecord, words: IndexedText, *, by: MemberId, before: Memory | None) -> None:
+    def put_memory(self, record: MemoryRecord, words: PackedTerms, *, by: MemberId, before: Memory | None) -> None:
         """With its id, times and versions, in place of what stood before. It gets into the log, as done by `by`."""
         ...
 

@@ -8,8 +8,8 @@ from typing import Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.ids import MemberId, MemoryId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.query import Filters, Page
 
 
@@ -31,6 +31,6 @@ class ArtifactReads(Protocol):
 
 
 class ArtifactWrites(ArtifactReads, Protocol):
-    def insert(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
+    def insert(self, memory: Memory, words: PackedTerms, detail: ArtifactDetail, *, by: MemberId) -> None:
         """A new memory and its detail, as `MemoryWrites.insert` stores one without."""
         ...

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.episode import Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import MemberId, MemoryId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.query import Page
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class EpisodeReads(Protocol):
 
 
 class EpisodeWrites(EpisodeReads, Protocol):
-    def insert(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None: ...
+    def insert(self, memory: Memory, words: PackedTerms, detail: EpisodeDetail, *, by: MemberId) -> None: ...
     def tell_again(self, memory: Memory) -> list[Memory]:
         """Has the month of a pruned episode told anew; returns its summaries, also deleted ones, which may quote it."""
         ...

@@ -13,9 +13,9 @@ from typing import ClassVar, Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId, MemoryId, SourceId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.link import Link
 from mycel.domain.memory import MadeBy, Memory, Usage, Version
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
@@ -121,7 +121,7 @@ class MemoryReads(Protocol):
 
 
 class MemoryWrites(MemoryReads, Protocol):
-    def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
+    def insert(self, written: Sequence[tuple[Memory, PackedTerms]], *, by: MemberId) -> None:
         """New memories with their words, in order. Raises `Conflict` as `replace` does."""
         ...
 
@@ -133,7 +133,7 @@ class MemoryWrites(MemoryReads, Protocol):
         by: MemberId,
         operation: Operation = Operation.UPDATE,
         reason: str | None = None,
-        words: IndexedText | None = None,
+        words: PackedTerms | None = None,
     ) -> None:
         """Keeps `before` as a version. Raises `Conflict` when an active memory already has the key of `after`.
 

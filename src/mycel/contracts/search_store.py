@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId
-from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import Memory
 from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
@@ -25,6 +24,17 @@ class Match(NamedTuple):
 
     number: int
     score: float
+
+
+class WordStatistics(NamedTuple):
+    """In how many of the memories that a reader sees each term stands, of how many, and their usual length in terms.
+
+    None of them deleted.
+    """
+
+    frequencies: Mapping[str, int]
+    documents: int
+    usual_length: float
 
 
 class Nearest(NamedTuple):
@@ -43,13 +53,20 @@ class PastVersion(NamedTuple):
 
 
 class IndexReads(Protocol):
-    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
-        """Best first; filters and scope apply before the limit, and nothing hidden has a part in the scores."""
+    def search_words(
+        self, scope: ReadScope, rarities: Mapping[str, float], *, usual_length: float, filters: Filters, limit: int
+    ) -> list[Match]:
+        """Best first by BM25, of equals the newer; filters and scope apply before the limit.
+
+        The terms come rarest first: common ones need find no rows where rarer ones have found enough.
+        """
         ...
 
-    def word_frequencies(self, scope: ReadScope, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
-        """In how many of the memories that the scope sees each term stands, and of how many; none of them deleted."""
+    def with_phrase(self, scope: ReadScope, phrase: Sequence[str], *, filters: Filters, limit: int) -> frozenset[int]:
+        """The numbers of memories that hold these terms one after another; of very many that may, the newest."""
         ...
+
+    def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics: ...
 
     def search_vectors(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
         """Best first, scored by cosine; of everything that was embedded by this model when the search began."""

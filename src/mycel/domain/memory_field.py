@@ -50,7 +50,7 @@ TEXTS = frozenset(
 
 
 class Index(StrEnum):
-    """The columns of the word index, by their names in `IndexedText`."""
+    """The columns of the word index, by their names in `PackedTerms`."""
 
     TITLE = "title"
     SUMMARY = "summary"

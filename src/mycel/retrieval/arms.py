@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.embedder import Background
-from mycel.contracts.search_store import Match
+from mycel.contracts.search_store import Match, WordStatistics
 from mycel.contracts.store import Store
-from mycel.domain.indexed_words import Plan
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
-from mycel.retrieval.lexical import Question, choose_terms, parse_question
+from mycel.retrieval.lexical import Question, parse_question, rarities_of
 from mycel.retrieval.spelling import corrected
 
 if TYPE_CHECKING:
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 # How many rows each arm brings in, at least and for each hit wanted; what is in neither is not looked at.
 ARM_ROWS = 60
 ARM_ROWS_PER_HIT = 3
-# Common words find no rows at first; when that leaves a page unfilled, as narrow filters do, more are let in.
-EFFORTS = (1.0, 2.0, 16.0)
-# Quoted words must be there, so every row that has them counts.
+# Quoted words must be there, so every row that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
 
 
@@ -52,9 +49,7 @@ class WordsFound:
     """Rows by place, and the question as it was looked up."""
 
     question: Question
-    plan: Plan
-    frequencies: Mapping[str, int]
-    documents: int
+    statistics: WordStatistics
     matches: Sequence[Sequence[Match]]
     # By place, the rows that hold every quoted phrase; None where none is quoted or none does.
     quoted: Sequence[frozenset[int]] | None = None
@@ -68,21 +63,13 @@ class MeaningFound:
     pool: Pool
 
 
-def search_by_words(
-    text: str, places: Sequence[Place], filters: Filters, *, limit: int, enough: int | None = None
-) -> WordsFound:
-    """Where no word is known, words a letter away from the unknown ones are tried; the past may have known them.
-
-    `enough` is how many rows there can be, where that is known: then no effort is spent on finding more.
-    """
-    wanted = limit if enough is None else min(limit, enough)
-    found = _look_up(parse_question(text), places, filters, limit=limit, enough=wanted)
+def search_by_words(text: str, places: Sequence[Place], filters: Filters, *, limit: int) -> WordsFound:
+    """Where no word is known, words a letter away from the unknown ones are tried; the past may have known them."""
+    found = _look_up(parse_question(text), places, filters, limit=limit)
     if any(found.matches) or not found.question.terms or filters.believed_at is not None:
         return found
-    meant = corrected(text, lambda terms: _count_words(terms, places)[0])
-    if meant is None:
-        return found
-    return _look_up(parse_question(meant), places, filters, limit=limit, enough=wanted)
+    meant = corrected(text, lambda terms: _count_words(terms, places).frequencies)
+    return found if meant is None else _look_up(parse_question(meant), places, filters, limit=limit)
 
 
 def search_by_meaning(meaning: Meaning, places: Sequence[Place], filters: Filters, *, limit: int) -> MeaningFound:
@@ -105,32 +92,31 @@ def search_again(
     found: WordsFound, meaning: Meaning | None, places: Sequence[Place], filters: Filters, *, limit: int
 ) -> tuple[Sequence[Sequence[Match]], Sequence[Mapping[int, float]]]:
     """The best rows of both arms for the question as it was looked up, by other filters or to another depth."""
-    words = [_match(found.plan, place, filters, limit=_rows(limit)) for place in places]
+    words = [_match(found, place, filters, limit=_rows(limit)) for place in places]
     near = None if meaning is None else search_by_meaning(meaning, places, filters, limit=limit)
     return words, () if near is None else near.cosines
 
 
-def _look_up(question: Question, places: Sequence[Place], filters: Filters, *, limit: int, enough: int) -> WordsFound:
-    frequencies, documents = _count_words(question.vocabulary, places)
-    plans = [choose_terms(question, frequencies=frequencies, documents=documents, effort=effort) for effort in EFFORTS]
-    matches: list[list[Match]] = [[] for _ in places]
-    plan = plans[0]
-    for plan in dict.fromkeys(plans):
-        matches = [_match(plan, place, filters, limit=_rows(limit)) for place in places] if question.terms else matches
-        if sum(map(len, matches)) >= enough:
-            break
-    quoted = _quoted(question, places, filters)
-    return WordsFound(question, plan, frequencies, documents, matches, quoted)
+def _look_up(question: Question, places: Sequence[Place], filters: Filters, *, limit: int) -> WordsFound:
+    found = WordsFound(question, _count_words(question.vocabulary, places), [[] for _ in places])
+    if not question.terms:
+        return found
+    matches = [_match(found, place, filters, limit=_rows(limit)) for place in places]
+    return replace(found, matches=matches, quoted=_quoted(question, places, filters))
 
 
 def _rows(limit: int) -> int:
     return max(ARM_ROWS, ARM_ROWS_PER_HIT * limit)
 
 
-def _match(plan: Plan, place: Place, filters: Filters, *, limit: int) -> list[Match]:
+def _match(found: WordsFound, place: Place, filters: Filters, *, limit: int) -> list[Match]:
+    frequencies, documents, usual_length = found.statistics
+    rarities = rarities_of(found.question, frequencies=frequencies, documents=documents)
     best: dict[int, float] = {}
     for reach in _reaches(filters):
-        best.update(place.store.index.search_words(place.scope, plan, filters=reach, limit=limit))
+        best.update(
+            place.store.index.search_words(place.scope, rarities, usual_length=usual_length, filters=reach, limit=limit)
+        )
     return [Match(number, score) for number, score in best.items()]
 
 
@@ -150,22 +136,22 @@ def _quoted(question: Question, places: Sequence[Place], filters: Filters) -> li
 
 
 def _with_every(phrases: Sequence[tuple[str, ...]], place: Place, filters: Filters) -> frozenset[int]:
-    plans = [Plan((), phrases=(phrase,)) for phrase in phrases]
-    found = [place.store.index.search_words(place.scope, plan, filters=filters, limit=PHRASE_ROWS) for plan in plans]
-    first, *others = [frozenset(match.number for match in matches) for matches in found]
+    first, *others = (
+        place.store.index.with_phrase(place.scope, phrase, filters=filters, limit=PHRASE_ROWS) for phrase in phrases
+    )
     return first.intersection(*others)
 
 
-def _count_words(terms: Iterable[str], places: Sequence[Place]) -> tuple[dict[str, int], int]:
-    """Frequencies of several stores are added up, so that one plan and one ranking serve them all."""
+def _count_words(terms: Iterable[str], places: Sequence[Place]) -> WordStatistics:
+    """Those of several stores are added up, so that one ranking serves them all."""
     wanted = list(terms)
+    every = [place.store.index.word_statistics(place.scope, wanted) for place in places]
+    documents = sum(one.documents for one in every)
+    length = sum(one.usual_length * one.documents for one in every) / (documents or 1)
     counted: Counter[str] = Counter()
-    documents = 0
-    for place in places:
-        frequencies, size = place.store.index.word_frequencies(place.scope, wanted)
-        documents += size
-        counted.update(frequencies)
-    return dict(counted), documents
+    for one in every:
+        counted.update(one.frequencies)
+    return WordStatistics(dict(counted), documents, max(length, 1.0))
 
 
 def _together(pools: Sequence[Pool]) -> Pool:

@@ -1,4 +1,4 @@
-"""One order out of words, vectors and neighbours, and one ranking over the candidates of several stores.
+"""One order out of words, vectors and neighbours.
 
 The figures were tuned on LoCoMo (development conversations), SciFact and CoSQA, and checked against the vectors of the
 built-in model by `training.fit`, which leaves out one set after another: docs/decisions/0008-fusion.md.
@@ -12,38 +12,34 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 
 from mycel.contracts.embedder import Background
-from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Pool
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS, SATURATION, damping_of, rarity_of, term_score
-from mycel.retrieval.columns import indexed_text
 from mycel.retrieval.lexical import Question, coverage
+from mycel.retrieval.terms import column_tokens
 
 
-def score_together(
-    question: Question, memories: Sequence[Memory], *, frequencies: Mapping[str, int], documents: int
+def score_past(
+    question: Question, memories: Sequence[Memory], *, frequencies: Mapping[str, int], documents: int, usual: float
 ) -> list[float]:
-    """One score each, by BM25 with the document frequencies of all stores added up."""
-    counted = [_count(memory) for memory in memories]
-    usual_length = sum(length for _, length in counted) / len(counted) if counted else 1.0
-    # Also of terms that no present text has: a past one may.
+    """BM25 of texts that are in no index. Also by terms that no present text has: a past one may."""
     rarities = {term: rarity_of(frequencies.get(term, 0), documents) for term in question.terms}
-    return [_score(rarities, counts, damping=damping_of(length, usual_length)) for counts, length in counted]
-
-
-def _score(rarities: Mapping[str, float], counts: Mapping[str, float], *, damping: float) -> float:
-    return sum(term_score(rarity, counts[term], damping=damping) for term, rarity in rarities.items() if term in counts)
+    scores: list[float] = []
+    for counts, length in map(_count, memories):
+        damping = damping_of(length, usual)
+        scores.append(
+            sum(term_score(rarities[term], counts[term], damping=damping) for term in rarities if term in counts)
+        )
+    return scores
 
 
 def _count(memory: Memory) -> tuple[Mapping[str, float], int]:
     counts: dict[str, float] = defaultdict(float)
-    length = 0
-    for text, weight in zip(indexed_text(memory), COLUMN_WEIGHTS, strict=True):
-        tokens = text.split()
-        length += len(tokens)
+    columns = column_tokens(vars(memory))
+    for tokens, weight in zip(columns, COLUMN_WEIGHTS, strict=True):
         for token in tokens:
             counts[token] += weight
-    return counts, length
+    return counts, sum(map(len, columns))
 
 
 # Words beside one standard deviation of cosine: flat from 0.8 to 1.6 and from 2 to 4. The weight of an arm adapts by
@@ -110,18 +106,12 @@ class Weights:
         return self.shares[words]
 
 
-def weights_of(
-    question: Question, plan: Plan, *, frequencies: Mapping[str, int], documents: int, pooled: bool = False
-) -> Weights:
-    looked_up = {term for group in plan.anchors for term in group} | set(plan.ranking)
-    counted = [term for term in question.terms if term in looked_up or not frequencies.get(term)]
-    rarity = (rarity_of(frequencies.get(term, 0), documents) for term in counted)
-    # A plan with ranking terms names every term twice, see `match_expression`; scores made here do not.
-    times = 2 if plan.ranking and not pooled else 1
+def weights_of(question: Question, *, frequencies: Mapping[str, int], documents: int) -> Weights:
+    rarities = (rarity_of(frequencies.get(term, 0), documents) for term in question.terms)
     return Weights(
         question=question,
         idfs=tuple(_idf(frequencies.get(word.tokens[0], 0), documents) for word in question.words),
-        best_bm25=max(1e-9, times * (SATURATION + 1) * sum(rarity)),
+        best_bm25=max(1e-9, (SATURATION + 1) * sum(rarities)),
     )
 
 

@@ -1,4 +1,4 @@
-"""A vector index in one file, so that a team opened again need not be read from its store."""
+"""The index of a team in one file, so that a team opened again need not be read from its store."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mycel.retrieval.vector_index import Arrays, Cursor, IndexImage, VectorIndex
+from mycel.retrieval.team_index import Arrays, Cursor, IndexImage, TeamIndex
 
-MAGIC = b"mycelvec"
+MAGIC = b"mycelidx"
 # Another layout of the file, or another meaning of what is in it, needs another number.
 FORMAT = 1
 
@@ -31,7 +31,7 @@ class _Damaged(ValueError):
     """Not a whole file of this format."""
 
 
-def save(index: VectorIndex, path: Path) -> None:
+def save(index: TeamIndex, path: Path) -> None:
     """Replaces the file at once or not at all; raises OSError and leaves the old one when it cannot."""
     image = index.image()
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -47,11 +47,11 @@ def save(index: VectorIndex, path: Path) -> None:
         raise
 
 
-def load(path: Path, *, model: str, dimensions: int) -> VectorIndex | None:
-    """The index as it was saved, or None: no file, a damaged one, or one of another format or model."""
+def load(path: Path) -> TeamIndex | None:
+    """The index as it was saved, or None: no file, a damaged one, or one of another format."""
     try:
         with path.open("rb") as file:
-            return _read(file, model=model, dimensions=dimensions)
+            return _read(file)
     except (OSError, ValueError, KeyError, TypeError, MemoryError):
         return None
 
@@ -81,7 +81,7 @@ def _octets(array: NDArray[Any]) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _read(file: BufferedReader, *, model: str, dimensions: int) -> VectorIndex | None:
+def _read(file: BufferedReader) -> TeamIndex | None:
     prelude = _exactly(file, _PRELUDE.size)
     magic, version, header_checksum, header_length = _PRELUDE.unpack(prelude)
     size = os.fstat(file.fileno()).st_size
@@ -91,13 +91,13 @@ def _read(file: BufferedReader, *, model: str, dimensions: int) -> VectorIndex |
     if zlib.crc32(header) != header_checksum:
         return None
     described = json.loads(header)
-    if (described["model"], described["dimensions"]) != (model, dimensions):
-        return None
     empty = dict(_empty_arrays(described["arrays"]))
     if size != len(prelude) + header_length + sum(array.nbytes for array in empty.values()) + _CHECKSUM.size:
         return None
     _fill(empty, file=file, checksum=zlib.crc32(header, zlib.crc32(prelude)))
-    return IndexImage(model, dimensions, Cursor(*described["cursor"]), described["texts"], empty).restored()
+    return IndexImage(
+        described["model"], described["dimensions"], Cursor(*described["cursor"]), described["texts"], empty
+    ).restored()
 
 
 def _empty_arrays(described: list[tuple[str, str, list[int]]]) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -1,31 +1,18 @@
-"""Questions in words: what to look up, which words are worth their cost, and how much of a question a hit covers."""
+"""Questions in words: what to look up, and how much of a question a hit covers."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import islice
 
-from mycel.domain.indexed_words import Plan
-from mycel.retrieval.analysis import Word, index_text, spans, words
+from mycel.domain.memory import Memory
+from mycel.retrieval.analysis import Word, spans, words
+from mycel.retrieval.bm25 import rarity_of
+from mycel.retrieval.terms import column_tokens
 
 MAX_QUESTION_WORDS = 64
 MAX_PHRASES = 8
-
-# Measured on FTS5 at 100,000 rows: ranking a row costs 0.7 µs, passing over a posting 0.05 µs. Together they keep
-# a question within a few milliseconds at any size of store; small stores are searched for every word. The store
-# names an anchor term and a ranking term twice each, so that both weigh the same: two postings per row.
-ROW_BUDGET = 2_500
-POSTING_BUDGET = 32_000
-
-# Beyond this many times the rows it may rank, a question is too vague for a ranking to be worth its time.
-VAGUE = 4
-
-# Words of one question go together: they meet in more rows than if they were spread by chance.
-COOCCURRENCE = 2.0
-
-# Three common words together already name few enough rows.
-MAX_GROUP_TERMS = 3
 
 # An identifier counts as this much found when all of its parts are there but not the whole.
 PART_SHARE = 0.5
@@ -62,7 +49,7 @@ class Question:
 
     @property
     def vocabulary(self) -> frozenset[str]:
-        """All whose document frequencies `choose_terms` and `coverage` ask for."""
+        """All whose document frequencies are asked for."""
         return frozenset(self.terms).union(*self.phrases)
 
 
@@ -85,30 +72,10 @@ def parse_question(text: str) -> Question:
     return Question(chosen, tuple(wholes | parts), _phrases(text), text)
 
 
-def choose_terms(question: Question, *, frequencies: Mapping[str, int], documents: int, effort: float = 1.0) -> Plan:
-    """Decide which words to look up so that the telling ones decide and the cost is bounded, growing with `effort`.
-
-    Rare words find rows; common ones only rank them. Where every word is common, rows must hold the rarest two
-    or three together. Words the store does not know are left out, unless it knows none.
-    """
-    known = sorted((term for term in question.terms if frequencies.get(term, 0)), key=lambda t: frequencies[t])
-    if not known:
-        return Plan(tuple((term,) for term in question.terms))
-    row_budget, posting_budget = int(ROW_BUDGET * effort), int(POSTING_BUDGET * effort)
-    found_by = _within(known, frequencies=frequencies, budget=row_budget)
-    anchors = tuple((term,) for term in found_by)
-    rows = float(_postings(found_by, frequencies=frequencies))
-    if not anchors:
-        found_by, rows = _rarest_together(known, frequencies=frequencies, documents=documents, row_budget=row_budget)
-        anchors = (found_by,)
-    left = posting_budget // 2 - _postings(found_by, frequencies=frequencies)
-    phrases = _affordable(question.phrases, frequencies=frequencies, documents=documents, budget=posting_budget)
-    return Plan(
-        anchors=anchors,
-        ranking=_within(known[len(found_by) :], frequencies=frequencies, budget=left),
-        phrases=phrases,
-        newest_first=rows > VAGUE * row_budget,
-    )
+def rarities_of(question: Question, *, frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
+    """The terms of a question by how much each tells, the rarest first; those that no text has left out."""
+    known = sorted((term for term in question.terms if frequencies.get(term)), key=lambda term: frequencies[term])
+    return {term: rarity_of(frequencies[term], documents) for term in known}
 
 
 def coverage(question: Question, matched_terms: Collection[str]) -> float:
@@ -122,10 +89,10 @@ def coverage(question: Question, matched_terms: Collection[str]) -> float:
     return covered / len(question.words) if question.words else 0.0
 
 
-def holds_phrases(text: str, phrases: Sequence[tuple[str, ...]]) -> bool:
-    """Whether a text has the words of every phrase next to each other."""
-    stream = f" {index_text(text)} "
-    return all(f" {' '.join(phrase)} " in stream for phrase in phrases)
+def holds_phrase(memory: Memory, phrase: Sequence[str]) -> bool:
+    """Whether a text of the memory has these terms one after another."""
+    wanted = f" {' '.join(phrase)} "
+    return any(wanted in f" {' '.join(tokens)} " for tokens in column_tokens(vars(memory)))
 
 
 def _question_words(text: str) -> Iterator[Word]:
@@ -141,38 +108,3 @@ def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
     quoted = (tuple(token for word in words(match[1]) for token in word.tokens) for match in _QUOTED.finditer(text))
     distinct = dict.fromkeys(phrase[:MAX_QUESTION_WORDS] for phrase in quoted if len(phrase) > 1)
     return tuple(islice(distinct, MAX_PHRASES))
-
-
-def _postings(terms: Sequence[str], *, frequencies: Mapping[str, int]) -> int:
-    return sum(frequencies.get(term, 0) for term in terms)
-
-
-def _within(terms: Sequence[str], *, frequencies: Mapping[str, int], budget: int) -> tuple[str, ...]:
-    """The leading terms whose postings fit the budget; the terms come rarest first."""
-    spent = accumulate(frequencies[term] for term in terms)
-    return tuple(term for term, postings in zip(terms, spent, strict=True) if postings <= budget)
-
-
-def _rarest_together(
-    terms: Sequence[str], *, frequencies: Mapping[str, int], documents: int, row_budget: int
-) -> tuple[tuple[str, ...], float]:
-    """The fewest of the rarest terms expected to share no more rows than the budget, and how many rows."""
-    rows = float(frequencies[terms[0]])
-    count = 1
-    while rows > row_budget and count < min(MAX_GROUP_TERMS, len(terms)):
-        rows *= min(1.0, COOCCURRENCE * frequencies[terms[count]] / max(documents, 1))
-        count += 1
-    return tuple(terms[:count]), rows
-
-
-def _affordable(
-    phrases: Sequence[tuple[str, ...]], *, frequencies: Mapping[str, int], documents: int, budget: int
-) -> tuple[tuple[str, ...], ...]:
-    """The phrases that can be found at all and fit the budget; a word nobody counted may be in every row."""
-    chosen: list[tuple[str, ...]] = []
-    for phrase in phrases:
-        counts = [frequencies.get(term, documents) for term in phrase]
-        if all(counts) and sum(counts) <= budget:
-            budget -= sum(counts)
-            chosen.append(phrase)
-    return tuple(chosen)

@@ -29,21 +29,21 @@ from mycel.retrieval.arms import (
     search_by_words,
 )
 from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
-from mycel.retrieval.columns import text_in
 from mycel.retrieval.fusion import (
     BM25_WEIGHT,
     Evidence,
     Scale,
     Weights,
     scale_of,
-    score_together,
+    score_past,
     support,
     weights_of,
     words_score,
 )
-from mycel.retrieval.lexical import holds_phrases
+from mycel.retrieval.lexical import holds_phrase
 from mycel.retrieval.passages import embedded_text
 from mycel.retrieval.relevance import judge, judge_words, told_by_words
+from mycel.retrieval.terms import text_in
 
 # How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:
 # more than 25 made no difference to the first ten.
@@ -61,8 +61,7 @@ PAST_ROWS = 5_000
 
 def find(search: SearchRequest, places: Sequence[Place], meaning: Meaning | None, options: RankingOptions) -> Ranked:
     near = None if meaning is None else search_by_meaning(meaning, places, search.filters, limit=search.limit)
-    enough = None if near is None else near.pool.size
-    words = search_by_words(search.text, places, search.filters, limit=search.limit, enough=enough)
+    words = search_by_words(search.text, places, search.filters, limit=search.limit)
     running = _Search(search, places, words, meaning, near, options)
     running.gather()
     running.look_closer()
@@ -92,16 +91,9 @@ class _Search:
         self.meaning = meaning
         self.near = near
         self.options = options
-        # BM25 of several stores, or of past texts, cannot be compared.
-        self._pooled = len(places) > 1 or search.as_of is not None
-        self.weights: Weights = weights_of(
-            words.question,
-            words.plan,
-            frequencies=words.frequencies,
-            documents=words.documents,
-            pooled=self._pooled,
-        )
-        self.pool = Pool(words.documents)
+        frequencies, documents, _ = words.statistics
+        self.weights: Weights = weights_of(words.question, frequencies=frequencies, documents=documents)
+        self.pool = Pool(documents)
         self.close: list[Candidate] = []
         self.least = 0.0
         self._scale: Scale | None = None
@@ -137,8 +129,6 @@ class _Search:
 
     def look_closer(self) -> None:
         """Takes the best of what both arms say, before any text is read, and reads the texts of these."""
-        if self._pooled:
-            self._score_together()
         keys = self._bm25.keys() | self._cosines.keys()
         best = sorted(keys, key=lambda key: (-self._first_score(key), -key[1]))[: self._wanted]
         if self.request.ranking is not Ranking.SWARM:
@@ -280,8 +270,6 @@ class _Search:
         for place, cosines in enumerate(near):
             self._cosines |= {(place, at): cosine for at, cosine in cosines.items() if self._is_new((place, at))}
         self._measure(self._bm25)
-        if self._pooled:
-            self._score_together()
         new = (self._bm25.keys() | self._cosines.keys()) - known
         best = sorted(new, key=lambda key: (-self._first_score(key), -key[1]))[:rows]
         found = [self._candidate(key) for key in best]
@@ -326,7 +314,8 @@ class _Search:
 
     def _quotes(self, one: Candidate) -> bool:
         phrases = self.words.question.phrases
-        return bool(phrases) and one.memory is not None and holds_phrases(searched_text(one.memory), phrases)
+        memory = one.memory
+        return bool(phrases) and memory is not None and all(holds_phrase(memory, phrase) for phrase in phrases)
 
     def _meaning(self, cosine: float | None) -> float:
         """How far a cosine stands out; a memory without vectors is as near as most."""
@@ -338,20 +327,6 @@ class _Search:
         if not numbers:
             return {}
         return at.store.index.neighbours(at.scope, numbers, near=Neighbourhood(), filters=self.request.filters)
-
-    def _score_together(self) -> None:
-        candidates = [self._candidate(key) for key in self._bm25]
-        self._read(candidates)
-        readable = [one for one in candidates if one.memory is not None]
-        scores = score_together(
-            self.words.question,
-            [one.memory for one in readable if one.memory is not None],
-            frequencies=self.words.frequencies,
-            documents=self.words.documents,
-        )
-        self._bm25 = {one.key: score for one, score in zip(readable, scores, strict=True)}
-        for one in readable:
-            one.evidence.bm25 = self._bm25[one.key]
 
     def _measure(self, keys: Iterable[Key]) -> None:
         """The cosines of what the other arm brought in."""
@@ -376,7 +351,7 @@ class _Search:
             for number, memory in place.store.index.load(place.scope, list(here), filters=wide).items():
                 here[number].memory = memory
         for one in candidates:
-            if one.memory is not None and not one.read and (one.evidence.bm25 > 0 or self._pooled):
+            if one.memory is not None and not one.read and one.evidence.bm25 > 0:
                 one.matched = matching_terms(searched_text(one.memory), self._terms)
                 one.read = True
                 self.weights.weigh(one.evidence, one.matched)
@@ -388,12 +363,16 @@ class _Search:
         then = replace(self.request.filters, believed_at=None, reach_project=None, reach_repo=None)
         for index, place in enumerate(self.places):
             past = place.store.index.past_versions(place.scope, at=self.request.as_of, filters=then, limit=PAST_ROWS)
-            for version in past:
+            for version, score in zip(past, self._score_past([one.memory for one in past]), strict=True):
                 key = (index, version.number)
-                self._bm25[key] = 0.0
+                self._bm25[key] = score
                 self._candidate(key).memory = version.memory
                 if not version.embedded:
                     self._unmeasured.add(key)
+
+    def _score_past(self, memories: Sequence[Memory]) -> list[float]:
+        frequencies, documents, usual = self.words.statistics
+        return score_past(self.words.question, memories, frequencies=frequencies, documents=documents, usual=usual)
 
     def _score(self, one: Candidate, signals: Signals) -> None:
         memory = one.memory

@@ -13,13 +13,13 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain.archive import ExportReport, Header, MemoryRecord, MoveReport, Record, Taken
 from mycel.domain.archive_lines import kind_of
 from mycel.domain.ids import MemberId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.link import Link
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.policy import Policy
 from mycel.domain.source import EventState, IngestionEvent, Source, Step
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.terms import packed_terms
 from mycel.services.archive_files import ArchiveWriter, new_file, open_archive
 from mycel.services.archive_records import check_archive, read_archive
 from mycel.services.archive_screen import screened
@@ -110,7 +110,7 @@ class _Intake:
 
     def take(self, batch: Sequence[Record]) -> None:
         screened = [self._screened(record) for record in batch]
-        words = [indexed_text(one.present.memory) if isinstance(one, MemoryRecord) else None for one in screened]
+        words = [packed_terms(one.present.memory) if isinstance(one, MemoryRecord) else None for one in screened]
         prepared = list(zip(batch, screened, words, strict=True))
 
         def work(transaction: Transaction) -> list[Taken]:
@@ -124,7 +124,7 @@ class _Intake:
         except InvalidInput:
             return None
 
-    def _take(self, transaction: Transaction, given: Record, record: Record | None, words: IndexedText | None) -> Taken:
+    def _take(self, transaction: Transaction, given: Record, record: Record | None, words: PackedTerms | None) -> Taken:
         if self.outcome.lacks_an_end_of(given):
             return Taken.END
         if record is None:

@@ -19,7 +19,7 @@ from mycel.domain.request_filters import read_limit
 from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller
 from mycel.errors import AccessDenied, InvalidState, NotFound, ReferenceNotFound
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.terms import packed_terms
 from mycel.services.organisation import descendants
 from mycel.services.process_source import Applying
 
@@ -233,7 +233,7 @@ def _put_copy(transaction: Transaction, standing: Memory | None, copy: Memory) -
     if standing is None:
         if transaction.memories.find_receipt(copy.id) is not None:
             return
-        transaction.memories.insert([(copy, indexed_text(copy))], by=ENGINE)
+        transaction.memories.insert([(copy, packed_terms(copy))], by=ENGINE)
         return
     known = standing.metadata.get(ORIGIN, {}).get("version", 0)
     if known < copy.metadata[ORIGIN]["version"] or standing.deleted_at is not None:

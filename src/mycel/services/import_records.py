@@ -8,12 +8,12 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.store import Transaction
 from mycel.domain.archive import MemoryRecord, Record, SourcePassage, Taken, Tombstone, weigh_memory, weigh_same
 from mycel.domain.ids import MemberId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.link import Link
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import IngestionEvent, Source
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.terms import packed_terms
 
 
 def take_record(
@@ -22,7 +22,7 @@ def take_record(
     record: Record,
     *,
     by: MemberId,
-    words: IndexedText | None = None,
+    words: PackedTerms | None = None,
     dry_run: bool = False,
 ) -> Taken:
     """With its id and times; the same record twice is `unchanged`. With `dry_run` it only tells what it would do."""
@@ -33,7 +33,7 @@ def take_record(
 
 
 def _weighed(
-    transaction: Transaction, scope: ReadScope, record: Record, by: MemberId, words: IndexedText | None
+    transaction: Transaction, scope: ReadScope, record: Record, by: MemberId, words: PackedTerms | None
 ) -> tuple[Taken, Callable[[], object]]:
     """What is to become of a record, and how it would be stored."""
     match record:
@@ -41,7 +41,7 @@ def _weighed(
             standing = transaction.archive.standing(scope, record)
             before = standing.present and standing.present.memory
             return weigh_memory(record, standing), lambda: transaction.archive.put_memory(
-                record, words or indexed_text(present.memory), by=by, before=before
+                record, words or packed_terms(present.memory), by=by, before=before
             )
         case Link():
             is_known = transaction.links.find_same(record) is not None

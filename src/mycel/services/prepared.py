@@ -10,9 +10,9 @@ from typing import Any
 from mycel.contracts.store import Transaction
 from mycel.domain.draft import written_at
 from mycel.domain.ids import MemoryId, new_id
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
-from mycel.retrieval.columns import index_values
+from mycel.domain.packed_terms import PackedTerms
+from mycel.retrieval.terms import packed_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class PreparedMemory:
     id: MemoryId
     values: Mapping[str, Any]
     ttl: timedelta | None
-    words: IndexedText
+    words: PackedTerms
     # The fields that the writer named; the others were derived.
     given: frozenset[str] = frozenset()
 
@@ -31,4 +31,4 @@ class PreparedMemory:
 
 
 def unwritten(values: Mapping[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> PreparedMemory:
-    return PreparedMemory(id or MemoryId(new_id()), values, ttl, index_values(values))
+    return PreparedMemory(id or MemoryId(new_id()), values, ttl, packed_values(values))

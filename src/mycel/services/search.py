@@ -101,7 +101,9 @@ class Searching:
     def _meaning(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
         embedder = self._embedding.embedder
         # Where nobody has saved anything yet, not even a model is loaded for the question.
-        if embedder is None or not any(place.store.index.word_frequencies(place.scope, ())[1] for place in places):
+        if embedder is None or not any(
+            place.store.index.word_statistics(place.scope, ()).documents for place in places
+        ):
             return None, ()
         try:
             vector = self._embedding.question(search.text)

@@ -13,10 +13,10 @@ from mycel.domain import fields
 from mycel.domain.change import Operation
 from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.ids import MemoryId, parse_id
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
 from mycel.domain.marks import REJECTED
 from mycel.domain.memory import Memory, MemoryType, Status
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.policy import Policy
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
@@ -202,7 +202,7 @@ def _store(
     transaction: Transaction, caller: Caller, new: Sequence[PreparedMemory], *, expected: int | None = None
 ) -> list[Memory]:
     stored: list[Memory] = []
-    plain: list[tuple[Memory, IndexedText]] = []
+    plain: list[tuple[Memory, PackedTerms]] = []
     for one in new:
         memory = one.at(transaction)
         _require_source(transaction, read_scope(caller), memory)

@@ -12,7 +12,7 @@ from mycel.domain.ids import MemoryId, new_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Version
 from mycel.domain.place import Project, Repo
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.terms import packed_terms
 from mycel.testing.store_samples import (
     AUTHOR,
     EVERYTHING,
@@ -47,7 +47,7 @@ def standing_of(store: Store, record: MemoryRecord) -> Standing:
 def take(store: Store, record: MemoryRecord) -> None:
     def work(transaction: Transaction) -> None:
         present = transaction.archive.standing(EVERYTHING, record).present
-        words = indexed_text(record.present.memory)
+        words = packed_terms(record.present.memory)
         before = present and present.memory
         transaction.archive.put_memory(record, words, by=AUTHOR, before=before)
 

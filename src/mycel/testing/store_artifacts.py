@@ -18,7 +18,7 @@ from mycel.domain.ids import MemoryId
 from mycel.domain.memory import MemoryType, Status, Visibility
 from mycel.domain.query import Filters
 from mycel.errors import InvalidInput
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.terms import packed_terms
 from mycel.testing.store_samples import (
     ANY_STATUS,
     AUTHOR,
@@ -52,7 +52,7 @@ def put_artifact(store: Store, artifact: Artifact | None = None) -> Artifact:
     one = artifact or an_artifact()
 
     def work(transaction: Transaction) -> None:
-        transaction.artifacts.insert(one.memory, indexed_text(one.memory), one.detail, by=one.memory.agent_id)
+        transaction.artifacts.insert(one.memory, packed_terms(one.memory), one.detail, by=one.memory.agent_id)
 
     store.transact(work)
     return one
@@ -83,7 +83,7 @@ class StoreArtifacts:
         one = an_artifact()
 
         def work(transaction: Transaction) -> tuple[object, ...]:
-            transaction.artifacts.insert(one.memory, indexed_text(one.memory), one.detail, by=AUTHOR)
+            transaction.artifacts.insert(one.memory, packed_terms(one.memory), one.detail, by=AUTHOR)
             return transaction.artifacts.find(reader(), one.id), transaction.memories.has_detail(one.id)
 
         assert store.transact(work) == (one, True)
@@ -92,7 +92,7 @@ class StoreArtifacts:
         one = an_artifact()
 
         def work(transaction: Transaction) -> None:
-            transaction.artifacts.insert(one.memory, indexed_text(one.memory), one.detail, by=AUTHOR)
+            transaction.artifacts.insert(one.memory, packed_terms(one.memory), one.detail, by=AUTHOR)
             raise KeyError("undone")
 
         with pytest.raises(KeyError):

@@ -10,7 +10,7 @@ from typing import Any
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.episode import Action, Episode, EpisodeDetail, EpisodeFilters, RateBy, Tally, episode_text, month_path
 from mycel.domain.memory import MadeBy, MemoryType, Status, Visibility
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.terms import packed_terms
 from mycel.retrieval.wording import wording_of
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (
@@ -43,7 +43,7 @@ def log_episode(
         duration_ms=fields.pop("duration_ms", None),
     )
     memory = sample(told.content, title=told.title, type=MemoryType.EPISODE, **fields)
-    store.transact(lambda tx: tx.episodes.insert(memory, indexed_text(memory), detail, by=memory.agent_id))
+    store.transact(lambda tx: tx.episodes.insert(memory, packed_terms(memory), detail, by=memory.agent_id))
     return Episode(memory, detail)
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.search_store import Match
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.change import ChangeFilter, Operation
 from mycel.domain.ids import EventId, MemberId, MemoryId, SourceId, TeamName, new_id
-from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope, SourceKind, Status, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.source import IngestionEvent, Source, Trigger
 from mycel.domain.team import Role, Trust
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.bm25 import rarity_of
+from mycel.retrieval.terms import packed_terms
 from mycel.services import erasure
 
 TEAM = TeamName("squad")
@@ -58,7 +60,7 @@ def sample(content: str = "The build needs Node 22.", **fields: Any) -> Memory:
 
 
 def insert(transaction: Transaction, memory: Memory) -> None:
-    transaction.memories.insert([(memory, indexed_text(memory))], by=memory.agent_id)
+    transaction.memories.insert([(memory, packed_terms(memory))], by=memory.agent_id)
 
 
 def put(store: Store, content: str = "The build needs Node 22.", **fields: Any) -> Memory:
@@ -110,14 +112,29 @@ def found_by_word(
     store: Store, word: str, scope: ReadScope | None = None, *, filters: Filters = ANY_STATUS
 ) -> set[MemoryId]:
     """The ids that one indexed term finds."""
-    return set(found_by_plan(store, Plan(((word,),)), scope, filters=filters))
+    return set(found_by_terms(store, [word], scope, filters=filters))
 
 
-def found_by_plan(
-    store: Store, plan: Plan, scope: ReadScope | None = None, *, filters: Filters = ANY_STATUS, limit: int = 100
+def matches_of(
+    store: Store, terms: Sequence[str], scope: ReadScope, *, filters: Filters = ANY_STATUS, limit: int = 100
+) -> list[Match]:
+    """What these terms find, weighed as the reader's own statistics say."""
+    frequencies, documents, usual_length = store.index.word_statistics(scope, terms)
+    rarest = sorted(terms, key=lambda term: frequencies[term])
+    rarities = {term: rarity_of(frequencies[term], documents) for term in rarest}
+    return store.index.search_words(scope, rarities, usual_length=usual_length, filters=filters, limit=limit)
+
+
+def found_by_terms(
+    store: Store,
+    terms: Sequence[str],
+    scope: ReadScope | None = None,
+    *,
+    filters: Filters = ANY_STATUS,
+    limit: int = 100,
 ) -> list[MemoryId]:
-    """The ids that a plan finds, best first."""
-    matches = store.index.search_words(scope or reader(), plan, filters=filters, limit=limit)
+    """The ids that indexed terms find, best first."""
+    matches = matches_of(store, terms, scope or reader(), filters=filters, limit=limit)
     loaded = store.index.load(scope or reader(), [match.number for match in matches], filters=filters)
     return [loaded[match.number].id for match in matches]
 

@@ -13,7 +13,6 @@ import pytest
 from mycel.contracts.store import Store
 from mycel.domain.embedding import Backlog, Embedded, Passage
 from mycel.domain.ids import MemoryId, RecallId, SourceId, new_id
-from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import Memory, Scope, SourceRef, Visibility
 from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
@@ -28,8 +27,9 @@ from mycel.testing.store_samples import (
     TEAMMATE,
     change,
     delete,
-    found_by_plan,
+    found_by_terms,
     found_by_word,
+    matches_of,
     purge,
     put,
     reader,
@@ -112,17 +112,17 @@ class StoreSearch:
         assert found_by_word(store, "stork") == set()
         restore(store, memory.id)
         assert found_by_word(store, "stork") == {memory.id}
-        assert store.index.word_frequencies(reader(), ["stork", "heron"])[0] == {"stork": 1, "heron": 0}
+        assert store.index.word_statistics(reader(), ["stork", "heron"]).frequencies == {"stork": 1, "heron": 0}
         purge(store, memory.id)
         assert found_by_word(store, "stork") == set()
-        assert store.index.word_frequencies(reader(), ["stork"]) == ({"stork": 0}, 0)
+        assert store.index.word_statistics(reader(), ["stork"])[:2] == ({"stork": 0}, 0)
 
     def test_words_are_counted_as_they_stand_now_among_what_the_scope_sees(self, store: Store) -> None:
         mine, other, memory = reader(), reader(TEAMMATE), put(store, "heron")
 
         def counts() -> list[tuple[int, int]]:
-            found = (store.index.word_frequencies(scope, ["heron"]) for scope in (mine, other))
-            return [(frequencies["heron"], documents) for frequencies, documents in found]
+            found = (store.index.word_statistics(scope, ["heron"]) for scope in (mine, other))
+            return [(one.frequencies["heron"], one.documents) for one in found]
 
         assert counts() == [(1, 1), (1, 1)]
         hidden = put(store, "heron", visibility=Visibility.PRIVATE)
@@ -146,14 +146,10 @@ class StoreSearch:
         for text in ("grey heron on the lake", "a stork", "heron and stork and heron again"):
             put(store, text)
             put(store, f"my {text}", **own)
-        plans = [
-            Plan((("heron",),)),
-            Plan((("heron",),), ranking=("stork", "lake")),
-            Plan((), phrases=(("grey", "heron"),)),
-        ]
+        questions = (["heron"], ["heron", "stork", "lake"], ["otter", "grey"])
 
         def found() -> list[object]:
-            return [store.index.search_words(reader(TEAMMATE), plan, filters=ANY_STATUS, limit=9) for plan in plans]
+            return [matches_of(store, terms, reader(TEAMMATE)) for terms in questions]
 
         before = found()
         gone = put(store, "heron heron lake " * 20, **hidden)
@@ -170,40 +166,33 @@ class StoreSearch:
             put(store, text)
         for text in texts:
             put(store, text, visibility=Visibility.PRIVATE)
-        plan = Plan((("heron",),), ranking=("reed",))
-        found = store.index.search_words(reader(), plan, filters=ANY_STATUS, limit=18)
-        order = [match.number for match in found]
+        order = [match.number for match in matches_of(store, ["heron", "reed"], reader())]
         first = min(order)
         shared = [number - first for number in order if number < first + 9]
         restricted = [number - first - 12 for number in order if number >= first + 9]
         assert shared == restricted
 
-    def test_finds_rows_with_every_term_of_an_anchor_and_phrases_as_adjacent_words(self, store: Store) -> None:
-        both = put(store, "grey heron")
-        put(store, "grey stork")
-        apart = put(store, "heron grey")
-
-        def ids(plan: Plan) -> set[MemoryId]:
-            return set(found_by_plan(store, plan))
-
-        assert ids(Plan((("grey", "heron"),))) == {both.id, apart.id}
-        assert ids(Plan((("absent",),), phrases=(("grey", "heron"),))) == {both.id}
-        assert ids(Plan(())) == set()
+    def test_any_of_the_terms_finds_and_a_phrase_stands_together(self, store: Store) -> None:
+        both, grey, apart = put(store, "grey heron"), put(store, "grey stork"), put(store, "heron grey")
+        assert set(found_by_terms(store, ["heron", "stork"])) == {both.id, grey.id, apart.id}
+        assert found_by_terms(store, ["absent"]) == found_by_terms(store, []) == []
+        found = store.index.with_phrase(reader(), ["grey", "heron"], filters=ANY_STATUS, limit=9)
+        assert found == {number_of(store, both)}
+        assert not store.index.with_phrase(reader(), ["grey", "absent"], filters=ANY_STATUS, limit=9)
 
     @pytest.mark.parametrize("hidden", [{"visibility": Visibility.PRIVATE}, {"path": "/elsewhere"}])
     def test_scope_and_filters_apply_before_the_limit_of_a_search(self, store: Store, hidden: dict[str, Any]) -> None:
         mine = put(store, "some longer text that mentions the heron once", path="/here", agent_id=TEAMMATE)
         for _ in range(20):
             put(store, "heron heron heron", **hidden)
-        found = found_by_plan(store, Plan((("heron",),)), reader(TEAMMATE), filters=Filters(path="/here"), limit=1)
+        found = found_by_terms(store, ["heron"], reader(TEAMMATE), filters=Filters(path="/here"), limit=1)
         assert found == [mine.id]
 
     def test_better_matches_come_first(self, store: Store) -> None:
         put(store, "a long text about many other birds, with one heron somewhere in it", title="birds")
         best = put(store, "heron", title="heron")
-        plan = Plan((("heron",),))
-        assert found_by_plan(store, plan)[0] == best.id
-        first, second = store.index.search_words(reader(), plan, filters=ANY_STATUS, limit=2)
+        assert found_by_terms(store, ["heron"])[0] == best.id
+        first, second = matches_of(store, ["heron"], reader())
         assert first.score > second.score
 
     def test_a_memory_is_found_by_meaning_once_it_is_embedded(self, store: Store) -> None:

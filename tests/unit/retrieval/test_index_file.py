@@ -12,7 +12,8 @@ from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
 from mycel.retrieval import index_file, scan
-from mycel.retrieval.vector_index import VectorIndex
+from mycel.retrieval.team_index import Cursor, TeamIndex
+from mycel.retrieval.terms import HEAD, pack
 from mycel.retrieval.vectors import quantised
 
 READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
@@ -27,37 +28,38 @@ def row(number: int) -> IndexRow:
     )  # fmt: skip
 
 
-def filled(count: int = 30) -> VectorIndex:
-    index = VectorIndex("model", DIMENSIONS)
+def filled(count: int = 30) -> TeamIndex:
+    index = TeamIndex("model", DIMENSIONS)
     vectors = quantised(np.random.default_rng(0).normal(size=(count * 2, DIMENSIONS)).astype(np.float32))
     index.apply(
         map(row, range(1, count)),
+        terms=[(number, pack([], [], [f"w{number % 3}", "heron"], [])) for number in range(1, count)],
         gone=(),
         embedded=[(number, vectors[number * 2 : number * 2 + 1 + number % 2]) for number in range(1, count)],
-        sequence=41,
-        embedding_id=42,
-        anchor="the anchor",
+        cursor=Cursor(41, 42, "the anchor"),
     )
     return index
 
 
-def load(path: Path, *, model: str = "model", dimensions: int = DIMENSIONS) -> VectorIndex | None:
-    return index_file.load(path, model=model, dimensions=dimensions)
+def load(path: Path) -> TeamIndex | None:
+    return index_file.load(path)
 
 
-def answers(index: VectorIndex) -> list[object]:
+def answers(index: TeamIndex) -> list[object]:
     query = np.linspace(-1, 1, DIMENSIONS, dtype=np.float32)
     found: list[object] = [index.count, index.passages, index.sequence, index.embedding_id, index.anchor]
     for asked in (Filters(), Filters(path="/日本/1"), Filters(tags=("b",)), Filters(session_id="s2")):
         numbers, cosines = index.nearest(query, index.mask(READER, asked), limit=12)
         found += [numbers.tolist(), cosines.tolist()]
+    found.append(index.word_statistics(READER, ["heron", "w1", "absent"]))
     return found
 
 
-def change(index: VectorIndex) -> None:
+def change(index: TeamIndex) -> None:
     vectors = quantised(np.eye(3, DIMENSIONS, dtype=np.float32))
     embedded = [(2, vectors[:2]), (5_000, vectors[2:])]
-    index.apply([row(5_000), row(2)], gone=(3, 4), embedded=embedded, sequence=50, embedding_id=60, anchor="next")
+    terms = [(5_000, pack([], [], ["heron"], [])), (2, pack([], [], ["w1"], []))]
+    index.apply([row(5_000), row(2)], terms=terms, gone=(3, 4), embedded=embedded, cursor=Cursor(50, 60, "next"))
 
 
 @pytest.mark.parametrize("exact_rows", [10_000, 10], ids=["without sign bits", "with sign bits"])
@@ -80,7 +82,7 @@ def test_an_index_comes_back_as_it_was_and_goes_on(
 
 
 def test_an_empty_index_comes_back_empty(tmp_path: Path) -> None:
-    index_file.save(VectorIndex("model", DIMENSIONS), tmp_path / "index")
+    index_file.save(TeamIndex("model", DIMENSIONS), tmp_path / "index")
     loaded = load(tmp_path / "index")
     assert loaded is not None
     assert loaded.count == 0
@@ -117,21 +119,30 @@ def test_what_was_purged_is_not_in_the_file(tmp_path: Path) -> None:
     index, path = filled(), tmp_path / "index"
     secret = row(77)._replace(path="/secret", tags='["classified"]', key="hidden")
     vector = quantised(np.linspace(1, 3, DIMENSIONS, dtype=np.float32)[np.newaxis])
-    index.apply([secret], gone=(), embedded=[(77, vector)], sequence=1, embedding_id=1, anchor="")
+    terms = pack([], [], ["plan"], [])
+    index.apply([secret], terms=[(77, terms)], gone=(), embedded=[(77, vector)], cursor=Cursor(1, 1))
     index_file.save(index, path)
-    assert all(part in path.read_bytes() for part in (b"secret", b"classified", b"hidden", vector[0]))
-    index.apply([], gone=[77], embedded=[], sequence=2, embedding_id=1, anchor="")
+    told = (b"secret", b"classified", b"hidden", vector[0], terms[HEAD.size : -1])
+    assert all(part in path.read_bytes() for part in told)
+    assert b"plan" not in path.read_bytes()
+    index.apply([], terms=(), gone=[77], embedded=[], cursor=Cursor(2, 1))
     index_file.save(index, path)
-    assert not any(part in path.read_bytes() for part in (b"secret", b"classified", b"hidden", vector[0]))
+    assert not any(part in path.read_bytes() for part in told)
 
 
-def test_no_file_another_model_and_other_dimensions_load_as_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "index"
-    assert load(path) is None
+def test_no_file_loads_as_nothing(tmp_path: Path) -> None:
+    assert load(tmp_path / "index") is None
     assert load(tmp_path) is None
-    index_file.save(filled(), path)
-    assert load(path, model="another") is None
-    assert load(path, dimensions=8) is None
+
+
+def test_another_model_leaves_the_words_as_they_are(tmp_path: Path) -> None:
+    index_file.save(filled(), tmp_path / "index")
+    loaded = load(tmp_path / "index")
+    assert loaded is not None
+    words = loaded.word_statistics(READER, ["heron"])
+    loaded.use("another", 8)
+    assert (loaded.model, loaded.dimensions, loaded.count, loaded.embedding_id) == ("another", 8, 0, 0)
+    assert loaded.word_statistics(READER, ["heron"]) == words
 
 
 def test_another_format_loads_as_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

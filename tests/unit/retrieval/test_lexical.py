@@ -1,23 +1,14 @@
 import pytest
 
-from mycel.domain.indexed_words import Plan
 from mycel.retrieval.analysis import index_text
 from mycel.retrieval.lexical import (
     FUNCTION_WORDS,
     MAX_PHRASES,
     MAX_QUESTION_WORDS,
-    POSTING_BUDGET,
-    ROW_BUDGET,
-    choose_terms,
     coverage,
     parse_question,
+    rarities_of,
 )
-
-LARGE = 100_000
-
-
-def anchored(plan: Plan) -> set[str]:
-    return {term for group in plan.anchors for term in group}
 
 
 @pytest.mark.parametrize(
@@ -84,76 +75,13 @@ def test_considers_a_bounded_number_of_phrases() -> None:
     assert len(parse_question(" ".join(f'"left{n} right{n}"' for n in range(100))).phrases) == MAX_PHRASES
 
 
-def test_looks_up_every_known_word_of_a_small_store() -> None:
-    frequencies = {"deploy": 40, "gateway": 3, "server": 400}
-    plan = choose_terms(parse_question("deploy gateway server"), frequencies=frequencies, documents=1_000)
-    assert plan == Plan(anchors=(("gateway",), ("deploy",), ("server",)))
-
-
-def test_leaves_out_words_the_store_does_not_know() -> None:
-    plan = choose_terms(parse_question("deploy zyzzyva"), frequencies={"deploy": 4, "zyzzyva": 0}, documents=LARGE)
-    assert plan == Plan(anchors=(("deploy",),))
-
-
-def test_still_asks_when_the_store_knows_no_word() -> None:
-    plan = choose_terms(parse_question("zyzzyva"), frequencies={}, documents=LARGE)
-    assert plan == Plan(anchors=(("zyzzyva",),))
-    assert choose_terms(parse_question("?"), frequencies={}, documents=LARGE) == Plan(anchors=())
-
-
-def test_finds_rows_by_rare_words_and_ranks_them_by_common_ones() -> None:
-    frequencies = {"gateway": 12, "server": 9_000, "use": 60_000}
-    plan = choose_terms(parse_question("use gateway server"), frequencies=frequencies, documents=LARGE)
-    assert plan == Plan(anchors=(("gateway",),), ranking=("server",))
-
-
-def test_asks_for_common_words_together_when_all_are_common() -> None:
-    frequencies = {"server": 9_000, "use": 10_000, "time": 30_000}
-    plan = choose_terms(parse_question("use server time"), frequencies=frequencies, documents=LARGE)
-    assert plan.anchors == (("server", "use"),)
-    assert not plan.newest_first
-
-
-def test_asks_for_three_together_when_two_still_name_too_many_rows() -> None:
-    frequencies = {"server": 20_000, "use": 20_000, "time": 20_000, "code": 30_000}
-    plan = choose_terms(parse_question("use server time code"), frequencies=frequencies, documents=LARGE)
-    assert plan.anchors == (("use", "server", "time"),)
-
-
-def test_takes_the_newest_rows_for_a_lone_word_found_everywhere() -> None:
-    plan = choose_terms(parse_question("server"), frequencies={"server": 60_000}, documents=LARGE)
-    assert plan == Plan(anchors=(("server",),), newest_first=True)
-
-
-@pytest.mark.parametrize("documents", [100, 5_000, LARGE, 10_000_000])
-def test_bounds_the_cost_whatever_the_frequencies(documents: int) -> None:
-    question = parse_question(" ".join(f"w{chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(60)))
-    for step in (2, 97, 4_999):
-        frequencies = {term: min(documents, 1 + n * step) for n, term in enumerate(question.terms)}
-        plan = choose_terms(question, frequencies=frequencies, documents=documents)
-        assert sum(frequencies[term] for term in anchored(plan)) <= ROW_BUDGET
-        assert 2 * sum(frequencies[term] for term in anchored(plan) | set(plan.ranking)) <= POSTING_BUDGET
-
-
-def test_more_effort_finds_rows_by_more_words() -> None:
-    question = parse_question("gateway server")
-    frequencies = {"gateway": 12, "server": 9_000}
-    more = choose_terms(question, frequencies=frequencies, documents=LARGE, effort=8)
-    assert anchored(more) == {"gateway", "server"}
-
-
-def test_keeps_phrases_that_can_be_found_at_bounded_cost() -> None:
-    question = parse_question('"big thing" "of the" "big zyzzyva" "the big"')
-    frequencies = {"big": 500, "thing": 900, "of": 70_000, "the": 75_000, "zyzzyva": 0}
-    plan = choose_terms(question, frequencies=frequencies, documents=LARGE)
-    assert plan.phrases == (("big", "thing"),)
-
-
-def test_a_phrase_word_nobody_counted_is_taken_for_common() -> None:
-    question = parse_question('"the big thing"')
-    counted = {"big": 5, "thing": 9}
-    assert choose_terms(question, frequencies=counted, documents=1_000).phrases == question.phrases
-    assert choose_terms(question, frequencies=counted, documents=LARGE).phrases == ()
+def test_looks_up_every_known_word_and_the_rarest_first() -> None:
+    frequencies = {"deploy": 40, "gateway": 3, "server": 400, "zyzzyva": 0}
+    question = parse_question("deploy gateway server zyzzyva")
+    rarities = rarities_of(question, frequencies=frequencies, documents=1_000)
+    assert list(rarities) == ["gateway", "deploy", "server"]
+    assert list(rarities.values()) == sorted(rarities.values(), reverse=True)
+    assert rarities_of(parse_question("?"), frequencies={}, documents=1_000) == {}
 
 
 def test_coverage_is_the_share_of_the_questions_words() -> None:

@@ -10,9 +10,9 @@ from mycel.access.scope import ReadScope
 from mycel.domain.archive import MemoryRecord, Record, SourcePassage, Standing, Tombstone
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId, MemoryId, SourceId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Status, Version
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo
 from mycel.domain.source import origin_of
 from mycel.stores.sqlite import artifacts, episodes, queue, sources
@@ -20,7 +20,7 @@ from mycel.stores.sqlite.clauses import visible
 from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.links import link_from
 from mycel.stores.sqlite.log import log_change
-from mycel.stores.sqlite.memory_rows import add_tags, remove_tags
+from mycel.stores.sqlite.memory_rows import add_tags, put_terms, remove_tags
 from mycel.stores.sqlite.receipts import read_receipt
 from mycel.stores.sqlite.rows import (
     HISTORY_COLUMNS,
@@ -35,7 +35,6 @@ from mycel.stores.sqlite.rows import (
     version_from,
 )
 from mycel.stores.sqlite.session import Part, WritingPart, query
-from mycel.stores.sqlite.word_index import add_words, remove_words
 
 _STATE = MEMORY_COLUMNS + HISTORY_COLUMNS
 _PRESENT = f"SELECT {columns_of('m', _STATE)}, NULL FROM memories m WHERE m.id = ?"
@@ -96,7 +95,7 @@ class ArchiveWriter(WritingPart):
         self,
         connection: apsw.Connection,
         record: MemoryRecord,
-        words: IndexedText,
+        words: PackedTerms,
         *,
         by: MemberId,
         before: Memory | None,
@@ -112,11 +111,10 @@ class ArchiveWriter(WritingPart):
         else:
             number = connection.execute(_REPLACE, (*_row(record.present), memory.id)).fetchone()[0]
             episodes.follow_memory(connection, number, memory)
-            remove_words(later, number=number)
             remove_tags(later, number=number)
         past = [(number, *_row(version), micros_or_none(version.valid_to)) for version in record.past]
         connection.executemany(_KEEP, past)
-        add_words(later, memory, words, number=number)
+        put_terms(later, words, number=number)
         add_tags(later, memory, number=number)
         log_change(self.batch, Operation.UPDATE if before else Operation.CREATE, memory, by=by, before=before)
 

@@ -12,8 +12,8 @@ import apsw
 from mycel.access.scope import ReadScope
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters, ArtifactType
 from mycel.domain.ids import MemberId, MemoryId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.query import Filters, Page
 from mycel.errors import InvalidInput
 from mycel.stores.sqlite.clauses import Clause, matching, visible
@@ -130,7 +130,7 @@ class SqliteArtifacts(Part):
 class ArtifactWriter(WritingPart, SqliteArtifacts):
     """See `contracts.artifact_store.ArtifactWrites`."""
 
-    def insert(self, memory: Memory, words: IndexedText, detail: ArtifactDetail, *, by: MemberId) -> None:
+    def insert(self, memory: Memory, words: PackedTerms, detail: ArtifactDetail, *, by: MemberId) -> None:
         number = insert_memory(self.batch, memory, words, by=by)
         self.batch.later.add(INSERT, detail_row(number, detail))
 

@@ -41,7 +41,7 @@ def _copy(connection: apsw.Connection, target: Path) -> None:
 
 
 def find_file_damage(connection: apsw.Connection) -> list[str]:
-    """The full check, that of the word index included: the quick one misses damaged indexes."""
+    """The full check: the quick one misses damaged indexes."""
     found = [str(text) for (text,) in connection.execute("PRAGMA integrity_check(20)")]
     return [] if found == ["ok"] else found
 
@@ -53,8 +53,7 @@ def find_damage(connection: apsw.Connection) -> list[str]:
         return found
     missing = connection.execute(
         """
-        SELECT (SELECT count(*) FROM memories WHERE deleted_at IS NULL)
-            - (SELECT count(*) FROM memory_words_docsize) - (SELECT count(*) FROM restricted_words_docsize),
+        SELECT (SELECT count(*) FROM memories) - (SELECT count(*) FROM memory_terms),
           (SELECT count(*) FROM changes) - (SELECT ifnull(max(sequence) - min(sequence) + 1, 0) FROM changes)"""
     ).fetchone()
     problems: list[str] = []

@@ -16,8 +16,8 @@ import apsw
 
 from mycel.errors import Misconfigured
 from mycel.retrieval.analysis import index_text
+from mycel.retrieval.terms import pack
 from mycel.stores.migrate import Migration, pending
-from mycel.stores.sqlite import bm25_function
 
 # A disk that is flushing gigabytes of somebody else can take seconds for one sync.
 BUSY_SECONDS = 20.0
@@ -70,7 +70,6 @@ def open_reader(path: Path, *, vfs: str | None = None) -> apsw.Connection:
     connection.pragma("query_only", True)
     empty_wal_at_the_end(connection)
     connection.pragma("cache_size", -8_000)
-    bm25_function.register(connection)
     return connection
 
 
@@ -160,6 +159,7 @@ def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
         return
     # For steps that index texts anew.
     connection.create_scalar_function("index_text", index_text, 1, deterministic=True)
+    connection.create_scalar_function("pack_terms", _pack_terms, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been faster while this one waited for the lock.
@@ -171,6 +171,10 @@ def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _pack_terms(*texts: str) -> bytes:
+    return pack(*(index_text(text).split() for text in texts))
 
 
 def schema_version(connection: apsw.Connection) -> int:

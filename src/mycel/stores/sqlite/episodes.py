@@ -11,8 +11,8 @@ import apsw
 from mycel.access.scope import ReadScope
 from mycel.domain.episode import NO_WORDING, Action, Episode, EpisodeDetail, EpisodeFilters, month_path
 from mycel.domain.ids import MemberId, MemoryId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory, MemoryType, Status, Visibility
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.query import Page
 from mycel.errors import InvalidInput
 from mycel.stores.sqlite.clauses import Clause, visible
@@ -203,7 +203,7 @@ class SqliteEpisodes(Part):
 class EpisodeWriter(WritingPart, SqliteEpisodes):
     """See `contracts.episode_store.EpisodeWrites`."""
 
-    def insert(self, memory: Memory, words: IndexedText, detail: EpisodeDetail, *, by: MemberId) -> None:
+    def insert(self, memory: Memory, words: PackedTerms, detail: EpisodeDetail, *, by: MemberId) -> None:
         number = insert_memory(self.batch, memory, words, by=by)
         add_episode(self.batch.later, number, memory, detail)
 

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import Match, PastVersion
+from mycel.contracts.search_store import PastVersion
 from mycel.domain.ids import MemoryId
-from mycel.domain.indexed_words import Plan
 from mycel.domain.memory import Memory
 from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.search_request import Signals
+from mycel.retrieval.lexical import holds_phrase
 from mycel.retrieval.passages import embedded_text, text_hash
-from mycel.stores.sqlite import word_search
 from mycel.stores.sqlite.clauses import matching, visible
-from mycel.stores.sqlite.frequencies import WordFrequencies
+from mycel.stores.sqlite.index_keeper import IndexKeeper
 from mycel.stores.sqlite.rows import columns_of, memory_from, micros, moment_or_none
 from mycel.stores.sqlite.session import Part, ReadSession, query
-from mycel.stores.sqlite.vectors import TeamVectors
 
 _MEMORY = columns_of("m")
 
@@ -32,25 +30,19 @@ _MEMORY = columns_of("m")
 class SqliteIndex(Part):
     """See `contracts.search_store.IndexReads`."""
 
-    def __init__(self, session: ReadSession, vectors: TeamVectors) -> None:
+    def __init__(self, session: ReadSession, keeper: IndexKeeper) -> None:
         super().__init__(session)
-        self._frequencies = WordFrequencies()
-        self.search_vectors = vectors.nearest
-        self.similarities = vectors.similarities
+        self._keeper = keeper
+        self.search_words = keeper.search_words
+        self.word_statistics = keeper.word_statistics
+        self.search_vectors = keeper.nearest
+        self.similarities = keeper.similarities
 
-    def search_words(self, scope: ReadScope, plan: Plan, *, filters: Filters, limit: int) -> list[Match]:
-        if not plan.anchors and not plan.phrases:
-            return []
-        run = self.session.run
-        counted = run(self._frequencies.look_up, scope, word_search.named_terms(plan))
-        found = run(word_search.search_shared, scope, plan, filters=filters, limit=limit, counted=counted)
-        if counted.restricted:
-            found += run(word_search.search_restricted, scope, plan, filters=filters, limit=limit, counted=counted)
-        return word_search.best_of(found, plan, limit=limit)
-
-    def word_frequencies(self, scope: ReadScope, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
-        counted = self.session.run(self._frequencies.look_up, scope, terms)
-        return counted.frequencies, counted.documents
+    def with_phrase(self, scope: ReadScope, phrase: Sequence[str], *, filters: Filters, limit: int) -> frozenset[int]:
+        """Of those that hold all of its terms, those in whose texts they follow each other."""
+        numbers = self._keeper.with_all(scope, phrase, filters=filters)[:limit]
+        memories = self.load(scope, numbers, filters=filters)
+        return frozenset(number for number, memory in memories.items() if holds_phrase(memory, phrase))
 
     @query
     def load(

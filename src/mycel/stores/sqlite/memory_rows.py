@@ -1,17 +1,16 @@
-"""The rows a memory is made of: its own, its words, its tags and its entry in the log."""
+"""The rows a memory is made of: its own, its terms, its tags and its entry in the log."""
 
 from __future__ import annotations
 
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.source import origin_of
 from mycel.stores.sqlite.deferred import DeferredWrites, Statement
 from mycel.stores.sqlite.log import log_change
 from mycel.stores.sqlite.rows import HISTORY_COLUMNS, MEMORY_COLUMNS, memory_row, micros
 from mycel.stores.sqlite.session import WriteSession
-from mycel.stores.sqlite.word_index import add_words
 
 # What a version keeps of a memory, and what its present row has besides.
 WRITTEN = ("number", *MEMORY_COLUMNS, *HISTORY_COLUMNS, "source_id")
@@ -20,13 +19,15 @@ STANDING = (*WRITTEN, "clock_at")
 _INSERT = Statement(0, f"INSERT INTO memories ({', '.join(STANDING)}) VALUES ", f"({', '.join('?' * len(STANDING))})")
 _UNTAG = Statement(1, "DELETE FROM memory_tags WHERE number = ?")
 _TAG = Statement(1, "INSERT INTO memory_tags (tag, number) VALUES ", "(?, ?)")
+_TERMS = Statement(1, "INSERT OR REPLACE INTO memory_terms (number, terms) VALUES ", "(?, ?)")
+_FORGET_TERMS = Statement(1, "DELETE FROM memory_terms WHERE number = ?")
 
 
-def insert_memory(batch: WriteSession, memory: Memory, words: IndexedText, *, by: MemberId) -> int:
+def insert_memory(batch: WriteSession, memory: Memory, words: PackedTerms, *, by: MemberId) -> int:
     """Written with the batch; returns the memory's number."""
     batch.last_number = number = batch.last_number + 1
     batch.later.add(_INSERT, (number, *standing_row(batch, memory, by, None)))
-    add_words(batch.later, memory, words, number=number)
+    put_terms(batch.later, words, number=number)
     add_tags(batch.later, memory, number=number)
     log_change(batch, Operation.CREATE, memory, by=by)
     return number
@@ -36,6 +37,15 @@ def standing_row(batch: WriteSession, memory: Memory, by: MemberId, reason: str 
     """The values of STANDING, less the number."""
     clock_at = None if batch.committed_at == batch.now else micros(batch.now)
     return (*memory_row(memory), micros(batch.committed_at), by, reason, origin_of(memory), clock_at)
+
+
+def put_terms(later: DeferredWrites, words: PackedTerms, *, number: int) -> None:
+    """In the place of any that the memory had."""
+    later.add(_TERMS, (number, words))
+
+
+def remove_terms(later: DeferredWrites, *, number: int) -> None:
+    later.add(_FORGET_TERMS, (number,))
 
 
 def add_tags(later: DeferredWrites, memory: Memory, *, number: int) -> None:

@@ -9,18 +9,26 @@ import apsw
 from mycel.contracts.memory_store import Rating
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId
-from mycel.domain.indexed_words import IndexedText
 from mycel.domain.memory import Memory, MemoryType
+from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.receipt import Receipt
-from mycel.retrieval.columns import indexed_text, searched_values
+from mycel.retrieval.terms import packed_terms, searched_values
 from mycel.stores.sqlite.episodes import follow_memory
 from mycel.stores.sqlite.log import log_change
 from mycel.stores.sqlite.memories import SqliteMemories
-from mycel.stores.sqlite.memory_rows import STANDING, WRITTEN, add_tags, insert_memory, remove_tags, standing_row
+from mycel.stores.sqlite.memory_rows import (
+    STANDING,
+    WRITTEN,
+    add_tags,
+    insert_memory,
+    put_terms,
+    remove_tags,
+    remove_terms,
+    standing_row,
+)
 from mycel.stores.sqlite.receipts import erase_rows
 from mycel.stores.sqlite.rows import MEMORY_COLUMNS, memory_row, micros
 from mycel.stores.sqlite.session import WritingPart, query
-from mycel.stores.sqlite.word_index import add_words, indexed_apart, remove_words
 
 _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in STANDING[1:])} WHERE id = ? RETURNING number"
 _KEEP_VERSION = f"""
@@ -33,7 +41,7 @@ _REDACT = f"""
 class MemoryWriter(WritingPart, SqliteMemories):
     """See `contracts.memory_store.MemoryWrites`."""
 
-    def insert(self, written: Sequence[tuple[Memory, IndexedText]], *, by: MemberId) -> None:
+    def insert(self, written: Sequence[tuple[Memory, PackedTerms]], *, by: MemberId) -> None:
         for memory, words in written:
             insert_memory(self.batch, memory, words, by=by)
         if any(memory.key is not None for memory, _ in written):
@@ -50,7 +58,7 @@ class MemoryWriter(WritingPart, SqliteMemories):
         by: MemberId,
         operation: Operation = Operation.UPDATE,
         reason: str | None = None,
-        words: IndexedText | None = None,
+        words: PackedTerms | None = None,
     ) -> None:
         batch = self.batch
         connection.execute(_KEEP_VERSION, (micros(batch.committed_at), before.id))
@@ -58,9 +66,8 @@ class MemoryWriter(WritingPart, SqliteMemories):
         number = connection.execute(_REPLACE, row).fetchone()[0]
         if MemoryType.EPISODE in (before.type, after.type):
             follow_memory(connection, number, after)
-        if searched_values(after) != searched_values(before) or indexed_apart(before, after):
-            remove_words(batch.later, number=number)
-            add_words(batch.later, after, words or indexed_text(after), number=number)
+        if searched_values(after) != searched_values(before):
+            put_terms(batch.later, words or packed_terms(after), number=number)
         if after.tags != before.tags:
             remove_tags(batch.later, number=number)
             add_tags(batch.later, after, number=number)
@@ -73,7 +80,7 @@ class MemoryWriter(WritingPart, SqliteMemories):
     @query
     def erase(self, connection: apsw.Connection, memory: Memory, *, by: MemberId) -> Receipt:
         number, receipt = erase_rows(connection, memory, by=by, now=self.batch.committed_at)
-        remove_words(self.batch.later, number=number)
+        remove_terms(self.batch.later, number=number)
         remove_tags(self.batch.later, number=number)
         log_change(self.batch, Operation.PURGE, memory, by=by)
         return receipt

@@ -78,12 +78,10 @@ def needs_scrub(connection: apsw.Connection) -> bool:
 
 
 def scrub(connection: apsw.Connection, *, now: datetime) -> int:
-    """Writes the word indexes and the file anew and empties the WAL; returns how many receipts that settled."""
+    """Writes the file anew and empties the WAL; returns how many receipts that settled."""
     receipts = connection.execute("SELECT id FROM receipts WHERE scrubbed_at IS NULL").fetchall()
     if not receipts:
         return 0
-    for index in ("memory_words", "restricted_words"):
-        connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
     _rewrite(connection)
     if not empty_log(connection):
         return 0

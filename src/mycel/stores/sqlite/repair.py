@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from mycel.domain.ids import TeamName
-from mycel.retrieval.columns import indexed_text
+from mycel.retrieval.terms import packed_terms
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.backup import find_damage
@@ -19,26 +19,27 @@ from mycel.stores.sqlite.deferred import DeferredWrites
 from mycel.stores.sqlite.faults import DAMAGE
 from mycel.stores.sqlite.file_guard import ENDINGS
 from mycel.stores.sqlite.folders import sync
+from mycel.stores.sqlite.memory_rows import put_terms
 from mycel.stores.sqlite.rows import columns_of, memory_from
-from mycel.stores.sqlite.word_index import add_words
 from mycel.stores.sqlite.write_ahead_log import LogIndex, count_frames, empty_log, has_lost_commits, read_index
 
 ENDING = ".anew"
 MOST_PROBLEMS = 5_000
-WORDS = ("memory_words", "restricted_words")
 BATCH = 500
 
 # What a check says of something that can be made again: of a tree it gives the number of its first page.
 _TREE = re.compile(r"Tree (\d{1,12}) ")
 _ANYWHERE = re.compile(
     r"Freelist: |Page \d{1,12}: never used|wrong # of entries in index |row \d{1,20} missing from index "
-    rf"|(?:malformed|unable to validate the) inverted index for FTS5 table main\.(?:{'|'.join(WORDS)})\b"
 )
 _TABLES = """
     SELECT name FROM fresh.sqlite_schema WHERE type = 'table' AND rootpage > 0
       AND (name = 'sqlite_sequence' OR name NOT LIKE 'sqlite\\_%' ESCAPE '\\')"""
-# Tables that are made again from the memories: how, once the memories are there. Vectors are made by the engine.
+# Tables that are made again from the memories: how, once the memories are there. Vectors are made by the engine, and
+# terms by the analyser.
+TERMS = "memory_terms"
 _REMADE = {
+    TERMS: "DELETE FROM fresh.memory_terms",
     "embeddings": "DELETE FROM fresh.embedding_progress",
     "memory_tags": """
         INSERT INTO fresh.memory_tags (tag, number)
@@ -97,7 +98,7 @@ def _damaged_indexes(old: apsw.Connection) -> set[str] | None:
     for problem in problems:
         tree = _TREE.match(problem)
         name = trees.get(int(tree[1])) if tree else None
-        if name is not None and (name in indexes or name in _REMADE or _holds_words(name)):
+        if name is not None and (name in indexes or name in _REMADE):
             found.add(name)
         elif tree or not _ANYWHERE.match(problem):
             return None
@@ -117,7 +118,7 @@ def _copy(old: apsw.Connection, fresh: Path, *, without: set[str]) -> None:
     old.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     old.execute("ATTACH ? AS fresh", (str(fresh),))
     old.execute("BEGIN IMMEDIATE")
-    tables = {name for (name,) in old.execute(_TABLES).fetchall() if not _holds_words(name)}
+    tables = {name for (name,) in old.execute(_TABLES).fetchall()}
     for table in tables - without:
         old.execute(f'DELETE FROM fresh."{table}"')
         # With a condition every row is read and put in by itself; without one, indexes would be copied as they are.
@@ -128,17 +129,14 @@ def _copy(old: apsw.Connection, fresh: Path, *, without: set[str]) -> None:
     old.execute("DETACH fresh")
     copy = connections.open_alone(fresh)
     try:
-        copy.execute("BEGIN IMMEDIATE")
-        _index_words(copy)
-        copy.execute("COMMIT")
+        if TERMS in without:
+            copy.execute("BEGIN IMMEDIATE")
+            _index_terms(copy)
+            copy.execute("COMMIT")
         if problems := find_damage(copy):
             raise apsw.CorruptError(problems[0])
     finally:
         copy.close()
-
-
-def _holds_words(table: str) -> bool:
-    return table.startswith(tuple(f"{name}_" for name in WORDS))
 
 
 def _make(fresh: Path) -> None:
@@ -152,15 +150,15 @@ def _make(fresh: Path) -> None:
         connection.close()
 
 
-def _index_words(copy: apsw.Connection) -> None:
-    """Of every memory, before those who may read it, as when it was written."""
+def _index_terms(copy: apsw.Connection) -> None:
+    """Of every memory, as when it was written."""
     reached = 0
     sql = f"SELECT m.number, {columns_of('m')} FROM memories m WHERE m.number > ? ORDER BY m.number LIMIT ?"
     while rows := copy.execute(sql, (reached, BATCH)).fetchall():
         later = DeferredWrites()
         for reached, *row in rows:
             memory = memory_from(tuple(row), TeamName(""))
-            add_words(later, memory, indexed_text(memory), number=reached)
+            put_terms(later, packed_terms(memory), number=reached)
         later.run_before(len(later), copy)
 
 

@@ -21,6 +21,7 @@ from mycel.stores.sqlite.embeddings import SqliteEmbeddings
 from mycel.stores.sqlite.episode_rates import SqliteRates
 from mycel.stores.sqlite.episodes import SqliteEpisodes
 from mycel.stores.sqlite.index import SqliteIndex
+from mycel.stores.sqlite.index_keeper import IndexKeeper
 from mycel.stores.sqlite.links import SqliteLinks
 from mycel.stores.sqlite.log import SqliteLog
 from mycel.stores.sqlite.memories import SqliteMemories
@@ -32,7 +33,6 @@ from mycel.stores.sqlite.rows import micros
 from mycel.stores.sqlite.session import ReadSession
 from mycel.stores.sqlite.sources import SqliteSources
 from mycel.stores.sqlite.transaction import SqliteTransaction
-from mycel.stores.sqlite.vectors import TeamVectors
 
 ResultT = TypeVar("ResultT")
 
@@ -68,7 +68,7 @@ class SqliteStore:
             records=records,
         )
         self._database = database
-        self._vectors = TeamVectors(database, file=path.with_name(INDEX_FILE))
+        self._keeper = IndexKeeper(database, file=path.with_name(INDEX_FILE))
         session = ReadSession(database, clock)
         self.memories = SqliteMemories(session)
         self.links = SqliteLinks(session)
@@ -83,10 +83,10 @@ class SqliteStore:
         self.artifacts = SqliteArtifacts(session)
         self.embeddings = SqliteEmbeddings(session)
         self.archive = SqliteArchive(session)
-        self.index = SqliteIndex(session, self._vectors)
+        self.index = SqliteIndex(session, self._keeper)
         self.log = SqliteLog(session, database)
         self.recalls = SqliteRecalls(database, traces, team=team, clock=clock)
-        self.files = SqliteFiles(database, self._vectors, clock, name=team, place=path.relative_to(root))
+        self.files = SqliteFiles(database, self._keeper, clock, name=team, place=path.relative_to(root))
 
     def transact(self, work: Callable[[SqliteTransaction], ResultT]) -> ResultT:
         return self._database.write(work)
@@ -94,7 +94,7 @@ class SqliteStore:
     def close(self) -> None:
         # The index is derived: without its file the next opening takes longer, and that is all.
         with contextlib.suppress(Unavailable):
-            self._vectors.save()
+            self._keeper.save()
         self._database.close()
 
 
@@ -102,18 +102,18 @@ class SqliteFiles:
     """See `contracts.file_care.FileCare`."""
 
     def __init__(
-        self, database: Database[SqliteTransaction], vectors: TeamVectors, clock: Clock, *, name: str, place: Path
+        self, database: Database[SqliteTransaction], keeper: IndexKeeper, clock: Clock, *, name: str, place: Path
     ) -> None:
         self.name = name
         self._database = database
-        self._vectors = vectors
+        self._keeper = keeper
         self._clock = clock
         self._place = place
 
     def scrub(self) -> int:
         if not self._database.exists() or not self._database.read(receipts.needs_scrub):
             return 0
-        self._vectors.forget_file()
+        self._keeper.forget_file()
         return self._database.writer.exclusive(lambda connection: receipts.scrub(connection, now=self._clock.now()))
 
     def backup(self, folder: Path) -> Path:
@@ -143,7 +143,7 @@ class SqliteFiles:
         return True
 
     def save_index(self, model: str, *, dimensions: int) -> None:
-        self._vectors.save(model, dimensions)
+        self._keeper.save(model, dimensions)
 
 
 def _begin_backup(transaction: SqliteTransaction, location: str) -> None:

@@ -1,10 +1,10 @@
-"""Searching by meaning: an index in memory of one team's vectors, caught up from the store before each search."""
+"""The index of one team in memory, caught up from the store before each search."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import Match, Nearest
+from mycel.contracts.search_store import Match, Nearest, WordStatistics
 from mycel.domain.embedding import IndexRow
 from mycel.domain.query import Filters
 from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mycel.contracts.embedder import Vector
-    from mycel.retrieval.vector_index import VectorIndex
+    from mycel.retrieval.team_index import Cursor, TeamIndex
 
 # Below this, reading the rows from the store takes no longer than reading a file.
 WORTH_A_FILE = 2_000
@@ -40,29 +42,45 @@ _PURGED = """
     SELECT r.number FROM changes c JOIN receipts r ON r.memory_id = c.memory_id
     WHERE c.operation = 'purge' AND c.sequence > ? AND r.number IS NOT NULL"""
 # The plus keeps SQLite from walking the whole index of numbers, which is in that order already.
+_TERMS = """
+    SELECT DISTINCT t.number, t.terms FROM changes c CROSS JOIN memories m ON m.id = c.memory_id
+    CROSS JOIN memory_terms t ON t.number = m.number WHERE c.sequence > ?"""
+_ALL_TERMS = "SELECT number, terms FROM memory_terms ORDER BY number"
 _VECTORS = "SELECT number, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY +number, passage"
 _LINKED = "SELECT m.number FROM memory_links l JOIN memories m ON m.id = l.from_id WHERE l.to_id IN (?, ?)"
 
 
-class TeamVectors:
+class IndexKeeper:
     """The index is derived: whatever is wrong with it or its file, it is read anew from the store."""
 
     def __init__(self, database: Database[Any], *, file: Path) -> None:
         self._database = database
         self._file = file
-        self._index: VectorIndex | None = None
+        self._index: TeamIndex | None = None
         self._saved_at = (0, 0)
         self._catching_up = threading.Lock()
+
+    def search_words(
+        self, scope: ReadScope, rarities: Mapping[str, float], *, usual_length: float, filters: Filters, limit: int
+    ) -> list[Match]:
+        index = self._caught_up()
+        allowed = index.mask(scope, filters, linked=self._linked(filters))
+        return _matches(*index.search_words(rarities, allowed, usual_length=usual_length, limit=limit))
+
+    def with_all(self, scope: ReadScope, terms: Iterable[str], *, filters: Filters) -> list[int]:
+        index = self._caught_up()
+        return index.with_all(terms, index.mask(scope, filters, linked=self._linked(filters))).tolist()
+
+    def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
+        return self._caught_up().word_statistics(scope, terms)
 
     def nearest(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
         index = self._caught_up(model, len(vector))
         # Links are few, and kept in the store alone.
         allowed = index.mask(scope, filters, linked=self._linked(filters))
-        numbers, cosines = index.nearest(vector, allowed, limit=limit)
-        matches = [Match(number, score) for number, score in zip(numbers.tolist(), cosines.tolist(), strict=True)]
-        from mycel.retrieval.vector_index import survey
+        from mycel.retrieval.team_index import survey
 
-        return Nearest(matches, survey(index, vector, allowed=allowed))
+        return Nearest(_matches(*index.nearest(vector, allowed, limit=limit)), survey(index, vector, allowed=allowed))
 
     def similarities(
         self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
@@ -74,11 +92,11 @@ class TeamVectors:
     def save(self, model: str | None = None, dimensions: int = 0) -> None:
         """Keeps the index in a file, if enough has changed since; with a model, it is read first if it is not."""
         index = self._index if model is None else self._caught_up(model, dimensions)
-        if index is None or index.count < WORTH_A_FILE:
+        if index is None or index.sequence < WORTH_A_FILE:
             return
         with self._catching_up:
             changed = index.sequence + index.embedding_id - sum(self._saved_at)
-            if changed < max(WORTH_SAVING, WORTH_SAVING_SHARE * index.count):
+            if changed < max(WORTH_SAVING, WORTH_SAVING_SHARE * index.sequence):
                 return
             self._catch_up(index)
             from mycel.retrieval import index_file
@@ -97,37 +115,36 @@ class TeamVectors:
         self._saved_at = (0, 0)
         self._file.unlink(missing_ok=True)
 
-    def _caught_up(self, model: str, dimensions: int) -> VectorIndex:
+    def _caught_up(self, model: str | None = None, dimensions: int = 0) -> TeamIndex:
+        """With the vectors of this model, or of whichever was last used."""
         index = self._index
-        if index is None or index.model != model or self._database.read(_state) != (index.sequence, index.embedding_id):
+        if (
+            index is None
+            or (model is not None and (model, dimensions) != (index.model, index.dimensions))
+            or self._database.read(_state) != (index.sequence, index.embedding_id)
+        ):
             with self._catching_up:
-                index = self._index
-                if index is None or index.model != model:
-                    index = self._index = self._open(model, dimensions)
+                index = self._index or self._open()
+                if model is not None and (model, dimensions) != (index.model, index.dimensions):
+                    index.use(model, dimensions)
                 self._catch_up(index)
+                self._index = index
         return index
 
-    def _open(self, model: str, dimensions: int) -> VectorIndex:
+    def _open(self) -> TeamIndex:
         from mycel.retrieval import index_file
-        from mycel.retrieval.vector_index import VectorIndex
+        from mycel.retrieval.team_index import TeamIndex
 
-        stored = index_file.load(self._file, model=model, dimensions=dimensions)
+        stored = index_file.load(self._file)
         if stored is not None and self._database.read(_same_history, stored):
             self._saved_at = (stored.sequence, stored.embedding_id)
             return stored
-        return VectorIndex(model, dimensions)
+        return TeamIndex()
 
-    def _catch_up(self, index: VectorIndex) -> None:
+    def _catch_up(self, index: TeamIndex) -> None:
         news = self._database.read(_read_news, index.sequence, index.embedding_id, index.model)
         if news is not None:
-            index.apply(
-                news.rows,
-                gone=news.gone,
-                embedded=news.embedded,
-                sequence=news.sequence,
-                embedding_id=news.embedding_id,
-                anchor=news.anchor,
-            )
+            index.apply(news.rows, terms=news.terms, gone=news.gone, embedded=news.embedded, cursor=news.cursor)
 
     def _linked(self, filters: Filters) -> list[int]:
         if filters.reach_project is None and filters.reach_repo is None:
@@ -135,39 +152,41 @@ class TeamVectors:
         return self._database.read(_read_linked, filters)
 
 
+def _matches(numbers: NDArray[Any], scores: NDArray[Any]) -> list[Match]:
+    return [Match(number, score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class _News:
     rows: list[IndexRow]
+    terms: list[tuple[int, bytes]]
     gone: list[int]
     embedded: list[tuple[int, list[bytes]]]
-    sequence: int
-    embedding_id: int
-    anchor: str
+    cursor: Cursor
 
 
 def _read_news(connection: apsw.Connection, sequence: int, embedding_id: int, model: str) -> _News | None:
+    from mycel.retrieval.team_index import Cursor
+
     with one_moment(connection):
         last_sequence, last_embedding = _state(connection)
         if (last_sequence, last_embedding) == (sequence, embedding_id):
             return None
         # From the beginning, the memories themselves: most have more than one entry in the log.
-        rows = (
-            connection.execute(_CHANGED, (sequence,))
+        rows, terms = (
+            (connection.execute(_CHANGED, (sequence,)), _TERMS)
             if sequence
-            else connection.execute(f"SELECT {_ROW} FROM memories m ORDER BY m.number")
+            else (connection.execute(f"SELECT {_ROW} FROM memories m ORDER BY m.number"), _ALL_TERMS)
         )
+        vectors = connection.execute(_VECTORS, (embedding_id, model))
         return _News(
             rows=[IndexRow(*row) for row in rows],
+            terms=connection.execute(terms, (sequence,) if sequence else ()).fetchall(),
             gone=[number for (number,) in connection.execute(_PURGED, (sequence,))],
             embedded=[
-                (number, [vector for _, vector in group])
-                for number, group in groupby(
-                    connection.execute(_VECTORS, (embedding_id, model)), key=lambda row: row[0]
-                )
+                (number, [vector for _, vector in group]) for number, group in groupby(vectors, key=lambda row: row[0])
             ],
-            sequence=last_sequence,
-            embedding_id=last_embedding,
-            anchor=_anchor(connection, last_sequence, last_embedding),
+            cursor=Cursor(last_sequence, last_embedding, _anchor(connection, last_sequence, last_embedding)),
         )
 
 
@@ -175,7 +194,7 @@ def _state(connection: apsw.Connection) -> tuple[int, int]:
     return connection.execute(_STATE).fetchone()
 
 
-def _same_history(connection: apsw.Connection, stored: VectorIndex) -> bool:
+def _same_history(connection: apsw.Connection, stored: TeamIndex) -> bool:
     """A store restored from a backup may have gone another way since, in its log or in its vectors.
 
     Vectors are replaced and purged, so some of those remembered may be gone; what is left must be the same.

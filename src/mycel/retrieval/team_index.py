@@ -1,30 +1,35 @@
-"""The index of one team for searching by meaning: vectors of passages, and who may find which."""
+"""The index of one team: which memories hold which terms, what their passages mean, and who may find which."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.search_store import WordStatistics
 from mycel.domain.embedding import IndexRow
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.retrieval.coded_column import Flags
 from mycel.retrieval.facets import Facets
 from mycel.retrieval.passage_rows import Numbers, PassageRows
+from mycel.retrieval.postings import Postings, Scores, Terms
 from mycel.retrieval.sign_bits import SignBits
+from mycel.retrieval.terms import term_number
 from mycel.retrieval.vectors import VectorRows, Vectors
 
 Arrays = dict[str, NDArray[Any]]
 
 # A hundred already order as well as all of them do; more make relevance steadier.
 SAMPLE = 256
-
+# Of so many readers it is remembered what they see, until something changes.
+REMEMBERED_READERS = 16
 
 _PASSAGE_ARRAYS = ("vectors", "inverse_norms", "owners")
 
@@ -40,26 +45,42 @@ class Cursor(NamedTuple):
     anchor: str = ""
 
 
-class VectorIndex:
-    """Everything here can be made again from the store. Safe to search from any thread while `apply` runs."""
+@dataclass(slots=True)
+class _Reader:
+    """What one reader sees of everything that is kept."""
+
+    seen: Flags
+    documents: int
+    usual_length: float
+    containing: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class TeamIndex:
+    """Everything here can be made again from the store. Safe to search from any thread while `apply` runs.
+
+    Without a model it has no vectors, and is searched by words alone.
+    """
 
     def __init__(
         self,
-        model: str,
-        dimensions: int,
+        model: str = "",
+        dimensions: int = 0,
         *,
         facets: Facets | None = None,
+        postings: Postings | None = None,
         rows: VectorRows | None = None,
         cursor: Cursor | None = None,
     ) -> None:
         self.model = model
         self.dimensions = dimensions
         self._facets = facets or Facets()
+        self._postings = postings or Postings()
         self._rows = rows or VectorRows(dimensions)
         self._cursor = cursor or Cursor()
         self._writing = threading.Lock()
-        # Held for as long as a mask takes; vectors are searched without any lock.
+        # Held for as long as a mask takes; vectors and postings are searched without any lock.
         self._facets_in_use = threading.Lock()
+        self._readers: OrderedDict[ReadScope, _Reader] = OrderedDict()
 
     @property
     def count(self) -> int:
@@ -69,6 +90,10 @@ class VectorIndex:
     @property
     def passages(self) -> int:
         return self._rows.count
+
+    @property
+    def postings(self) -> int:
+        return self._postings.size
 
     @property
     def sequence(self) -> int:
@@ -82,35 +107,67 @@ class VectorIndex:
     def anchor(self) -> str:
         return self._cursor.anchor
 
+    def use(self, model: str, dimensions: int) -> None:
+        """From now on the vectors of this model; none of them are in it yet."""
+        with self._writing:
+            self._rows = VectorRows(dimensions)
+            self._cursor = self._cursor._replace(embedding_id=0)
+            self.model, self.dimensions = model, dimensions
+
     def apply(
         self,
         rows: Iterable[IndexRow],
         *,
+        terms: Iterable[tuple[int, bytes]],
         gone: Iterable[int],
         embedded: Iterable[tuple[int, Sequence[bytes]]],
-        sequence: int,
-        embedding_id: int,
-        anchor: str,
+        cursor: Cursor,
     ) -> None:
-        """Memories as they are now, those purged, and all passages of those embedded anew.
+        """Memories as they are now with their terms, those purged, and all passages of those embedded anew.
 
         What is gone stays gone, even where it is among the others: numbers are never given out twice.
         """
         with self._writing:
             absent = frozenset(gone)
+            self._postings.replace((number, packed) for number, packed in terms if number not in absent)
             with self._facets_in_use:
                 for number in absent:
                     self._facets.remove(number)
                 self._facets.extend(row for row in rows if row.number not in absent)
+                self._readers = OrderedDict()
             for number in absent:
+                self._postings.remove(number)
                 self._rows.remove(number)
             self._rows.replace((number, passages) for number, passages in embedded if number not in absent)
-            self._cursor = Cursor(sequence, embedding_id, anchor)
+            self._cursor = cursor
 
     def mask(self, scope: ReadScope, filters: Filters, *, linked: Iterable[int] = ()) -> Flags:
         """What the scope sees and the filters ask for, by memory number; see `Facets.mask`."""
         with self._facets_in_use:
             return self._facets.mask(scope, filters, linked=linked)
+
+    def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
+        reader = self._reader(scope)
+        wanted = list(dict.fromkeys(terms))
+        unknown = [term for term in wanted if term not in reader.containing]
+        if unknown:
+            counted = self._postings.containing(_numbers_of(unknown), reader.seen)
+            reader.containing.update(zip(unknown, counted, strict=True))
+        found = {term: reader.containing[term] for term in wanted}
+        return WordStatistics(found, reader.documents, reader.usual_length)
+
+    def search_words(
+        self, rarities: Mapping[str, float], allowed: Flags, *, usual_length: float, limit: int
+    ) -> tuple[Numbers, Scores]:
+        """Numbers and BM25 scores of the best memories that `allowed` lets through; terms come rarest first."""
+        weights = np.fromiter(rarities.values(), np.float32, len(rarities))
+        return self._postings.search(
+            _numbers_of(rarities), weights, allowed=allowed, usual_length=usual_length, limit=limit
+        )
+
+    def with_all(self, terms: Iterable[str], allowed: Flags) -> Numbers:
+        """The memories that hold every one of the terms, the newest first."""
+        return self._postings.with_all(_numbers_of(terms), allowed)
 
     def nearest(self, query: Vectors, allowed: Flags, *, limit: int) -> tuple[Numbers, Vectors]:
         """Numbers and cosines of the nearest memories that `allowed` (from `mask`) lets through, best first."""
@@ -124,9 +181,26 @@ class VectorIndex:
         """All of it at one moment, without the rows that are dead."""
         with self._writing:
             arrays, texts = self._facets.arrays(), self._facets.texts()
+            postings = self._postings.arrays()
             passages, cursor = self._rows.passages, self._cursor
             alive = passages.alive[: passages.count].copy()
-        return IndexImage(self.model, self.dimensions, cursor, texts, arrays | _passage_arrays(passages.living(alive)))
+        arrays |= postings | _passage_arrays(passages.living(alive))
+        return IndexImage(self.model, self.dimensions, cursor, texts, arrays)
+
+    def _reader(self, scope: ReadScope) -> _Reader:
+        readers = self._readers
+        reader = readers.get(scope)
+        if reader is None:
+            seen = self.mask(scope, Filters(statuses=()))
+            reader = _Reader(seen, *self._postings.extent(seen))
+            readers[scope] = reader
+            if len(readers) > REMEMBERED_READERS:
+                readers.popitem(last=False)
+        return reader
+
+
+def _numbers_of(terms: Iterable[str]) -> Terms:
+    return np.array([term_number(term) for term in terms], np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +213,12 @@ class IndexImage:
     texts: dict[str, list[str | None]]
     arrays: Arrays
 
-    def restored(self) -> VectorIndex:
-        return VectorIndex(
+    def restored(self) -> TeamIndex:
+        return TeamIndex(
             self.model,
             self.dimensions,
             facets=Facets.restored(self.arrays, texts=self.texts),
+            postings=Postings.restored(self.arrays),
             rows=VectorRows(self.dimensions, passages=_passages(self.arrays)),
             cursor=self.cursor,
         )
@@ -164,7 +239,7 @@ def _passages(arrays: Arrays) -> PassageRows:
     return PassageRows.of(**{name: arrays[name] for name in _PASSAGE_ARRAYS}, signs=signs)
 
 
-def survey(index: VectorIndex, query: Vectors, *, allowed: Flags) -> Pool:
+def survey(index: TeamIndex, query: Vectors, *, allowed: Flags) -> Pool:
     """How the cosines of one question are spread over everything that it could find."""
     # Every so many of those that may be found: which places they have among all others must not decide.
     numbers = np.flatnonzero(allowed)

@@ -9,7 +9,7 @@ from mycel.domain.embedding import IndexRow
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
-from mycel.retrieval.vector_index import VectorIndex
+from mycel.retrieval.team_index import Cursor, TeamIndex
 from mycel.retrieval.vectors import quantised
 
 READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
@@ -25,22 +25,23 @@ def row(number: int, *, visibility: str = "team", status: str = "active", sessio
 
 
 def apply(
-    index: VectorIndex,
+    index: TeamIndex,
     *rows: IndexRow,
     gone: tuple[int, ...] = (),
     embedded: tuple[tuple[int, list[bytes]], ...] = (),
     sequence: int = 1,
 ) -> None:
-    index.apply(rows, gone=gone, embedded=embedded, sequence=sequence, embedding_id=2 * sequence, anchor=f"a{sequence}")
+    cursor = Cursor(sequence, 2 * sequence, f"a{sequence}")
+    index.apply(rows, terms=(), gone=gone, embedded=embedded, cursor=cursor)
 
 
-def search(index: VectorIndex, direction: int, **filters: object) -> list[int]:
+def search(index: TeamIndex, direction: int, **filters: object) -> list[int]:
     allowed = index.mask(READER, Filters(**filters))  # type: ignore[arg-type]
     return index.nearest(DIRECTIONS[direction], allowed, limit=10)[0].tolist()
 
 
 def test_knows_what_was_applied() -> None:
-    index = VectorIndex("model", 16)
+    index = TeamIndex("model", 16)
     assert (index.count, index.sequence, index.embedding_id, index.anchor) == (0, 0, 0, "")
     apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[1], STORED[2]])), sequence=7)
     assert (index.count, index.passages) == (2, 3)
@@ -56,7 +57,7 @@ def test_knows_what_was_applied() -> None:
 
 
 def test_finds_only_what_the_reader_may_see_and_asked_for() -> None:
-    index = VectorIndex("model", 16)
+    index = TeamIndex("model", 16)
     rows = (row(1), row(2, visibility="private"), row(3, status="archived"))
     apply(index, *rows, embedded=tuple((number, [STORED[0]]) for number in (1, 2, 3, 4)))
     assert search(index, 0) == [1]
@@ -66,14 +67,14 @@ def test_finds_only_what_the_reader_may_see_and_asked_for() -> None:
 
 
 def test_links_put_memories_into_reach_but_past_nothing_else() -> None:
-    index = VectorIndex("model", 16)
+    index = TeamIndex("model", 16)
     apply(index, *(row(n, visibility="private" if n == 2 else "team")._replace(scope="project") for n in (1, 2, 3)))
     mask = index.mask(READER, Filters(reach_project="p"), linked=[1, 2, 99_999])
     assert mask.nonzero()[0].tolist() == [1]
 
 
 def test_what_is_gone_is_found_no_more_even_if_it_is_told_again() -> None:
-    index = VectorIndex("model", 16)
+    index = TeamIndex("model", 16)
     apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[1]])))
     apply(index, row(1), gone=(1,), embedded=((1, [STORED[0]]),))
     assert search(index, 0) == [2]
@@ -83,7 +84,7 @@ def test_what_is_gone_is_found_no_more_even_if_it_is_told_again() -> None:
 
 
 def test_an_image_taken_stays_as_it_was() -> None:
-    index = VectorIndex("model", 16)
+    index = TeamIndex("model", 16)
     apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[1]])))
     image = index.image()
     apply(index, row(1, status="archived"), gone=(2,), embedded=((1, [STORED[3]]),), sequence=2)
@@ -94,7 +95,7 @@ def test_an_image_taken_stays_as_it_was() -> None:
 
 def test_searches_beside_a_writer_never_find_a_mixture() -> None:
     """Each memory is either private and active, or open and archived: open and active it never is."""
-    index = VectorIndex("model", 16)
+    index = TeamIndex("model", 16)
     states = ({"visibility": "private"}, {"status": "archived"})
     apply(index, *(row(n, **states[n % 2]) for n in range(200)), embedded=tuple((n, [STORED[0]]) for n in range(200)))
     deadline = time.monotonic() + 1.0

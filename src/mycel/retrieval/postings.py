@@ -1,0 +1,317 @@
+"""Which memories hold which terms: arrays of rows for each term, in segments of which only the smallest are rewritten.
+
+A segment never changes. What is written makes a new one, `home` says which of them speaks for a memory, and segments
+of about one size are merged. A search works on one `_State` from its beginning to its end, whatever is written
+meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mycel.retrieval.bm25 import LENGTH_WEIGHT, SATURATION
+from mycel.retrieval.coded_column import Flags, resized
+from mycel.retrieval.terms import HEAD, NUMBER_BYTES, PER_ONE
+
+Terms = NDArray[np.uint64]
+Numbers = NDArray[np.int64]
+Scores = NDArray[np.float32]
+
+LEAST_LENGTH = 1_024
+GROWTH = 1.125
+# Segments are merged where the smaller is more than this share of the larger: each row is rewritten a few times, and
+# there are no more segments than the logarithm of the rows.
+MERGED_SHARE = 0.25
+# Rarest first, terms find rows for as long as they have so few postings together; the others only score what was found.
+FINDING_POSTINGS = 60_000
+_NOWHERE = 0
+_MOST_SEGMENTS = 30_000
+
+
+class Segment(NamedTuple):
+    """The rows and counts of `terms[i]` are those from `starts[i]` to `starts[i + 1]`, in order of rows."""
+
+    terms: Terms
+    starts: Numbers
+    rows: NDArray[np.int32]
+    counts: NDArray[np.uint8]
+
+    @property
+    def size(self) -> int:
+        return len(self.rows)
+
+    def spans(self, wanted: Terms) -> tuple[Numbers, Numbers]:
+        """Where the postings of each begin and end; the same place for a term that is not here."""
+        if not len(self.terms):
+            none = np.zeros(len(wanted), np.int64)
+            return none, none
+        places = np.searchsorted(self.terms, wanted)
+        places[places == len(self.terms)] = 0
+        there = self.terms[places] == wanted
+        begin = self.starts[places]
+        return begin, np.where(there, self.starts[places + 1], begin)
+
+
+class _State(NamedTuple):
+    """`ids[i]` is what `home` calls `segments[i]`."""
+
+    segments: tuple[Segment, ...]
+    ids: tuple[int, ...]
+    home: NDArray[np.int16]
+    lengths: NDArray[np.float32]
+
+
+class Postings:
+    """One thread writes at a time; any number read meanwhile."""
+
+    def __init__(self) -> None:
+        home, lengths = np.full(LEAST_LENGTH, _NOWHERE, np.int16), np.zeros(LEAST_LENGTH, np.float32)
+        self._state = _State((), (), home, lengths)
+        self._last_id = _NOWHERE
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, NDArray[Any]]) -> Postings:
+        """From what `arrays` gave."""
+        postings = cls()
+        segment = Segment(*(arrays[f"posting_{name}"] for name in Segment._fields))
+        home = (arrays["term_lengths"] > 0).astype(np.int16)
+        postings._last_id = 1
+        postings._state = _State((segment,), (1,), home, arrays["term_lengths"])
+        return postings
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it in one segment."""
+        state = self._state
+        whole = _merged(state, range(len(state.segments)))
+        lengths = np.where(state.home == _NOWHERE, np.float32(0), state.lengths)
+        return {f"posting_{name}": array for name, array in whole._asdict().items()} | {"term_lengths": lengths}
+
+    @property
+    def size(self) -> int:
+        """Postings, those of memories that have been written again or removed since among them."""
+        return sum(segment.size for segment in self._state.segments)
+
+    def replace(self, packed: Iterable[tuple[int, bytes]]) -> None:
+        """The terms of these memories, by `packed_terms`, instead of any they had."""
+        latest = dict(packed)
+        if not latest:
+            return
+        numbers = np.fromiter(latest, np.int64, len(latest))
+        segment, lengths = _segment_of(numbers, list(latest.values()))
+        self._last_id += 1
+        home, old_lengths = self._with_room(int(numbers.max()))
+        # Of a memory that is being replaced, a search under way reads the new length with the old counts: near enough.
+        old_lengths[numbers] = lengths
+        home[numbers] = self._last_id
+        state = self._state
+        self._state = _State((*state.segments, segment), (*state.ids, self._last_id), home, old_lengths)
+        self._merge()
+
+    def remove(self, number: int) -> None:
+        state = self._state
+        if 0 <= number < len(state.home) and state.home[number] != _NOWHERE:
+            home = state.home.copy()
+            home[number] = _NOWHERE
+            self._state = state._replace(home=home)
+
+    def extent(self, seen: Flags) -> tuple[int, float]:
+        """How many of the memories there are, and their usual length in tokens."""
+        state = self._state
+        lengths = state.lengths[_alike(seen, state.home) & (state.home != _NOWHERE)]
+        return len(lengths), float(lengths.mean()) if len(lengths) else 1.0
+
+    def containing(self, terms: Terms, seen: Flags) -> list[int]:
+        """In how many of the memories each term stands."""
+        state = self._state
+        seen = _alike(seen, state.home)
+        counts = [0] * len(terms)
+        for segment, id in zip(state.segments, state.ids, strict=True):
+            begins, ends = segment.spans(terms)
+            for place in np.flatnonzero(ends > begins).tolist():
+                rows = segment.rows[begins[place] : ends[place]]
+                counts[place] += int(np.count_nonzero(seen[rows] & (state.home[rows] == id)))
+        return counts
+
+    def search(
+        self, terms: Terms, rarities: Scores, *, allowed: Flags, usual_length: float, limit: int
+    ) -> tuple[Numbers, Scores]:
+        """The best rows by BM25, best first, of equals the one with the higher number. Terms come rarest first."""
+        state = self._state
+        allowed = _alike(allowed, state.home)
+        finding = _finders(state, terms)
+        sums = _sums(state, terms[:finding], rarities[:finding], allowed, usual_length)
+        rows = np.flatnonzero(sums)
+        if len(rows) < limit and finding < len(terms):
+            # Common words find rows too where narrow filters leave a page unfilled.
+            finding = len(terms)
+            sums = _sums(state, terms, rarities, allowed, usual_length)
+            rows = np.flatnonzero(sums)
+        slack = float((SATURATION + 1) * rarities[finding:].sum())
+        rows = _at_best(rows, sums[rows], limit=limit, slack=slack)
+        scores = self._added(sums[rows], state, terms[finding:], rarities[finding:], rows, usual_length)
+        order = np.lexsort((rows, scores))[::-1][:limit]
+        return rows[order], scores[order]
+
+    def holding(self, terms: Terms, numbers: Numbers) -> NDArray[np.bool_]:
+        """A row for each memory with a flag for each term."""
+        return self._counts(self._state, terms, numbers) > 0
+
+    def with_all(self, terms: Terms, allowed: Flags) -> Numbers:
+        """The memories that hold every one of the terms, the newest first."""
+        state = self._state
+        found = [rows for rows, _ in _postings(state, terms, _alike(allowed, state.home))]
+        if not found:
+            return np.empty(0, np.int64)
+        rarest, *others = sorted(found, key=len)
+        for rows in others:
+            rarest = rarest[np.isin(rarest, rows, assume_unique=True)]
+        return np.sort(rarest)[::-1].astype(np.int64)
+
+    def _added(
+        self, scores: Scores, state: _State, terms: Terms, rarities: Scores, numbers: Numbers, usual_length: float
+    ) -> Scores:
+        """One term after the other, as when they find: a memory has one score, to the last bit."""
+        if len(terms) and len(numbers):
+            lengths = state.lengths[numbers]
+            for counts, rarity in zip(self._counts(state, terms, numbers).T, rarities, strict=True):
+                scores += _term_scores(rarity, counts, lengths, usual_length)
+        return scores
+
+    def _counts(self, state: _State, terms: Terms, numbers: Numbers) -> NDArray[np.uint8]:
+        counts = np.zeros((len(numbers), len(terms)), np.uint8)
+        homes = state.home[numbers]
+        for segment, id in zip(state.segments, state.ids, strict=True):
+            here = np.flatnonzero(homes == id)
+            if not len(here):
+                continue
+            rows = numbers[here]
+            for place, (begin, end) in enumerate(zip(*segment.spans(terms), strict=True)):
+                if begin < end:
+                    listed = segment.rows[begin:end]
+                    at = np.searchsorted(listed, rows)
+                    at[at == len(listed)] = 0
+                    counts[here, place] = np.where(listed[at] == rows, segment.counts[begin:end][at], 0)
+        return counts
+
+    def _with_room(self, highest: int) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
+        home, lengths = self._state.home, self._state.lengths
+        if highest < len(home):
+            return home.copy(), lengths
+        length = max(LEAST_LENGTH, int((highest + 1) * GROWTH))
+        return resized(home, length=length), resized(lengths, length=length)
+
+    def _merge(self) -> None:
+        state = self._state
+        first = len(state.segments) - 1
+        total = state.segments[first].size
+        while first > 0 and total >= MERGED_SHARE * state.segments[first - 1].size:
+            first -= 1
+            total += state.segments[first].size
+        if self._last_id >= _MOST_SEGMENTS:
+            first = 0
+        if first == len(state.segments) - 1 and self._last_id < _MOST_SEGMENTS:
+            return
+        merged = _merged(state, range(first, len(state.segments)))
+        id = 1 if first == 0 else state.ids[first]
+        home = state.home.copy()
+        home[np.isin(home, state.ids[first:])] = id
+        self._state = _State((*state.segments[:first], merged), (*state.ids[:first], id), home, state.lengths)
+        self._last_id = id
+
+
+def _segment_of(numbers: Numbers, packed: Sequence[bytes]) -> tuple[Segment, Scores]:
+    sizes = np.array([(len(one) - HEAD.size) // (NUMBER_BYTES + 1) for one in packed], np.int64)
+    ends = (HEAD.size + NUMBER_BYTES * sizes).tolist()
+    lengths = np.frombuffer(b"".join(one[: HEAD.size] for one in packed), "<u4").astype(np.float32)
+    terms = np.frombuffer(b"".join(one[HEAD.size : end] for one, end in zip(packed, ends, strict=True)), "<u8")
+    counts = np.frombuffer(b"".join(one[end:] for one, end in zip(packed, ends, strict=True)), np.uint8)
+    return _ordered(terms, np.repeat(numbers, sizes).astype(np.int32), counts), np.maximum(lengths, 1)
+
+
+def _ordered(terms: Terms, rows: NDArray[np.int32], counts: NDArray[np.uint8]) -> Segment:
+    order = np.lexsort((rows, terms))
+    terms, rows, counts = terms[order], rows[order], counts[order]
+    firsts = np.flatnonzero(np.append(True, terms[1:] != terms[:-1])) if len(terms) else np.empty(0, np.int64)
+    return Segment(terms[firsts], np.append(firsts, len(terms)), rows, counts)
+
+
+def _merged(state: _State, places: Iterable[int]) -> Segment:
+    """Of these segments, what they still speak for."""
+    terms: list[Terms] = [np.empty(0, np.uint64)]
+    rows: list[NDArray[np.int32]] = [np.empty(0, np.int32)]
+    counts: list[NDArray[np.uint8]] = [np.empty(0, np.uint8)]
+    for place in places:
+        segment = state.segments[place]
+        alive = state.home[segment.rows] == state.ids[place]
+        terms.append(np.repeat(segment.terms, np.diff(segment.starts))[alive])
+        rows.append(segment.rows[alive])
+        counts.append(segment.counts[alive])
+    return _ordered(np.concatenate(terms), np.concatenate(rows), np.concatenate(counts))
+
+
+def _alike(flags: Flags, home: NDArray[np.int16]) -> Flags:
+    """As long as the other: what came after the flags were made is not among them."""
+    return flags[: len(home)] if len(flags) >= len(home) else resized(flags, length=len(home))
+
+
+def _postings(state: _State, terms: Terms, allowed: Flags) -> Iterable[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
+    """For each term the rows and counts of what is allowed."""
+    spans = [(segment, id, *segment.spans(terms)) for segment, id in zip(state.segments, state.ids, strict=True)]
+    for place in range(len(terms)):
+        rows: list[NDArray[np.int32]] = []
+        counts: list[NDArray[np.uint8]] = []
+        for segment, id, begins, ends in spans:
+            begin, end = begins[place], ends[place]
+            if begin < end:
+                listed = segment.rows[begin:end]
+                kept = allowed[listed] & (state.home[listed] == id)
+                rows.append(listed[kept])
+                counts.append(segment.counts[begin:end][kept])
+        if len(rows) == 1:
+            yield rows[0], counts[0]
+        else:
+            yield (
+                np.concatenate(rows) if rows else np.empty(0, np.int32),
+                np.concatenate(counts) if counts else np.empty(0, np.uint8),
+            )
+
+
+def _sums(state: _State, terms: Terms, rarities: Scores, allowed: Flags, usual_length: float) -> Scores:
+    sums = np.zeros(len(state.home), np.float32)
+    for (rows, counts), rarity in zip(_postings(state, terms, allowed), rarities, strict=True):
+        sums[rows] += _term_scores(rarity, counts, state.lengths[rows], usual_length)
+    return sums
+
+
+def _finders(state: _State, terms: Terms) -> int:
+    """How many of the terms, from the first on, find rows; the rarest always does."""
+    sizes = np.zeros(len(terms), np.int64)
+    for segment in state.segments:
+        begins, ends = segment.spans(terms)
+        sizes += ends - begins
+    known = np.flatnonzero(sizes)
+    within = int(np.count_nonzero(np.cumsum(sizes) <= FINDING_POSTINGS))
+    return max(within, int(known[0]) + 1) if len(known) else len(terms)
+
+
+def _term_scores(rarity: float, counts: NDArray[np.uint8], lengths: Scores, usual_length: float) -> Scores:
+    found = counts.astype(np.float32) / np.float32(PER_ONE)
+    weight = np.float32(rarity * (SATURATION + 1))
+    return (weight * found / (found + _damping(lengths, usual_length))).astype(np.float32, copy=False)
+
+
+def _damping(lengths: Scores, usual_length: float) -> Scores:
+    return np.float32(SATURATION) * (np.float32(1 - LENGTH_WEIGHT) + np.float32(LENGTH_WEIGHT / usual_length) * lengths)
+
+
+def _at_best(rows: Numbers, scores: Scores, *, limit: int, slack: float) -> Numbers:
+    """The rows that may be among the best when at most `slack` is added to each; of equals the last ones."""
+    if len(rows) <= limit:
+        return rows
+    bar = np.partition(scores, len(scores) - limit)[len(scores) - limit] - np.float32(slack)
+    above, equal = rows[scores > bar], rows[scores == bar]
+    return np.sort(np.concatenate((above, equal[-limit:])))
