@@ -12,7 +12,6 @@ from mycel.contracts.store import Store, Transaction
 from mycel.domain.change import ChangeFilter
 from mycel.domain.ids import SourceId, new_id
 from mycel.domain.memory import MemoryType, Visibility
-from mycel.domain.query import Filters
 from mycel.domain.source import Turn
 from mycel.domain.team import Role
 from mycel.stores.migrate import migrations
@@ -36,6 +35,7 @@ from mycel.testing.store_samples import (
     matches_of,
     purge,
     put,
+    quoting,
     reader,
 )
 
@@ -173,7 +173,7 @@ def everything_counted(store: SqliteStore) -> list[object]:
     for scope in (reader(), reader(TEAMMATE), reader("lead-1", Role.LEAD), engine_scope(TEAM)):
         found.append(store.index.word_statistics(scope, terms))
         found.append(matches_of(store, terms, scope))
-        found.append(store.index.with_phrase(scope, ["heron", "stand"], filters=Filters(statuses=()), limit=9))
+        found.append(quoting(store, ["heron", "stand"], scope))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -10,20 +11,12 @@ from mycel.access.scope import ReadScope
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached
 from mycel.domain.ids import MemberId, MemoryId, RecallId
 from mycel.domain.memory import Memory
-from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.recall import LoggedRecall, Pool, Recall
 from mycel.domain.search_request import Signals
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
-
-
-class Match(NamedTuple):
-    """A memory by its store's own number; higher scores are better, and comparable within one search of one store."""
-
-    number: int
-    score: float
 
 
 class WordStatistics(NamedTuple):
@@ -37,11 +30,43 @@ class WordStatistics(NamedTuple):
     usual_length: float
 
 
-class Nearest(NamedTuple):
-    """The best matches by meaning, and among what they were found."""
+@dataclass(frozen=True, slots=True)
+class IndexQuery:
+    """What one search asks of a store.
 
-    matches: list[Match]
+    `terms` are all that any text is found by. `statistics` are those of all stores that are searched together, where
+    there are several. Without a vector nothing is found by meaning, and without terms nothing by words.
+    """
+
+    filters: Filters
+    limit: int
+    terms: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    statistics: WordStatistics | None = None
+    vector: Vector | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The memories that words and meaning bring in, by the store's own numbers, in columns: one entry for each.
+
+    `bm25` is 0 for what words did not bring in, and `cosines` None for what has no vector. `held` has a bit for each of
+    the query's terms that a memory holds, of those that words brought in. `far` is what is beyond the reach of the
+    filters, and `neighbours` are those among the candidates that stand right before and after each.
+    """
+
+    numbers: Sequence[int]
+    bm25: Sequence[float]
+    cosines: Sequence[float | None]
+    held: Sequence[int]
+    far: Sequence[bool]
+    neighbours: Sequence[tuple[int, ...]]
+    statistics: WordStatistics
+    # All that meaning could have found.
     pool: Pool
+    # Those that hold every quoted phrase; None where none is quoted or none does.
+    quoted: frozenset[int] | None = None
 
 
 class PastVersion(NamedTuple):
@@ -53,25 +78,15 @@ class PastVersion(NamedTuple):
 
 
 class IndexReads(Protocol):
-    def search_words(
-        self, scope: ReadScope, rarities: Mapping[str, float], *, usual_length: float, filters: Filters, limit: int
-    ) -> list[Match]:
-        """Best first by BM25, of equals the newer; filters and scope apply before the limit.
+    def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
+        """The best by words and the nearest by meaning, `limit` of each, of equals the newer.
 
-        The terms come rarest first: common ones need find no rows where rarer ones have found enough.
+        Scope and filters apply before the limit, and nothing hidden has a part in any figure. What the filters' reach
+        holds is looked for first and by itself, so that the rest never crowds it out.
         """
         ...
 
-    def with_phrase(self, scope: ReadScope, phrase: Sequence[str], *, filters: Filters, limit: int) -> frozenset[int]:
-        """The numbers of memories that hold these terms one after another; of very many that may, the newest."""
-        ...
-
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics: ...
-
-    def search_vectors(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
-        """Best first, scored by cosine; of everything that was embedded by this model when the search began."""
-        ...
-
     def similarities(
         self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
     ) -> Mapping[int, float]:
@@ -85,12 +100,6 @@ class IndexReads(Protocol):
     def find_number(self, scope: ReadScope, id: MemoryId) -> int | None: ...
     def has_other_authors(self, author: str) -> bool:
         """Whether anybody else ever wrote here. Says when looking for others is in vain; nobody is told."""
-        ...
-
-    def neighbours(
-        self, scope: ReadScope, numbers: Collection[int], *, near: Neighbourhood, filters: Filters
-    ) -> Mapping[int, tuple[int, ...]]:
-        """The neighbours of each right before and after it, among those in sight."""
         ...
 
     def signals(self, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:

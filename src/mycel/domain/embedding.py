@@ -93,3 +93,4 @@ class IndexRow(NamedTuple):
     task_id: str | None
     tags: str | None
     valid_from: int
+    source_id: str | None = None

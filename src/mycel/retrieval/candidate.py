@@ -22,7 +22,8 @@ class Candidate:
     key: Key
     evidence: Evidence
     memory: Memory | None = None
-    read: bool = False
+    # A bit for each term of the question that it holds, and these terms once it is looked at closely.
+    held: int = 0
     matched: frozenset[str] = frozenset()
     parts: dict[str, float] = field(default_factory=dict[str, float])
     found: float = 0.0
@@ -30,6 +31,8 @@ class Candidate:
     relevance: float = 0.0
     # Not in reach of where the caller works.
     far: bool = False
+    # Those right before and after it, of what was found.
+    neighbours: tuple[Key, ...] = ()
     # What it stands for in the answer, best first.
     copies: dict[Key, Candidate] = field(default_factory=dict[Key, "Candidate"])
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from mycel.access.scope import ReadScope
 from mycel.domain.embedding import IndexRow
 from mycel.domain.memory import MemoryType
+from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
-from mycel.retrieval.coded_column import NEVER, CodedColumn, Flags, Match, TimeColumn, both, either, resized
+from mycel.retrieval.coded_column import NEVER, CodedColumn, Flags, Indices, Match, TimeColumn, both, either, resized
 
 # From here on filling whole columns is cheaper than one memory after the other.
 BULK = 2_000
@@ -23,13 +24,15 @@ GROWTH = 1.125
 
 TEXT_COLUMNS = (
     "visibility", "agent_id", "allowed_roles", "status", "type", "scope", "project_id", "repo_id", "path",
-    "category", "key", "session_id", "task_id", "tags",
+    "category", "key", "session_id", "task_id", "source_id", "tags",
 )  # fmt: skip
 TIME_COLUMNS = ("created_at", "expires_at", "valid_from")
 
 _ABSENT, _KEPT, _DELETED = 0, 1, 2
 # Names a question asked of whole columns, apart from the texts that other questions look for.
 _ANY_KEY = ("any", "key")
+# What is the same for memories that were saved together: see `Neighbourhood`.
+_SAVED_WITH = ("path", "agent_id", "session_id", "source_id")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -103,6 +106,37 @@ class Facets:
             if match is not True:
                 np.logical_and(mask, match, out=mask)
         return mask
+
+    def neighbours(self, numbers: Indices, allowed: Flags, near: Neighbourhood) -> list[tuple[int, ...]]:
+        """Of each, those among the numbers that `Neighbourhood.pick` picks from all that is allowed."""
+        if len(numbers) < 2:
+            return [()] * len(numbers)
+        ordered = np.sort(numbers)
+        # Most candidates have no other within the window, and nothing to look at.
+        gaps = np.diff(ordered) <= near.window
+        close = ordered[np.append(gaps, False) | np.append(False, gaps)]
+        steps = np.arange(1, near.window + 1)
+        sides = [self._beside(close, allowed, side * steps, near) for side in (-1, 1)]
+        known = frozenset(close.tolist())
+        picked: dict[int, tuple[int, ...]] = {
+            number: tuple(at for at in (*before, *after) if at in known)
+            for number, before, after in zip(close.tolist(), *sides, strict=True)
+        }
+        return [picked.get(number, ()) for number in numbers.tolist()]
+
+    def _beside(self, numbers: Indices, allowed: Flags, steps: Indices, near: Neighbourhood) -> list[list[int]]:
+        """On one side of each, from the nearest on, those saved with it."""
+        others = numbers[:, np.newaxis] + steps
+        there = (others > 0) & (others < len(allowed))
+        others[~there] = 0
+        moments = self._times["created_at"].moments
+        there &= allowed[others]
+        there &= abs(moments[others] - moments[numbers][:, np.newaxis]) <= near.within // _MICROSECOND
+        for name in _SAVED_WITH:
+            codes = self._texts[name].codes
+            there &= codes[others] == codes[numbers][:, np.newaxis]
+        there &= np.cumsum(there, axis=1) <= near.beside
+        return [row[flags].tolist() for row, flags in zip(others, there, strict=True)]
 
     def _conditions(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> Iterator[Match]:
         """Cheap and telling ones first: the rest is not looked at when nothing is left."""

@@ -1,7 +1,7 @@
 """Questions in words: what to look up, and how much of a question a hit covers."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -72,9 +72,9 @@ def parse_question(text: str) -> Question:
     return Question(chosen, tuple(wholes | parts), _phrases(text), text)
 
 
-def rarities_of(question: Question, *, frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
-    """The terms of a question by how much each tells, the rarest first; those that no text has left out."""
-    known = sorted((term for term in question.terms if frequencies.get(term)), key=lambda term: frequencies[term])
+def rarities_of(terms: Iterable[str], *, frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
+    """Terms by how much each tells, the rarest first; those that no text has left out."""
+    known = sorted((term for term in terms if frequencies.get(term)), key=lambda term: frequencies[term])
     return {term: rarity_of(frequencies[term], documents) for term in known}
 
 

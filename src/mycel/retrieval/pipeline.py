@@ -13,21 +13,10 @@ from math import log, prod
 from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
 from mycel.domain.memory_field import Index
-from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
-from mycel.domain.recall import Pool
 from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, Signals
 from mycel.retrieval import ranking
 from mycel.retrieval.analysis import matching_terms
-from mycel.retrieval.arms import (
-    Meaning,
-    MeaningFound,
-    Place,
-    WordsFound,
-    search_again,
-    search_by_meaning,
-    search_by_words,
-)
 from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
 from mycel.retrieval.fusion import (
     BM25_WEIGHT,
@@ -41,6 +30,7 @@ from mycel.retrieval.fusion import (
     words_score,
 )
 from mycel.retrieval.lexical import holds_phrase
+from mycel.retrieval.lookup import Found, Meaning, Place, look_again, look_up
 from mycel.retrieval.passages import embedded_text
 from mycel.retrieval.relevance import judge, judge_words, told_by_words
 from mycel.retrieval.terms import text_in
@@ -60,9 +50,8 @@ PAST_ROWS = 5_000
 
 
 def find(search: SearchRequest, places: Sequence[Place], meaning: Meaning | None, options: RankingOptions) -> Ranked:
-    near = None if meaning is None else search_by_meaning(meaning, places, search.filters, limit=search.limit)
-    words = search_by_words(search.text, places, search.filters, limit=search.limit)
-    running = _Search(search, places, words, meaning, near, options)
+    found = look_up(search.text, places, meaning, search.filters, limit=search.limit)
+    running = _Search(search, places, meaning, found, options)
     running.gather()
     running.look_closer()
     running.weigh()
@@ -74,68 +63,43 @@ def find(search: SearchRequest, places: Sequence[Place], meaning: Meaning | None
 
 
 class _Search:
-    """One search under way: what both arms brought in, and the rows `close` enough to be looked at one by one."""
+    """One search under way: what every place brought in, and the rows `close` enough to be looked at one by one."""
 
     def __init__(
         self,
         search: SearchRequest,
         places: Sequence[Place],
-        words: WordsFound,
         meaning: Meaning | None,
-        near: MeaningFound | None,
+        found: Found,
         options: RankingOptions,
     ) -> None:
         self.request = search
         self.places = places
-        self.words = words
         self.meaning = meaning
-        self.near = near
+        self.found = found
         self.options = options
-        frequencies, documents, _ = words.statistics
-        self.weights: Weights = weights_of(words.question, frequencies=frequencies, documents=documents)
-        self.pool = Pool(documents)
+        frequencies, documents, _ = found.statistics
+        self.weights: Weights = weights_of(found.question, frequencies=frequencies, documents=documents)
         self.close: list[Candidate] = []
         self.least = 0.0
-        self._scale: Scale | None = None
-        self._terms = frozenset(words.question.terms)
-        # By place and number, as plain numbers: most rows are never looked at closely.
-        self._bm25: dict[Key, float] = {}
-        self._cosines: dict[Key, float] = {}
+        self._scale: Scale | None = None if meaning is None else scale_of(found.pool, meaning.background)
         self._candidates: dict[Key, Candidate] = {}
-        # Past texts whose vectors are those of another text.
-        self._unmeasured: set[Key] = set()
         # How many came by looking further; they are not crowded out again.
         self._added = 0
 
     def gather(self) -> None:
-        """Both arms bring in their best; a row found by one is also measured by the other."""
-        for place, matches in enumerate(self.words.matches):
-            self._bm25.update({(place, number): score for number, score in matches})
-        if self.meaning is not None and self.near is not None:
-            self.pool = self.near.pool
-            self._scale = scale_of(self.pool, self.meaning.background)
-            for place, cosines in enumerate(self.near.cosines):
-                self._cosines.update({(place, number): cosine for number, cosine in cosines.items()})
+        """Every place brings in its best; what stood differently at the moment asked about stands so here."""
+        self._take(self.found)
         self._add_past()
-        # Only past versions are candidates with a text by now.
-        if self.words.quoted is not None or any(map(self._quotes, self._candidates.values())):
-            quoted = self.words.quoted or ()
-            keys = {(place, number) for place, numbers in enumerate(quoted) for number in numbers}
-            keys -= self._candidates.keys()
-            keys |= {key for key, one in self._candidates.items() if self._quotes(one)}
-            self._bm25 = {key: self._bm25.get(key, 0.0) for key in keys}
-            self._cosines = {key: cosine for key, cosine in self._cosines.items() if key in keys}
-        self._measure(self._bm25)
 
     def look_closer(self) -> None:
-        """Takes the best of what both arms say, before any text is read, and reads the texts of these."""
-        keys = self._bm25.keys() | self._cosines.keys()
-        best = sorted(keys, key=lambda key: (-self._first_score(key), -key[1]))[: self._wanted]
+        """Takes the best of what words and meaning say, before any text is read, and reads the texts of these."""
+        self.close = self._best(self._candidates.values(), rows=self._wanted)
         if self.request.ranking is not Ranking.SWARM:
             # A word that only one memory has must not be outvoted by many that are a little near.
-            by_words = sorted(self._bm25, key=lambda key: (-self._bm25[key], -key[1]))
-            best = list(dict.fromkeys((*best, *by_words[:WORDS_ROWS])))
-        self.close = [self._candidate(key) for key in best]
+            worded = [one for one in self._candidates.values() if one.evidence.bm25 > 0]
+            worded.sort(key=lambda one: (-one.evidence.bm25, -one.key[1]))
+            self.close = list({one.key: one for one in (*self.close, *worded[:WORDS_ROWS])}.values())
         self._read(self.close)
 
     def weigh(self) -> None:
@@ -143,10 +107,9 @@ class _Search:
         self.fuse()
         self.rank()
         self.judge()
-        self.mark_far()
 
     def ranked(self) -> Ranked:
-        return Ranked(self.close, self.words.question, self.least)
+        return Ranked(self.close, self.found.question, self.least)
 
     def choose(self) -> Shared[Candidate]:
         """What to answer with."""
@@ -165,7 +128,7 @@ class _Search:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
         is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
         is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
-        if not (is_crowded or is_repeated) or self.pool.size <= len(self._bm25.keys() | self._cosines.keys()):
+        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self._candidates):
             return False
         copies = {key for one in self.close for key in one.copies}
         self.close = [one for one in self.close if one.key not in copies]
@@ -180,19 +143,16 @@ class _Search:
         """Turns of one conversation and chunks of one document lend each other words and rank."""
         if self.request.ranking is Ranking.SWARM:
             return
-        known = self._bm25.keys() | self._cosines.keys()
         new: dict[Key, Candidate] = {}
         close = {one.key for one in self.close}
-        for place in range(len(self.places)):
-            for number, others in self._neighbours(place).items():
-                one = self._candidate((place, number))
-                # What neither arm brought in has too little of its own to be lifted.
-                for other in (self._candidate((place, at)) for at in others if (place, at) in known):
-                    one.evidence.neighbours[other.key] = other.evidence
-                    other.evidence.neighbours[one.key] = one.evidence
-                    if other.key not in close:
-                        new[other.key] = other
-        self._read([one for one in new.values() if one.evidence.bm25 > 0])
+        for one in self.close[:NEIGHBOURS_OF]:
+            # What neither arm brought in has too little of its own to be lifted.
+            for other in (self._candidates[key] for key in one.neighbours if key in self._candidates):
+                one.evidence.neighbours[other.key] = other.evidence
+                other.evidence.neighbours[one.key] = one.evidence
+                if other.key not in close:
+                    new[other.key] = other
+        self._note_words(new.values())
         self.close += new.values()
 
     def fuse(self) -> None:
@@ -229,21 +189,13 @@ class _Search:
         """Relevance by what was found, whatever the ranking made of it."""
         evidence, found = [one.evidence for one in self.close], [one.found for one in self.close]
         judged = (
-            judge(evidence, found, self.pool, self._scale, self.weights)
+            judge(evidence, found, self.found.pool, self._scale, self.weights)
             if self._scale is not None
-            else judge_words(evidence, self.weights, texts=self.pool.size, scores=found)
+            else judge_words(evidence, self.weights, texts=self.found.pool.size, scores=found)
         )
         for one, relevance in zip(self.close, judged.relevances, strict=True):
             one.relevance = relevance
         self.least = judged.least if self.request.least is None else self.request.least
-
-    def mark_far(self) -> None:
-        if self.request.filters.reach_project is None and self.request.filters.reach_repo is None:
-            return
-        for place, here in self._by_place(self.close):
-            near = place.store.index.load(place.scope, list(here), filters=self.request.filters)
-            for number, one in here.items():
-                one.far = number not in near and not (self.request.as_of and self._belongs_here(one))
 
     def _belongs_here(self, one: Candidate) -> bool:
         """A past version, which may have belonged elsewhere than it does today."""
@@ -254,7 +206,8 @@ class _Search:
             return True
         in_project = filters.reach_project is not None and memory.project_id == filters.reach_project
         in_repo = filters.reach_repo is not None and memory.repo_id == filters.reach_repo
-        return in_project or in_repo or memory.scope is Scope.GLOBAL
+        has_reach = filters.reach_project is not None or filters.reach_repo is not None
+        return in_project or in_repo or memory.scope is Scope.GLOBAL or not has_reach
 
     def _has_others(self, authors: frozenset[str]) -> bool:
         if self.request.filters.agent_id is not None:
@@ -263,35 +216,36 @@ class _Search:
 
     def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
         """Rows that the first look did not reach, without copies of what is there."""
-        known = self._bm25.keys() | self._cosines.keys()
-        words, near = search_again(self.words, self.meaning, self.places, filters, limit=limit)
-        for place, matches in enumerate(words):
-            self._bm25 |= {(place, at): score for at, score in matches if self._is_new((place, at))}
-        for place, cosines in enumerate(near):
-            self._cosines |= {(place, at): cosine for at, cosine in cosines.items() if self._is_new((place, at))}
-        self._measure(self._bm25)
-        new = (self._bm25.keys() | self._cosines.keys()) - known
-        best = sorted(new, key=lambda key: (-self._first_score(key), -key[1]))[:rows]
-        found = [self._candidate(key) for key in best]
-        self._read(found)
-        every = [*self.close, *found]
-        heads = list(islice((one for one in standing(every, most=len(every)) if one.key in new), self._wanted))
+        known = set(self._candidates)
+        self._take(look_again(self.found, self.places, filters, limit=limit))
+        best = self._best((one for key, one in self._candidates.items() if key not in known), rows=rows)
+        self._read(best)
+        every = [*self.close, *best]
+        heads = list(islice((one for one in standing(every, most=len(every)) if one.key not in known), self._wanted))
         self.close += heads
         self._added += len(heads)
 
-    def _is_new(self, key: Key) -> bool:
-        """What has been read by now may be a past text; and where something holds the quoted words, all must."""
-        if key in self._candidates and self._candidates[key].memory is not None:
-            return False
-        quoted = self.words.quoted
-        return quoted is None or key[1] in quoted[key[0]]
+    def _take(self, found: Found) -> None:
+        """Makes candidates of what is new; where something holds the quoted words, all must."""
+        for place, rows in enumerate(found.candidates):
+            if self.found.is_quoted and not rows.quoted:
+                continue
+            columns = zip(rows.numbers, rows.bm25, rows.cosines, rows.held, rows.far, rows.neighbours, strict=True)
+            for number, bm25, cosine, held, far, neighbours in columns:
+                if (place, number) not in self._candidates:
+                    one = Candidate((place, number), Evidence(bm25=bm25, cosine=cosine), held=held, far=far)
+                    one.neighbours = tuple((place, at) for at in neighbours)
+                    self._candidates[one.key] = one
 
-    def _candidate(self, key: Key) -> Candidate:
-        known = self._candidates.get(key)
-        if known is None:
-            evidence = Evidence(bm25=self._bm25.get(key, 0.0), cosine=self._cosines.get(key))
-            known = self._candidates[key] = Candidate(key, evidence)
-        return known
+    def _note_words(self, candidates: Iterable[Candidate]) -> None:
+        """Which words of the question each holds, and how much that says."""
+        for one in candidates:
+            if one.evidence.bm25 > 0 and not one.matched:
+                one.matched = frozenset(_named(self.found.question.terms, one.held))
+                self.weights.weigh(one.evidence, one.matched)
+
+    def _best(self, candidates: Iterable[Candidate], *, rows: int) -> list[Candidate]:
+        return sorted(candidates, key=lambda one: (-self._first_score(one.evidence), -one.key[1]))[:rows]
 
     def _by_place(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Place, dict[int, Candidate]]]:
         chosen = list(candidates)
@@ -306,55 +260,23 @@ class _Search:
             return self.options.candidate_multiplier * self.request.limit
         return max(CLOSE_ROWS, CLOSE_ROWS_PER_HIT * self.request.limit)
 
-    def _first_score(self, key: Key) -> float:
+    def _first_score(self, evidence: Evidence) -> float:
         if self.request.ranking is Ranking.SWARM and self._scale is not None:
-            return self._cosines.get(key, 0.0)
-        by_words = self.weights.emphasis * BM25_WEIGHT * self._bm25.get(key, 0.0) / self.weights.best_bm25
-        return by_words if self._scale is None else by_words + self._meaning(self._cosines.get(key))
-
-    def _quotes(self, one: Candidate) -> bool:
-        phrases = self.words.question.phrases
-        memory = one.memory
-        return bool(phrases) and memory is not None and all(holds_phrase(memory, phrase) for phrase in phrases)
+            return evidence.cosine or 0.0
+        by_words = self.weights.emphasis * BM25_WEIGHT * evidence.bm25 / self.weights.best_bm25
+        return by_words if self._scale is None else by_words + self._meaning(evidence.cosine)
 
     def _meaning(self, cosine: float | None) -> float:
         """How far a cosine stands out; a memory without vectors is as near as most."""
         return 0.0 if cosine is None or self._scale is None else self._scale.of(cosine)
 
-    def _neighbours(self, place: int) -> Mapping[int, tuple[int, ...]]:
-        numbers = [one.key[1] for one in self.close[:NEIGHBOURS_OF] if one.key[0] == place]
-        at = self.places[place]
-        if not numbers:
-            return {}
-        return at.store.index.neighbours(at.scope, numbers, near=Neighbourhood(), filters=self.request.filters)
-
-    def _measure(self, keys: Iterable[Key]) -> None:
-        """The cosines of what the other arm brought in."""
-        if self.meaning is None:
-            return
-        unmeasured = [key for key in keys if key not in self._cosines and key not in self._unmeasured]
-        for index, place in enumerate(self.places):
-            numbers = [number for at, number in unmeasured if at == index]
-            if numbers:
-                cosines = place.store.index.similarities(
-                    place.scope, self.meaning.vector, numbers, model=self.meaning.model
-                )
-                for number, cosine in cosines.items():
-                    self._cosines[index, number] = cosine
-                    if (index, number) in self._candidates:
-                        self._candidates[index, number].evidence.cosine = cosine
-
     def _read(self, candidates: Sequence[Candidate]) -> None:
-        """Loads what passes the filters, and notes which of the question's words each has."""
+        """Notes the words of these, and loads those that pass the filters."""
+        self._note_words(candidates)
         wide = replace(self.request.filters, reach_project=None, reach_repo=None)
         for place, here in self._by_place(one for one in candidates if one.memory is None):
             for number, memory in place.store.index.load(place.scope, list(here), filters=wide).items():
                 here[number].memory = memory
-        for one in candidates:
-            if one.memory is not None and not one.read and one.evidence.bm25 > 0:
-                one.matched = matching_terms(searched_text(one.memory), self._terms)
-                one.read = True
-                self.weights.weigh(one.evidence, one.matched)
 
     def _add_past(self) -> None:
         """What stood differently at the moment asked about takes the place of what it is today."""
@@ -363,16 +285,39 @@ class _Search:
         then = replace(self.request.filters, believed_at=None, reach_project=None, reach_repo=None)
         for index, place in enumerate(self.places):
             past = place.store.index.past_versions(place.scope, at=self.request.as_of, filters=then, limit=PAST_ROWS)
-            for version, score in zip(past, self._score_past([one.memory for one in past]), strict=True):
-                key = (index, version.number)
-                self._bm25[key] = score
-                self._candidate(key).memory = version.memory
-                if not version.embedded:
-                    self._unmeasured.add(key)
+            cosines = self._cosines_of(place, [one.number for one in past if one.embedded])
+            scores = self._score_past([one.memory for one in past])
+            for version, score in zip(past, scores, strict=True):
+                one = Candidate((index, version.number), Evidence(bm25=score, cosine=cosines.get(version.number)))
+                one.memory = version.memory
+                one.far = not self._belongs_here(one)
+                one.held = _held_by(version.memory, self.found.question.terms)
+                self._candidates[one.key] = one
+        self._keep_quoting()
+
+    def _keep_quoting(self) -> None:
+        """Of past texts too, where any of them quotes."""
+        phrases = self.found.question.phrases
+        past = [one for one in self._candidates.values() if one.memory is not None]
+        quoting = {
+            one.key for one in past if one.memory and all(holds_phrase(one.memory, phrase) for phrase in phrases)
+        }
+        if not phrases or not (quoting or self.found.is_quoted):
+            return
+        if self.found.is_quoted:
+            gone = {one.key for one in past} - quoting
+            self._candidates = {key: one for key, one in self._candidates.items() if key not in gone}
+        else:
+            self._candidates = {key: self._candidates[key] for key in quoting}
+
+    def _cosines_of(self, place: Place, numbers: Sequence[int]) -> Mapping[int, float]:
+        if self.meaning is None or not numbers:
+            return {}
+        return place.store.index.similarities(place.scope, self.meaning.vector, numbers, model=self.meaning.model)
 
     def _score_past(self, memories: Sequence[Memory]) -> list[float]:
-        frequencies, documents, usual = self.words.statistics
-        return score_past(self.words.question, memories, frequencies=frequencies, documents=documents, usual=usual)
+        frequencies, documents, usual = self.found.statistics
+        return score_past(self.found.question, memories, frequencies=frequencies, documents=documents, usual=usual)
 
     def _score(self, one: Candidate, signals: Signals) -> None:
         memory = one.memory
@@ -389,6 +334,15 @@ class _Search:
         )
         one.parts |= {name: log(factor) for name, factor in factors.items()}
         one.score = sum(one.parts.values())
+
+
+def _held_by(memory: Memory, terms: Sequence[str]) -> int:
+    found = matching_terms(searched_text(memory), frozenset(terms))
+    return sum(1 << place for place, term in enumerate(terms) if term in found)
+
+
+def _named(terms: Sequence[str], held: int) -> Iterator[str]:
+    return (term for place, term in enumerate(terms) if held >> place & 1)
 
 
 def searched_text(memory: Memory) -> str:

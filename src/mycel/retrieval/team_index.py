@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import WordStatistics
+from mycel.contracts.search_store import Candidates, IndexQuery, WordStatistics
 from mycel.domain.embedding import IndexRow
+from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.retrieval.coded_column import Flags
 from mycel.retrieval.facets import Facets
+from mycel.retrieval.lexical import rarities_of
 from mycel.retrieval.passage_rows import Numbers, PassageRows
-from mycel.retrieval.postings import Postings, Scores, Terms
+from mycel.retrieval.postings import Postings, Terms
 from mycel.retrieval.sign_bits import SignBits
 from mycel.retrieval.terms import term_number
 from mycel.retrieval.vectors import VectorRows, Vectors
@@ -156,18 +159,79 @@ class TeamIndex:
         found = {term: reader.containing[term] for term in wanted}
         return WordStatistics(found, reader.documents, reader.usual_length)
 
-    def search_words(
-        self, rarities: Mapping[str, float], allowed: Flags, *, usual_length: float, limit: int
-    ) -> tuple[Numbers, Scores]:
-        """Numbers and BM25 scores of the best memories that `allowed` lets through; terms come rarest first."""
-        weights = np.fromiter(rarities.values(), np.float32, len(rarities))
-        return self._postings.search(
-            _numbers_of(rarities), weights, allowed=allowed, usual_length=usual_length, limit=limit
+    def candidates(
+        self, scope: ReadScope, query: IndexQuery, *, linked: Iterable[int] = (), quoted: frozenset[int] | None = None
+    ) -> Candidates:
+        """See `contracts.search_store`; whoever has the texts says which hold what is quoted, if any do."""
+        statistics = query.statistics or self.word_statistics(scope, query.terms)
+        masks = self._masks(scope, query.filters, linked)
+        pool = self._pool(scope, query.vector, masks[-1])
+        if quoted is not None:
+            masks = [_only(quoted, allowed) for allowed in masks]
+        words = self._by_words(query, statistics, masks)
+        nearest = self._by_meaning(query, masks)
+        numbers = np.array(list(dict.fromkeys((*words, *nearest))), np.int64)
+        unmeasured = [] if query.vector is None else [number for number in words if number not in nearest]
+        if unmeasured and query.vector is not None:
+            nearest |= dict(zip(unmeasured, self.similarities(query.vector, unmeasured).tolist(), strict=True))
+        held = self._held(query.terms, np.fromiter(words, np.int64, len(words)))
+        listed: list[int] = numbers.tolist()
+        return Candidates(
+            numbers=listed,
+            bm25=[words.get(number, 0.0) for number in listed],
+            cosines=[None if (found := nearest.get(number, nan)) != found else found for number in listed],
+            held=held + [0] * (len(listed) - len(held)),
+            far=(~masks[0][numbers]).tolist(),
+            neighbours=self._neighbours(numbers, masks[0]),
+            statistics=statistics,
+            pool=pool,
+            quoted=quoted,
         )
 
     def with_all(self, terms: Iterable[str], allowed: Flags) -> Numbers:
         """The memories that hold every one of the terms, the newest first."""
         return self._postings.with_all(_numbers_of(terms), allowed)
+
+    def _pool(self, scope: ReadScope, vector: Vectors | None, allowed: Flags) -> Pool:
+        return Pool(self._reader(scope).documents) if vector is None else survey(self, vector, allowed=allowed)
+
+    def _masks(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> list[Flags]:
+        """Where the caller works first, so that it is never crowded out; then everywhere, for what is strong enough."""
+        reach = self.mask(scope, filters, linked=linked)
+        if filters.reach_project is None and filters.reach_repo is None:
+            return [reach]
+        return [reach, self.mask(scope, replace(filters, reach_project=None, reach_repo=None))]
+
+    def _by_words(self, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]) -> dict[int, float]:
+        rarities = rarities_of(query.terms, frequencies=statistics.frequencies, documents=statistics.documents)
+        terms, weights = _numbers_of(rarities), np.fromiter(rarities.values(), np.float32, len(rarities))
+        found: dict[int, float] = {}
+        for allowed in masks if rarities else ():
+            numbers, scores = self._postings.search(
+                terms, weights, allowed=allowed, usual_length=statistics.usual_length, limit=query.limit
+            )
+            found |= dict(zip(numbers.tolist(), scores.tolist(), strict=True))
+        return found
+
+    def _by_meaning(self, query: IndexQuery, masks: Sequence[Flags]) -> dict[int, float]:
+        found: dict[int, float] = {}
+        if query.vector is not None:
+            for allowed in masks:
+                numbers, cosines = self.nearest(query.vector, allowed, limit=query.limit)
+                found |= dict(zip(numbers.tolist(), cosines.tolist(), strict=True))
+        return found
+
+    def _held(self, terms: Sequence[str], numbers: Numbers) -> list[int]:
+        if not terms or not len(numbers):
+            return []
+        flags = self._postings.holding(_numbers_of(terms), numbers)
+        # More terms than a machine word has bits: each row becomes one long number.
+        packed = np.packbits(flags, axis=1, bitorder="little")
+        return [int.from_bytes(row.tobytes(), "little") for row in packed]
+
+    def _neighbours(self, numbers: Numbers, allowed: Flags) -> list[tuple[int, ...]]:
+        with self._facets_in_use:
+            return self._facets.neighbours(numbers, allowed, Neighbourhood())
 
     def nearest(self, query: Vectors, allowed: Flags, *, limit: int) -> tuple[Numbers, Vectors]:
         """Numbers and cosines of the nearest memories that `allowed` (from `mask`) lets through, best first."""
@@ -197,6 +261,12 @@ class TeamIndex:
             if len(readers) > REMEMBERED_READERS:
                 readers.popitem(last=False)
         return reader
+
+
+def _only(numbers: frozenset[int], allowed: Flags) -> Flags:
+    flags = np.zeros_like(allowed)
+    flags[[number for number in numbers if number < len(flags)]] = True
+    return flags & allowed
 
 
 def _numbers_of(terms: Iterable[str]) -> Terms:

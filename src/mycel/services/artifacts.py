@@ -29,7 +29,7 @@ from mycel.domain.request_filters import read_filters, read_limit
 from mycel.domain.search_request import MAX_QUERY_BYTES, read_search_request
 from mycel.domain.team import EXECUTIVE, Caller
 from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound, ReferenceNotFound
-from mycel.retrieval.arms import Place
+from mycel.retrieval.lookup import Place
 from mycel.services.artifact_files import FileBusy, FileRefused, Measured, WorkspaceFiles
 from mycel.services.idempotency import Retry
 from mycel.services.organisation import read_member_id

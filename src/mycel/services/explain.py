@@ -17,8 +17,8 @@ from mycel.domain.recall import Explanation, Hit, LoggedRecall, Step
 from mycel.domain.search_request import Ranking, SearchRequest, Signals, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, NotFound
-from mycel.retrieval.arms import Place
 from mycel.retrieval.candidate import Candidate, Ranked
+from mycel.retrieval.lookup import Place
 from mycel.retrieval.relevance import STRONG
 from mycel.services.search import Searching, answered
 

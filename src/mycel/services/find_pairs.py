@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.search_store import IndexQuery
 from mycel.contracts.store import Store
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Memory, Status
@@ -15,7 +16,7 @@ from mycel.domain.query import Filters
 from mycel.engine.comparable import COMPARED, is_compared, may_contradict, may_merge
 from mycel.engine.consolidation import Judged
 from mycel.engine.workshop.workshop import Pair, Workshop
-from mycel.retrieval.arms import Place, search_by_words
+from mycel.retrieval.lexical import parse_question
 
 if TYPE_CHECKING:
     from mycel.engine.judging.pair import Statement
@@ -62,27 +63,21 @@ class Comparing:
         return memory.status in _STANDING and not expired
 
     def _neighbours(self, number: int, memory: Memory) -> Iterator[tuple[Memory, float | None]]:
-        by_words = self._near_by_words(memory)
-        cosines = {} if self._model is None else self._near_by_meaning(number, self._model, also=by_words)
-        found = {*by_words, *cosines} - {number}
-        for near, other in self._store.index.load(self._scope, found, filters=self._compared_with).items():
-            if is_compared(other) and (may_merge(memory, other) or may_contradict(memory, other)):
-                yield other, cosines.get(near) if self._is_calibrated else None
-
-    def _near_by_words(self, memory: Memory) -> Sequence[int]:
-        # Quotation marks would ask for a phrase.
-        text = memory.content.replace('"', " ")
-        found = search_by_words(text, [Place(self._store, self._scope)], self._compared_with, limit=NEIGHBOURS)
-        return [match.number for match in found.matches[0][:NEIGHBOURS]]
-
-    def _near_by_meaning(self, number: int, model: str, *, also: Sequence[int]) -> dict[int, float]:
-        vector = self._store.embeddings.vectors([number], model=model).get(number)
-        if vector is None:
-            return {}
-        nearest = self._store.index.search_vectors(
-            self._scope, vector, model=model, filters=self._compared_with, limit=NEIGHBOURS
+        model = self._model or ""
+        # Quotation marks ask for nothing here: a text is no question.
+        asked = IndexQuery(
+            self._compared_with,
+            NEIGHBOURS,
+            parse_question(memory.content).terms,
+            vector=self._store.embeddings.vectors([number], model=model).get(number) if model else None,
+            model=model,
         )
-        return {**self._store.index.similarities(self._scope, vector, also, model=model), **dict(nearest.matches)}
+        found = self._store.index.candidates(self._scope, asked)
+        cosines = dict(zip(found.numbers, found.cosines, strict=True))
+        near = cosines.keys() - {number}
+        for at, other in self._store.index.load(self._scope, near, filters=self._compared_with).items():
+            if is_compared(other) and (may_merge(memory, other) or may_contradict(memory, other)):
+                yield other, cosines[at] if self._is_calibrated else None
 
 
 def said_at(memory: Memory) -> tuple[datetime, str]:

@@ -17,9 +17,9 @@ from mycel.domain.recall import Hit, Recall
 from mycel.domain.search_request import RankingOptions, SearchRequest, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
-from mycel.retrieval.arms import Meaning, Place
 from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
+from mycel.retrieval.lookup import Meaning, Place
 from mycel.retrieval.pipeline import find
 from mycel.services.embeddings import Embedding
 from mycel.services.read import Freshness

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import Match
+from mycel.contracts.search_store import IndexQuery
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.change import ChangeFilter, Operation
 from mycel.domain.ids import EventId, MemberId, MemoryId, SourceId, TeamName, new_id
@@ -16,7 +16,6 @@ from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope, SourceKind, S
 from mycel.domain.query import Filters, Order
 from mycel.domain.source import IngestionEvent, Source, Trigger
 from mycel.domain.team import Role, Trust
-from mycel.retrieval.bm25 import rarity_of
 from mycel.retrieval.terms import packed_terms
 from mycel.services import erasure
 
@@ -117,12 +116,10 @@ def found_by_word(
 
 def matches_of(
     store: Store, terms: Sequence[str], scope: ReadScope, *, filters: Filters = ANY_STATUS, limit: int = 100
-) -> list[Match]:
-    """What these terms find, weighed as the reader's own statistics say."""
-    frequencies, documents, usual_length = store.index.word_statistics(scope, terms)
-    rarest = sorted(terms, key=lambda term: frequencies[term])
-    rarities = {term: rarity_of(frequencies[term], documents) for term in rarest}
-    return store.index.search_words(scope, rarities, usual_length=usual_length, filters=filters, limit=limit)
+) -> list[tuple[int, float]]:
+    """The numbers and scores of what these terms find, best first."""
+    found = store.index.candidates(scope, IndexQuery(filters, limit, tuple(terms)))
+    return sorted(zip(found.numbers, found.bm25, strict=True), key=lambda match: (-match[1], -match[0]))
 
 
 def found_by_terms(
@@ -134,9 +131,15 @@ def found_by_terms(
     limit: int = 100,
 ) -> list[MemoryId]:
     """The ids that indexed terms find, best first."""
-    matches = matches_of(store, terms, scope or reader(), filters=filters, limit=limit)
-    loaded = store.index.load(scope or reader(), [match.number for match in matches], filters=filters)
-    return [loaded[match.number].id for match in matches]
+    numbers = [number for number, _ in matches_of(store, terms, scope or reader(), filters=filters, limit=limit)]
+    loaded = store.index.load(scope or reader(), numbers, filters=filters)
+    return [loaded[number].id for number in numbers]
+
+
+def quoting(store: Store, phrase: Sequence[str], scope: ReadScope | None = None) -> frozenset[int] | None:
+    """The numbers of what holds these terms one after another."""
+    asked = IndexQuery(ANY_STATUS, 9, tuple(phrase), (tuple(phrase),))
+    return store.index.candidates(scope or reader(), asked).quoted
 
 
 def listed(store: Store, scope: ReadScope | None = None, filters: Filters = ANY_STATUS) -> set[MemoryId]:

@@ -25,6 +25,7 @@ from mycel.testing.store_samples import (
     found_by_word,
     listed,
     put,
+    quoting,
     reader,
     sample,
 )
@@ -54,7 +55,7 @@ READS: dict[str, Read] = {
     "search_words": lambda store, scope, memory: found_by_word(store, "heron", scope),
     "word_statistics": lambda store, scope, memory: store.index.word_statistics(scope, ["heron"]).frequencies["heron"],
     "word_statistics of all": lambda store, scope, memory: store.index.word_statistics(scope, []).documents,
-    "with_phrase": lambda store, scope, memory: store.index.with_phrase(scope, ["heron"], filters=ANY_STATUS, limit=9),
+    "a phrase": lambda store, scope, memory: quoting(store, ["heron", "heron"], scope),
     "awaits_vectors": lambda store, scope, memory: store.embeddings.has_backlog(scope, "a model"),
     "changes": lambda store, scope, memory: store.log.changes(scope, after=0, wanted=EVERY_CHANGE, limit=9)[0],
     "list_projects": lambda store, scope, memory: store.places.projects(scope),

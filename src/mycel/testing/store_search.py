@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mycel.contracts.search_store import IndexQuery
 from mycel.contracts.store import Store
 from mycel.domain.embedding import Backlog, Embedded, Passage
 from mycel.domain.ids import MemoryId, RecallId, SourceId, new_id
@@ -32,6 +33,7 @@ from mycel.testing.store_samples import (
     matches_of,
     purge,
     put,
+    quoting,
     reader,
     restore,
 )
@@ -73,8 +75,9 @@ def number_of(store: Store, memory: Memory) -> int:
 
 
 def nearest(store: Store, text: str, reading: str = AUTHOR, filters: Filters = ANY_STATUS) -> list[MemoryId]:
-    found = store.index.search_vectors(reader(reading), vector_of(text), model=MODEL, filters=filters, limit=9)
-    near = [match.number for match in found.matches if match.score > 0.5]
+    asked = IndexQuery(filters, 9, vector=vector_of(text), model=MODEL)
+    found = store.index.candidates(reader(reading), asked)
+    near = [number for number, cosine in zip(found.numbers, found.cosines, strict=True) if cosine and cosine > 0.5]
     return [memory.id for memory in store.index.load(reader(reading), near, filters=ANY_STATUS).values()]
 
 
@@ -166,7 +169,7 @@ class StoreSearch:
             put(store, text)
         for text in texts:
             put(store, text, visibility=Visibility.PRIVATE)
-        order = [match.number for match in matches_of(store, ["heron", "reed"], reader())]
+        order = [number for number, _ in matches_of(store, ["heron", "reed"], reader())]
         first = min(order)
         shared = [number - first for number in order if number < first + 9]
         restricted = [number - first - 12 for number in order if number >= first + 9]
@@ -176,9 +179,8 @@ class StoreSearch:
         both, grey, apart = put(store, "grey heron"), put(store, "grey stork"), put(store, "heron grey")
         assert set(found_by_terms(store, ["heron", "stork"])) == {both.id, grey.id, apart.id}
         assert found_by_terms(store, ["absent"]) == found_by_terms(store, []) == []
-        found = store.index.with_phrase(reader(), ["grey", "heron"], filters=ANY_STATUS, limit=9)
-        assert found == {number_of(store, both)}
-        assert not store.index.with_phrase(reader(), ["grey", "absent"], filters=ANY_STATUS, limit=9)
+        assert quoting(store, ["grey", "heron"]) == {number_of(store, both)}
+        assert quoting(store, ["grey", "absent"]) is None
 
     @pytest.mark.parametrize("hidden", [{"visibility": Visibility.PRIVATE}, {"path": "/elsewhere"}])
     def test_scope_and_filters_apply_before_the_limit_of_a_search(self, store: Store, hidden: dict[str, Any]) -> None:
@@ -192,8 +194,8 @@ class StoreSearch:
         put(store, "a long text about many other birds, with one heron somewhere in it", title="birds")
         best = put(store, "heron", title="heron")
         assert found_by_terms(store, ["heron"])[0] == best.id
-        first, second = matches_of(store, ["heron"], reader())
-        assert first.score > second.score
+        (_, first), (_, second) = matches_of(store, ["heron"], reader())
+        assert first > second
 
     def test_a_memory_is_found_by_meaning_once_it_is_embedded(self, store: Store) -> None:
         heron, otter = put(store, "heron"), put(store, "otter")
@@ -256,12 +258,13 @@ class StoreSearch:
                 at=START + timedelta(minutes=index * 6),
                 visibility=Visibility.PRIVATE if index in {3, 7} else Visibility.TEAM,
             )
-        near = Neighbourhood(beside=2, window=6, within=timedelta(minutes=30))
+        near = Neighbourhood()
         for scope in (reader(), reader(TEAMMATE), EVERYTHING):
             memories = store.index.load(scope, range(1, 30), filters=ANY_STATUS)
             assert len(memories) > 10
-            found = store.index.neighbours(scope, list(memories), near=near, filters=ANY_STATUS)
-            assert found == {number: near.pick(number, memories) for number in memories}
+            found = store.index.candidates(scope, IndexQuery(ANY_STATUS, 30, ("turn",)))
+            neighbours = dict(zip(found.numbers, found.neighbours, strict=True))
+            assert neighbours == {number: near.pick(number, memories) for number in memories}
 
     def test_past_versions_are_those_that_stood_then(self, store: Store) -> None:
         memory, same = put(store, "heron"), put(store, "otter")

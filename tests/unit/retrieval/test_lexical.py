@@ -78,10 +78,10 @@ def test_considers_a_bounded_number_of_phrases() -> None:
 def test_looks_up_every_known_word_and_the_rarest_first() -> None:
     frequencies = {"deploy": 40, "gateway": 3, "server": 400, "zyzzyva": 0}
     question = parse_question("deploy gateway server zyzzyva")
-    rarities = rarities_of(question, frequencies=frequencies, documents=1_000)
+    rarities = rarities_of(question.terms, frequencies=frequencies, documents=1_000)
     assert list(rarities) == ["gateway", "deploy", "server"]
     assert list(rarities.values()) == sorted(rarities.values(), reverse=True)
-    assert rarities_of(parse_question("?"), frequencies={}, documents=1_000) == {}
+    assert rarities_of(parse_question("?").terms, frequencies={}, documents=1_000) == {}
 
 
 def test_coverage_is_the_share_of_the_questions_words() -> None:

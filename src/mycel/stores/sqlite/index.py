@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import PastVersion
+from mycel.contracts.search_store import Candidates, IndexQuery, PastVersion
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Memory
-from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.search_request import Signals
 from mycel.retrieval.lexical import holds_phrase
@@ -25,6 +25,8 @@ from mycel.stores.sqlite.rows import columns_of, memory_from, micros, moment_or_
 from mycel.stores.sqlite.session import Part, ReadSession, query
 
 _MEMORY = columns_of("m")
+# Quoted words must be there, so every memory that has them counts; more than these are not looked through.
+PHRASE_ROWS = 2_000
 
 
 class SqliteIndex(Part):
@@ -33,14 +35,21 @@ class SqliteIndex(Part):
     def __init__(self, session: ReadSession, keeper: IndexKeeper) -> None:
         super().__init__(session)
         self._keeper = keeper
-        self.search_words = keeper.search_words
         self.word_statistics = keeper.word_statistics
-        self.search_vectors = keeper.nearest
         self.similarities = keeper.similarities
 
-    def with_phrase(self, scope: ReadScope, phrase: Sequence[str], *, filters: Filters, limit: int) -> frozenset[int]:
+    def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
+        return self._keeper.candidates(scope, query, quoted=self._quoting(scope, query) or None)
+
+    def _quoting(self, scope: ReadScope, query: IndexQuery) -> frozenset[int]:
+        """Those that hold every phrase."""
+        wide = replace(query.filters, reach_project=None, reach_repo=None)
+        found = [self._with_phrase(scope, phrase, wide) for phrase in query.phrases]
+        return frozenset[int]().union(*found[:1]).intersection(*found)
+
+    def _with_phrase(self, scope: ReadScope, phrase: Sequence[str], filters: Filters) -> frozenset[int]:
         """Of those that hold all of its terms, those in whose texts they follow each other."""
-        numbers = self._keeper.with_all(scope, phrase, filters=filters)[:limit]
+        numbers = self._keeper.with_all(scope, phrase, filters=filters)[:PHRASE_ROWS]
         memories = self.load(scope, numbers, filters=filters)
         return frozenset(number for number, memory in memories.items() if holds_phrase(memory, phrase))
 
@@ -69,38 +78,6 @@ class SqliteIndex(Part):
         """Each end of the index of authors is one step; both in one query would read all of it."""
         ends = [connection.execute(f"SELECT {end}(agent_id) FROM memories").fetchone()[0] for end in ("min", "max")]
         return any(end not in (None, author) for end in ends)
-
-    @query
-    def neighbours(
-        self,
-        connection: apsw.Connection,
-        scope: ReadScope,
-        numbers: Collection[int],
-        *,
-        near: Neighbourhood,
-        filters: Filters,
-    ) -> dict[int, tuple[int, ...]]:
-        """Agrees with `Neighbourhood.pick`."""
-        seen, values = visible(scope, "o")
-        wanted, filter_values = matching(filters, "o", found=True)
-        beside = f"""
-            SELECT o.number FROM memories o
-            WHERE o.path = m.path AND o.agent_id = m.agent_id
-              AND o.session_id IS m.session_id AND o.source_id IS m.source_id
-              AND abs(o.created_at - m.created_at) <= {near.within // timedelta(microseconds=1)}
-              AND {seen} AND {wanted}"""
-        window = {
-            "DESC": f"o.number < m.number AND o.number >= m.number - {near.window}",
-            "ASC": f"o.number > m.number AND o.number <= m.number + {near.window}",
-        }
-        sides = ", ".join(
-            f"""(SELECT json_group_array(number) FROM (
-              {beside} AND {where} ORDER BY o.number {order} LIMIT {near.beside}))"""
-            for order, where in window.items()
-        )
-        sql = f"SELECT m.number, {sides} FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value"
-        rows = connection.execute(sql, {**values, **filter_values, "numbers": json.dumps(list(numbers))})
-        return {number: (*json.loads(before), *json.loads(after)) for number, before, after in rows}
 
     @query
     def signals(self, connection: apsw.Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import Match, Nearest, WordStatistics
+from mycel.contracts.search_store import Candidates, IndexQuery, WordStatistics
 from mycel.domain.embedding import IndexRow
 from mycel.domain.query import Filters
 from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mycel.contracts.embedder import Vector
     from mycel.retrieval.team_index import Cursor, TeamIndex
 
@@ -60,12 +58,10 @@ class IndexKeeper:
         self._saved_at = (0, 0)
         self._catching_up = threading.Lock()
 
-    def search_words(
-        self, scope: ReadScope, rarities: Mapping[str, float], *, usual_length: float, filters: Filters, limit: int
-    ) -> list[Match]:
-        index = self._caught_up()
-        allowed = index.mask(scope, filters, linked=self._linked(filters))
-        return _matches(*index.search_words(rarities, allowed, usual_length=usual_length, limit=limit))
+    def candidates(self, scope: ReadScope, query: IndexQuery, *, quoted: frozenset[int] | None) -> Candidates:
+        index = self._caught_up() if query.vector is None else self._caught_up(query.model, len(query.vector))
+        # Links are few, and kept in the store alone.
+        return index.candidates(scope, query, linked=self._linked(query.filters), quoted=quoted)
 
     def with_all(self, scope: ReadScope, terms: Iterable[str], *, filters: Filters) -> list[int]:
         index = self._caught_up()
@@ -73,14 +69,6 @@ class IndexKeeper:
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         return self._caught_up().word_statistics(scope, terms)
-
-    def nearest(self, scope: ReadScope, vector: Vector, *, model: str, filters: Filters, limit: int) -> Nearest:
-        index = self._caught_up(model, len(vector))
-        # Links are few, and kept in the store alone.
-        allowed = index.mask(scope, filters, linked=self._linked(filters))
-        from mycel.retrieval.team_index import survey
-
-        return Nearest(_matches(*index.nearest(vector, allowed, limit=limit)), survey(index, vector, allowed=allowed))
 
     def similarities(
         self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
@@ -150,10 +138,6 @@ class IndexKeeper:
         if filters.reach_project is None and filters.reach_repo is None:
             return []
         return self._database.read(_read_linked, filters)
-
-
-def _matches(numbers: NDArray[Any], scores: NDArray[Any]) -> list[Match]:
-    return [Match(number, score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
