@@ -52,7 +52,7 @@ class Candidates:
     """The memories that words and meaning bring in, by the store's own numbers, in columns: one entry for each.
 
     `bm25` is 0 for what words did not bring in, and `cosines` None for what has no vector. `held` has a bit for each of
-    the query's terms that a memory holds, of those that words brought in. `far` is what is beyond the reach of the
+    the query's terms that a memory holds. `far` is what is beyond the reach of the
     filters, and `neighbours` are those among the candidates that stand right before and after each.
     """
 

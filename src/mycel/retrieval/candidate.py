@@ -31,8 +31,6 @@ class Candidate:
     relevance: float = 0.0
     # Not in reach of where the caller works.
     far: bool = False
-    # Those right before and after it, of what was found.
-    neighbours: tuple[Key, ...] = ()
     # What it stands for in the answer, best first.
     copies: dict[Key, Candidate] = field(default_factory=dict[Key, "Candidate"])
 

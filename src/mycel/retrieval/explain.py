@@ -5,10 +5,8 @@ from __future__ import annotations
 from mycel.domain.envelope import under_key
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
-from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.candidate import Candidate
 from mycel.retrieval.lexical import Question
-from mycel.retrieval.pipeline import searched_text
 from mycel.retrieval.snippet import make_snippet
 
 # A part of a score below this is not worth a word.
@@ -35,7 +33,7 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
     if memory is None:
         raise ValueError("only candidates that were loaded are shown")
     # Of what was found by meaning alone, nobody has looked at the words yet.
-    matched = candidate.matched or matching_terms(searched_text(memory), frozenset(question.terms))
+    matched = candidate.matched or question.named(candidate.held)
     return Hit(
         memory=memory,
         score=candidate.score,

@@ -47,6 +47,10 @@ class Question:
         """Each term as the question spells it; parts of identifiers and of CJK runs as they are."""
         return _written(self.text, self.terms)
 
+    def named(self, held: int) -> frozenset[str]:
+        """The terms whose bits are set."""
+        return frozenset(term for place, term in enumerate(self.terms) if held >> place & 1)
+
     @property
     def vocabulary(self) -> frozenset[str]:
         """All whose document frequencies are asked for."""

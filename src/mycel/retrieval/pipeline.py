@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import log, prod
+from typing import NamedTuple
 
 from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
@@ -62,6 +63,16 @@ def find(search: SearchRequest, places: Sequence[Place], meaning: Meaning | None
     return replace(running.ranked(), chosen=chosen.items)
 
 
+class _Row(NamedTuple):
+    """Of one memory, what its place says: see `Candidates`."""
+
+    bm25: float
+    cosine: float | None
+    held: int
+    far: bool
+    neighbours: tuple[int, ...] = ()
+
+
 class _Search:
     """One search under way: what every place brought in, and the rows `close` enough to be looked at one by one."""
 
@@ -83,6 +94,8 @@ class _Search:
         self.close: list[Candidate] = []
         self.least = 0.0
         self._scale: Scale | None = None if meaning is None else scale_of(found.pool, meaning.background)
+        # All that was brought in, as plain figures: most of it is never looked at closely.
+        self._rows: dict[Key, _Row] = {}
         self._candidates: dict[Key, Candidate] = {}
         # How many came by looking further; they are not crowded out again.
         self._added = 0
@@ -94,12 +107,12 @@ class _Search:
 
     def look_closer(self) -> None:
         """Takes the best of what words and meaning say, before any text is read, and reads the texts of these."""
-        self.close = self._best(self._candidates.values(), rows=self._wanted)
+        best = self._best(self._rows, rows=self._wanted)
         if self.request.ranking is not Ranking.SWARM:
             # A word that only one memory has must not be outvoted by many that are a little near.
-            worded = [one for one in self._candidates.values() if one.evidence.bm25 > 0]
-            worded.sort(key=lambda one: (-one.evidence.bm25, -one.key[1]))
-            self.close = list({one.key: one for one in (*self.close, *worded[:WORDS_ROWS])}.values())
+            worded = [(-row.bm25, -key[1], key) for key, row in self._rows.items() if row.bm25 > 0]
+            best = list(dict.fromkeys((*best, *(key for _, _, key in sorted(worded)[:WORDS_ROWS]))))
+        self.close = list(map(self._candidate, best))
         self._read(self.close)
 
     def weigh(self) -> None:
@@ -128,7 +141,7 @@ class _Search:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
         is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
         is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
-        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self._candidates):
+        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self._rows):
             return False
         copies = {key for one in self.close for key in one.copies}
         self.close = [one for one in self.close if one.key not in copies]
@@ -147,7 +160,9 @@ class _Search:
         close = {one.key for one in self.close}
         for one in self.close[:NEIGHBOURS_OF]:
             # What neither arm brought in has too little of its own to be lifted.
-            for other in (self._candidates[key] for key in one.neighbours if key in self._candidates):
+            place = one.key[0]
+            keys = [(place, at) for at in self._rows[one.key].neighbours]
+            for other in (self._candidate(key) for key in keys if key in self._rows):
                 one.evidence.neighbours[other.key] = other.evidence
                 other.evidence.neighbours[one.key] = one.evidence
                 if other.key not in close:
@@ -197,17 +212,16 @@ class _Search:
             one.relevance = relevance
         self.least = judged.least if self.request.least is None else self.request.least
 
-    def _belongs_here(self, one: Candidate) -> bool:
-        """A past version, which may have belonged elsewhere than it does today."""
-        memory, filters = one.memory, self.request.filters
-        if memory is None:
-            return False
-        if memory.scope in {Scope.AGENT, Scope.SESSION} and memory.agent_id == self.places[one.key[0]].scope.member_id:
+    def _belongs_here(self, memory: Memory, place: Place) -> bool:
+        """Of a past version, which may have belonged elsewhere than it does today."""
+        filters = self.request.filters
+        if filters.reach_project is None and filters.reach_repo is None:
+            return True
+        if memory.scope in {Scope.AGENT, Scope.SESSION} and memory.agent_id == place.scope.member_id:
             return True
         in_project = filters.reach_project is not None and memory.project_id == filters.reach_project
         in_repo = filters.reach_repo is not None and memory.repo_id == filters.reach_repo
-        has_reach = filters.reach_project is not None or filters.reach_repo is not None
-        return in_project or in_repo or memory.scope is Scope.GLOBAL or not has_reach
+        return in_project or in_repo or memory.scope is Scope.GLOBAL
 
     def _has_others(self, authors: frozenset[str]) -> bool:
         if self.request.filters.agent_id is not None:
@@ -216,9 +230,9 @@ class _Search:
 
     def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
         """Rows that the first look did not reach, without copies of what is there."""
-        known = set(self._candidates)
+        known = set(self._rows)
         self._take(look_again(self.found, self.places, filters, limit=limit))
-        best = self._best((one for key, one in self._candidates.items() if key not in known), rows=rows)
+        best = [self._candidate(key) for key in self._best(self._rows.keys() - known, rows=rows)]
         self._read(best)
         every = [*self.close, *best]
         heads = list(islice((one for one in standing(every, most=len(every)) if one.key not in known), self._wanted))
@@ -230,22 +244,27 @@ class _Search:
         for place, rows in enumerate(found.candidates):
             if self.found.is_quoted and not rows.quoted:
                 continue
-            columns = zip(rows.numbers, rows.bm25, rows.cosines, rows.held, rows.far, rows.neighbours, strict=True)
-            for number, bm25, cosine, held, far, neighbours in columns:
-                if (place, number) not in self._candidates:
-                    one = Candidate((place, number), Evidence(bm25=bm25, cosine=cosine), held=held, far=far)
-                    one.neighbours = tuple((place, at) for at in neighbours)
-                    self._candidates[one.key] = one
+            columns = zip(rows.bm25, rows.cosines, rows.held, rows.far, rows.neighbours, strict=True)
+            for number, row in zip(rows.numbers, columns, strict=True):
+                self._rows.setdefault((place, number), _Row(*row))
+
+    def _candidate(self, key: Key) -> Candidate:
+        known = self._candidates.get(key)
+        if known is None:
+            row = self._rows[key]
+            known = Candidate(key, Evidence(bm25=row.bm25, cosine=row.cosine), held=row.held, far=row.far)
+            self._candidates[key] = known
+        return known
 
     def _note_words(self, candidates: Iterable[Candidate]) -> None:
         """Which words of the question each holds, and how much that says."""
         for one in candidates:
             if one.evidence.bm25 > 0 and not one.matched:
-                one.matched = frozenset(_named(self.found.question.terms, one.held))
+                one.matched = self.found.question.named(one.held)
                 self.weights.weigh(one.evidence, one.matched)
 
-    def _best(self, candidates: Iterable[Candidate], *, rows: int) -> list[Candidate]:
-        return sorted(candidates, key=lambda one: (-self._first_score(one.evidence), -one.key[1]))[:rows]
+    def _best(self, keys: Iterable[Key], *, rows: int) -> list[Key]:
+        return sorted(keys, key=lambda key: (-self._first_score(self._rows[key]), -key[1]))[:rows]
 
     def _by_place(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Place, dict[int, Candidate]]]:
         chosen = list(candidates)
@@ -260,11 +279,11 @@ class _Search:
             return self.options.candidate_multiplier * self.request.limit
         return max(CLOSE_ROWS, CLOSE_ROWS_PER_HIT * self.request.limit)
 
-    def _first_score(self, evidence: Evidence) -> float:
+    def _first_score(self, row: _Row) -> float:
         if self.request.ranking is Ranking.SWARM and self._scale is not None:
-            return evidence.cosine or 0.0
-        by_words = self.weights.emphasis * BM25_WEIGHT * evidence.bm25 / self.weights.best_bm25
-        return by_words if self._scale is None else by_words + self._meaning(evidence.cosine)
+            return row.cosine or 0.0
+        by_words = self.weights.emphasis * BM25_WEIGHT * row.bm25 / self.weights.best_bm25
+        return by_words if self._scale is None else by_words + self._meaning(row.cosine)
 
     def _meaning(self, cosine: float | None) -> float:
         """How far a cosine stands out; a memory without vectors is as near as most."""
@@ -288,27 +307,21 @@ class _Search:
             cosines = self._cosines_of(place, [one.number for one in past if one.embedded])
             scores = self._score_past([one.memory for one in past])
             for version, score in zip(past, scores, strict=True):
-                one = Candidate((index, version.number), Evidence(bm25=score, cosine=cosines.get(version.number)))
-                one.memory = version.memory
-                one.far = not self._belongs_here(one)
-                one.held = _held_by(version.memory, self.found.question.terms)
-                self._candidates[one.key] = one
+                key, memory = (index, version.number), version.memory
+                held = _held_by(memory, self.found.question.terms)
+                far = not self._belongs_here(memory, place)
+                self._rows[key] = _Row(score, cosines.get(version.number), held, far)
+                self._candidate(key).memory = memory
         self._keep_quoting()
 
     def _keep_quoting(self) -> None:
-        """Of past texts too, where any of them quotes."""
+        """Where any text quotes, also a past one, all must; of the present ones the store has seen to it."""
         phrases = self.found.question.phrases
-        past = [one for one in self._candidates.values() if one.memory is not None]
-        quoting = {
-            one.key for one in past if one.memory and all(holds_phrase(one.memory, phrase) for phrase in phrases)
-        }
-        if not phrases or not (quoting or self.found.is_quoted):
-            return
-        if self.found.is_quoted:
-            gone = {one.key for one in past} - quoting
-            self._candidates = {key: one for key, one in self._candidates.items() if key not in gone}
-        else:
-            self._candidates = {key: self._candidates[key] for key in quoting}
+        past = {key: one.memory for key, one in self._candidates.items() if one.memory is not None}
+        quoting = {key for key, memory in past.items() if all(holds_phrase(memory, phrase) for phrase in phrases)}
+        if phrases and (quoting or self.found.is_quoted):
+            present = self._rows.keys() - past.keys() if self.found.is_quoted else set[Key]()
+            self._rows = {key: self._rows[key] for key in present | quoting}
 
     def _cosines_of(self, place: Place, numbers: Sequence[int]) -> Mapping[int, float]:
         if self.meaning is None or not numbers:
@@ -339,10 +352,6 @@ class _Search:
 def _held_by(memory: Memory, terms: Sequence[str]) -> int:
     found = matching_terms(searched_text(memory), frozenset(terms))
     return sum(1 << place for place, term in enumerate(terms) if term in found)
-
-
-def _named(terms: Sequence[str], held: int) -> Iterator[str]:
-    return (term for place, term in enumerate(terms) if held >> place & 1)
 
 
 def searched_text(memory: Memory) -> str:

@@ -174,13 +174,12 @@ class TeamIndex:
         unmeasured = [] if query.vector is None else [number for number in words if number not in nearest]
         if unmeasured and query.vector is not None:
             nearest |= dict(zip(unmeasured, self.similarities(query.vector, unmeasured).tolist(), strict=True))
-        held = self._held(query.terms, np.fromiter(words, np.int64, len(words)))
         listed: list[int] = numbers.tolist()
         return Candidates(
             numbers=listed,
             bm25=[words.get(number, 0.0) for number in listed],
             cosines=[None if (found := nearest.get(number, nan)) != found else found for number in listed],
-            held=held + [0] * (len(listed) - len(held)),
+            held=self._held(query.terms, numbers),
             far=(~masks[0][numbers]).tolist(),
             neighbours=self._neighbours(numbers, masks[0]),
             statistics=statistics,
@@ -223,7 +222,7 @@ class TeamIndex:
 
     def _held(self, terms: Sequence[str], numbers: Numbers) -> list[int]:
         if not terms or not len(numbers):
-            return []
+            return [0] * len(numbers)
         flags = self._postings.holding(_numbers_of(terms), numbers)
         # More terms than a machine word has bits: each row becomes one long number.
         packed = np.packbits(flags, axis=1, bitorder="little")

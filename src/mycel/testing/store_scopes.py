@@ -55,7 +55,7 @@ READS: dict[str, Read] = {
     "search_words": lambda store, scope, memory: found_by_word(store, "heron", scope),
     "word_statistics": lambda store, scope, memory: store.index.word_statistics(scope, ["heron"]).frequencies["heron"],
     "word_statistics of all": lambda store, scope, memory: store.index.word_statistics(scope, []).documents,
-    "a phrase": lambda store, scope, memory: quoting(store, ["heron", "heron"], scope),
+    "a phrase": lambda store, scope, memory: quoting(store, ["heron"], scope),
     "awaits_vectors": lambda store, scope, memory: store.embeddings.has_backlog(scope, "a model"),
     "changes": lambda store, scope, memory: store.log.changes(scope, after=0, wanted=EVERY_CHANGE, limit=9)[0],
     "list_projects": lambda store, scope, memory: store.places.projects(scope),
