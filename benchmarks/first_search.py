@@ -15,10 +15,10 @@ from time import perf_counter
 _IMPORTED = (
     "numpy",
     "mycel.app",
-    "mycel.retrieval.index_file",
+    "mycel.index.file",
     "mycel.retrieval.relevance",
-    "mycel.retrieval.team_index",
-    "mycel.retrieval.vectors",
+    "mycel.index.team_index",
+    "mycel.index.vectors",
 )
 
 

@@ -80,7 +80,7 @@ def _beginning(embedder: Embedder, text: str) -> str:
 
 
 def _embed(embedder: Embedder, texts: list[str]) -> list[Vector]:
-    from mycel.retrieval.vectors import checked
+    from mycel.index.vectors import checked
 
     return list(checked(embedder.embed_documents(texts), count=len(texts), dimensions=embedder.dimensions))
 
@@ -97,7 +97,7 @@ def _grouped(
     """In the order they were written, each beside the groups before it and those that this batch begins."""
     import numpy as np
 
-    from mycel.retrieval.vectors import quantised
+    from mycel.index.vectors import quantised
 
     ids = [id for id, _ in known]
     given = [vector for vector in vectors if vector is not None]

@@ -56,7 +56,7 @@ class Embedding:
         known = self._questions.get(text)
         if known is not None:
             return known
-        from mycel.retrieval.vectors import checked
+        from mycel.index.vectors import checked
 
         embedder = self._required()
         vector = checked(embedder.embed_query(text), count=1, dimensions=embedder.dimensions)[0]
@@ -170,7 +170,7 @@ def _embedded_or_refused(embedder: Embedder, items: Sequence[Unembedded]) -> Ite
 
 def _embedded(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embedded]:
     """Passages of all memories go to the model together, in batches of its own size."""
-    from mycel.retrieval.vectors import checked, quantised
+    from mycel.index.vectors import checked, quantised
 
     size = min(embedder.max_tokens, PASSAGE_TOKENS)
     spans = [divide(item.text, embedder.token_ends(item.text), tokens=size) for item in items]

@@ -201,7 +201,7 @@ class _Examining:
     def _vectors(self) -> tuple[Outcome, str]:
         import numpy as np
 
-        from mycel.retrieval.vectors import checked
+        from mycel.index.vectors import checked
 
         questions = [*(question for question, _ in ANSWERED), *QUESTIONS]
         times: list[float] = []
@@ -261,7 +261,7 @@ class _Examining:
     def _embed(self, texts: list[str]) -> Vectors:
         import numpy as np
 
-        from mycel.retrieval.vectors import checked
+        from mycel.index.vectors import checked
 
         size = self._embedder.batch_size
         parts = [self._embedder.embed_documents(texts[start : start + size]) for start in range(0, len(texts), size)]

@@ -21,7 +21,7 @@ from mycel.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
-    from mycel.retrieval.team_index import Cursor, TeamIndex
+    from mycel.index.team_index import Cursor, TeamIndex
 
 # Below this, reading the rows from the store takes no longer than reading a file.
 WORTH_A_FILE = 2_000
@@ -87,7 +87,7 @@ class IndexKeeper:
             if changed < max(WORTH_SAVING, WORTH_SAVING_SHARE * index.sequence):
                 return
             self._catch_up(index)
-            from mycel.retrieval import index_file
+            from mycel.index import index_file
 
             try:
                 index_file.save(index, self._file)
@@ -120,8 +120,8 @@ class IndexKeeper:
         return index
 
     def _open(self) -> TeamIndex:
-        from mycel.retrieval import index_file
-        from mycel.retrieval.team_index import TeamIndex
+        from mycel.index import index_file
+        from mycel.index.team_index import TeamIndex
 
         stored = index_file.load(self._file)
         if stored is not None and self._database.read(_same_history, stored):
@@ -150,7 +150,7 @@ class _News:
 
 
 def _read_news(connection: apsw.Connection, sequence: int, embedding_id: int, model: str) -> _News | None:
-    from mycel.retrieval.team_index import Cursor
+    from mycel.index.team_index import Cursor
 
     with one_moment(connection):
         last_sequence, last_embedding = _state(connection)
@@ -166,7 +166,7 @@ def _read_news(connection: apsw.Connection, sequence: int, embedding_id: int, mo
         return _News(
             rows=[IndexRow(*row) for row in rows],
             terms=connection.execute(terms, (sequence,) if sequence else ()).fetchall(),
-            gone=[number for (number,) in connection.execute(_PURGED, (sequence,))],
+            gone=[number for (number,) in connection.execute(_PURGED, (sequence,))] if sequence else [],
             embedded=[
                 (number, [vector for _, vector in group]) for number, group in groupby(vectors, key=lambda row: row[0])
             ],

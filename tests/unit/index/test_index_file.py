@@ -11,10 +11,10 @@ from mycel.domain.embedding import IndexRow
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
-from mycel.retrieval import index_file, scan
-from mycel.retrieval.team_index import Cursor, TeamIndex
+from mycel.index import index_file, scan
+from mycel.index.team_index import Cursor, TeamIndex
+from mycel.index.vectors import quantised
 from mycel.retrieval.terms import HEAD, pack
-from mycel.retrieval.vectors import quantised
 
 READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
 DIMENSIONS = 16

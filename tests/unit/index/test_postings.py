@@ -8,9 +8,9 @@ from math import isclose
 import numpy as np
 import pytest
 
-from mycel.retrieval import postings as module
+from mycel.index import postings as module
+from mycel.index.postings import Postings
 from mycel.retrieval.bm25 import damping_of, rarity_of, term_score
-from mycel.retrieval.postings import Postings
 from mycel.retrieval.terms import pack, term_number
 
 WORDS = [f"w{number}" for number in range(40)]

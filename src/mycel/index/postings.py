@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mycel.index.coded_column import Flags, resized
 from mycel.retrieval.bm25 import LENGTH_WEIGHT, SATURATION
-from mycel.retrieval.coded_column import Flags, resized
 from mycel.retrieval.terms import HEAD, NUMBER_BYTES, PER_ONE
 
 Terms = NDArray[np.uint64]

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mycel.errors import Unavailable
-from mycel.retrieval import scan, vectors
-from mycel.retrieval.passage_rows import PassageRows
-from mycel.retrieval.sign_bits import HISTOGRAM_SAMPLE, smallest
-from mycel.retrieval.vectors import VectorRows, checked, quantised
+from mycel.index import scan, vectors
+from mycel.index.passage_rows import PassageRows
+from mycel.index.sign_bits import HISTOGRAM_SAMPLE, smallest
+from mycel.index.vectors import VectorRows, checked, quantised
 
 DIMENSIONS = 24
 

@@ -15,7 +15,7 @@ from mycel.domain.embedding import IndexRow
 from mycel.domain.memory import MemoryType
 from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
-from mycel.retrieval.coded_column import NEVER, CodedColumn, Flags, Indices, Match, TimeColumn, both, either, resized
+from mycel.index.coded_column import NEVER, CodedColumn, Flags, Indices, Match, TimeColumn, both, either, resized
 
 # From here on filling whole columns is cheaper than one memory after the other.
 BULK = 2_000

@@ -18,14 +18,14 @@ from mycel.domain.embedding import IndexRow
 from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
-from mycel.retrieval.coded_column import Flags
-from mycel.retrieval.facets import Facets
+from mycel.index.coded_column import Flags
+from mycel.index.facets import Facets
+from mycel.index.passage_rows import Numbers, PassageRows
+from mycel.index.postings import Postings, Terms
+from mycel.index.sign_bits import SignBits
+from mycel.index.vectors import VectorRows, Vectors
 from mycel.retrieval.lexical import rarities_of
-from mycel.retrieval.passage_rows import Numbers, PassageRows
-from mycel.retrieval.postings import Postings, Terms
-from mycel.retrieval.sign_bits import SignBits
 from mycel.retrieval.terms import term_number
-from mycel.retrieval.vectors import VectorRows, Vectors
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mycel.retrieval.sign_bits import SignBits
+from mycel.index.sign_bits import SignBits
 
 Matrix = NDArray[np.int8]
 Numbers = NDArray[np.int64]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mycel.errors import Unavailable
-from mycel.retrieval import scan
-from mycel.retrieval.passage_rows import (
+from mycel.index import scan
+from mycel.index.passage_rows import (
     LEAST_CAPACITY,
     MAX_PASSAGES,
     Matrix,
@@ -21,7 +21,7 @@ from mycel.retrieval.passage_rows import (
     rows_of_spans,
     run_starts,
 )
-from mycel.retrieval.sign_bits import SignBits
+from mycel.index.sign_bits import SignBits
 
 Vectors = NDArray[np.float32]
 

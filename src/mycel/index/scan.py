@@ -8,7 +8,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from mycel.retrieval.passage_rows import Numbers, PassageRows, Rows, rows_of_spans, run_lengths, run_starts
+from mycel.index.passage_rows import Numbers, PassageRows, Rows, rows_of_spans, run_lengths, run_starts
 
 Cosines = NDArray[np.float32]
 

@@ -9,8 +9,8 @@ from mycel.domain.embedding import IndexRow
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
-from mycel.retrieval.team_index import Cursor, TeamIndex
-from mycel.retrieval.vectors import quantised
+from mycel.index.team_index import Cursor, TeamIndex
+from mycel.index.vectors import quantised
 
 READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
 DIRECTIONS = np.eye(4, 16, dtype=np.float32)

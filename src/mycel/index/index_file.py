@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mycel.retrieval.team_index import Arrays, Cursor, IndexImage, TeamIndex
+from mycel.index.team_index import Arrays, Cursor, IndexImage, TeamIndex
 
 MAGIC = b"mycelidx"
 # Another layout of the file, or another meaning of what is in it, needs another number.

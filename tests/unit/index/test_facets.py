@@ -16,9 +16,9 @@ from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import MemoryType, Scope, Status, Visibility
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
-from mycel.retrieval import coded_column, facets
-from mycel.retrieval.coded_column import CodedColumn
-from mycel.retrieval.facets import TEXT_COLUMNS, Facets
+from mycel.index import coded_column, facets
+from mycel.index.coded_column import CodedColumn
+from mycel.index.facets import TEXT_COLUMNS, Facets
 from mycel.stores.migrate import migrations
 from mycel.stores.sqlite import clauses
 from mycel.stores.sqlite.database import migrate
