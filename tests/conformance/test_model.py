@@ -590,8 +590,8 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
         pytest.param("mycel.services.write.require_transition", lambda *_: None, marks=pytest.mark.proof),
         # Both: what one lets through, the other still holds back.
         pytest.param(
-            "mycel.stores.sqlite.word_search.visible mycel.stores.sqlite.index.visible",
-            lambda scope, table="m": ("1", {}),
+            "mycel.index.facets.Facets._visible mycel.stores.sqlite.index.visible",
+            (lambda *_: True, lambda *_: ("1", {})),
             marks=pytest.mark.proof,
         ),
         pytest.param(
@@ -603,7 +603,8 @@ def test_the_memory_behaves_like_its_model_for_long() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_broken_rule_makes_a_difference(monkeypatch: pytest.MonkeyPatch, rule: str, broken: Any) -> None:
-    for name in rule.split():
-        monkeypatch.setattr(name, broken)
+    names = rule.split()
+    for name, instead in zip(names, broken if isinstance(broken, tuple) else [broken], strict=True):
+        monkeypatch.setattr(name, instead)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(TwoTeams, settings=FAR)

@@ -144,12 +144,12 @@ class Postings:
         allowed = _alike(allowed, state.home)
         finding = _finders(state, terms)
         sums = _sums(state, terms[:finding], rarities[:finding], allowed, usual_length)
-        rows = np.flatnonzero(sums)
+        rows = np.flatnonzero(sums > 0)
         if len(rows) < limit and finding < len(terms):
             # Common words find rows too where narrow filters leave a page unfilled.
             finding = len(terms)
             sums = _sums(state, terms, rarities, allowed, usual_length)
-            rows = np.flatnonzero(sums)
+            rows = np.flatnonzero(sums > 0)
         slack = float((SATURATION + 1) * rarities[finding:].sum())
         rows = _at_best(rows, sums[rows], limit=limit, slack=slack)
         scores = self._added(sums[rows], state, terms[finding:], rarities[finding:], rows, usual_length)
