@@ -18,7 +18,7 @@ def background_of(asked: Sequence[Asked]) -> Background:
     unrelated: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     related: dict[str, list[float]] = defaultdict(list)
     for one in asked:
-        pool = one.kept.near.pool
+        pool = one.kept.found.pool
         # A handful of texts has no spread worth the name, and no pairing counts twice.
         if one.place in AGAIN:
             continue
