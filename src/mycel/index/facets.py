@@ -107,6 +107,9 @@ class Facets:
                 np.logical_and(mask, match, out=mask)
         return mask
 
+    def has_other_authors(self, author: str) -> bool:
+        return any(text not in (None, author) for text in self._texts["agent_id"].texts)
+
     def neighbours(self, numbers: Indices, allowed: Flags, near: Neighbourhood) -> list[tuple[int, ...]]:
         """Of each, those among the numbers that `Neighbourhood.pick` picks from all that is allowed."""
         if len(numbers) < 2:

@@ -232,6 +232,10 @@ class TeamIndex:
         with self._facets_in_use:
             return self._facets.neighbours(numbers, allowed, Neighbourhood())
 
+    def has_other_authors(self, author: str) -> bool:
+        with self._facets_in_use:
+            return self._facets.has_other_authors(author)
+
     def nearest(self, query: Vectors, allowed: Flags, *, limit: int) -> tuple[Numbers, Vectors]:
         """Numbers and cosines of the nearest memories that `allowed` (from `mask`) lets through, best first."""
         return self._rows.nearest(query, allowed=allowed, limit=limit)

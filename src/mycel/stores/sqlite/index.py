@@ -37,6 +37,7 @@ class SqliteIndex(Part):
         self._keeper = keeper
         self.word_statistics = keeper.word_statistics
         self.similarities = keeper.similarities
+        self.has_other_authors = keeper.has_other_authors
 
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
         return self._keeper.candidates(scope, query, quoted=self._quoting(scope, query) or None)
@@ -72,12 +73,6 @@ class SqliteIndex(Part):
         sql = f"SELECT m.number FROM memories m WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
         row = connection.execute(sql, {**values, "id": id}).fetchone()
         return None if row is None else row[0]
-
-    @query
-    def has_other_authors(self, connection: apsw.Connection, author: str) -> bool:
-        """Each end of the index of authors is one step; both in one query would read all of it."""
-        ends = [connection.execute(f"SELECT {end}(agent_id) FROM memories").fetchone()[0] for end in ("min", "max")]
-        return any(end not in (None, author) for end in ends)
 
     @query
     def signals(self, connection: apsw.Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:

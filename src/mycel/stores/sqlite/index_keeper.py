@@ -70,6 +70,9 @@ class IndexKeeper:
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         return self._caught_up().word_statistics(scope, terms)
 
+    def has_other_authors(self, author: str) -> bool:
+        return self._caught_up().has_other_authors(author)
+
     def similarities(
         self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
     ) -> Mapping[int, float]:
