@@ -16,10 +16,9 @@ from mycel.errors import MycelError
 from mycel.settings import Settings
 from mycel.stores.sqlite.database import Disk
 from mycel.wire.operations import OPERATIONS, Operation
+from tests.template import ABSENT
 
 TEAM = "squad"
-# Long enough to be an id, and of nothing.
-ABSENT = "019a0000-0000-7000-8000-000000000000"
 MEMBERS = {
     "swe-1": ("agent", "agent"),
     "swe-2": ("agent", "agent"),

@@ -14,7 +14,8 @@ from mycel.domain.memory import MemoryType
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
 from tests.conformance.memory_api_access import member_of
-from tests.conformance.memory_api_cast import ABSENT, MEMBERS, Cast, check_refused, outcome
+from tests.conformance.memory_api_cast import MEMBERS, Cast, check_refused, outcome
+from tests.template import ABSENT
 
 FILE: dict[str, Any] = {"path": "src/price.py", "content": "def price(): ...\n", "task_id": "T-1"}
 

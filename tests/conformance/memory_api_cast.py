@@ -11,9 +11,6 @@ import pytest
 from mycel.contracts.memory_api import MemoryApi
 from mycel.errors import InvalidInput
 
-# Long enough to be an id, and of nothing.
-ABSENT = "019a0000-0000-7000-8000-000000000000"
-
 
 @dataclass(frozen=True, slots=True)
 class Cast:

@@ -4,12 +4,14 @@
         @pytest.fixture
         def cast(self, workspace): ...
 
-`cast` reaches the members of `memory_api_cast` in the workspace.
+`cast` reaches the members of `memory_api_cast` in the workspace; `tokens` has one of each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,11 +31,33 @@ from tests.conformance.memory_api_knowledge import ApiKnowledge
 from tests.conformance.memory_api_reading import ApiReading
 from tests.conformance.memory_api_tasks import ApiTasks
 from tests.conformance.memory_api_writing import ApiWriting
+from tests.template import copy_template, make_tables
 
 # An empty workspace on each store there is.
 STORES: dict[str, Callable[[Path, ManualClock], Workspace]] = {
     "sqlite": lambda data, clock: open_workspace(data, clock=clock, disk=Disk(synchronous="OFF")),
 }
+
+
+@contextmanager
+def open_organisation(store: str, data: Path, clock: ManualClock) -> Iterator[Workspace]:
+    """With the teams and the members of the cast, and no memory yet."""
+    with STORES[store](data, clock) as opened:
+        for team, parent in TEAMS.items():
+            opened.add_team(team, parent=parent)
+        for id, team, kind, role, trust in MEMBERS.values():
+            opened.add_member(id, team=team, kind=kind, role=role, trust=trust)
+        yield opened
+
+
+def make_organisation(data: Path, *, store: str) -> dict[str, str]:
+    """The tables of its teams are made; returns a token of each member."""
+    with open_organisation(store, data, ManualClock()) as opened:
+        make_tables(*(opened.as_member(MEMBERS[name][0]) for name in ("author", "outsider", "child_lead")))
+        return {name: opened.issue_token(member[0]) for name, member in MEMBERS.items()}
+
+
+TEMPLATES = {store: partial(make_organisation, store=store) for store in STORES}
 
 
 class MemoryApiConformance(
@@ -55,10 +79,14 @@ class MemoryApiConformance(
         return ManualClock()
 
     @pytest.fixture(params=STORES)
-    def workspace(self, request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
-        with STORES[request.param](tmp_path, clock) as opened:
-            for team, parent in TEAMS.items():
-                opened.add_team(team, parent=parent)
-            for id, team, kind, role, trust in MEMBERS.values():
-                opened.add_member(id, team=team, kind=kind, role=role, trust=trust)
+    def store(self, request: pytest.FixtureRequest) -> str:
+        return request.param
+
+    @pytest.fixture
+    def tokens(self, store: str, tmp_path: Path) -> dict[str, str]:
+        return copy_template(TEMPLATES[store], tmp_path)
+
+    @pytest.fixture
+    def workspace(self, store: str, tokens: dict[str, str], tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
+        with STORES[store](tmp_path, clock) as opened:
             yield opened

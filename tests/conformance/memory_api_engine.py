@@ -15,7 +15,8 @@ from mycel.domain.source import EventState
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
 from tests.conformance.memory_api_access import member_of
-from tests.conformance.memory_api_cast import ABSENT, Cast, check_refused, outcome
+from tests.conformance.memory_api_cast import Cast, check_refused, outcome
+from tests.template import ABSENT
 
 TALK = [
     {"role": "user", "content": "Which database do we take?"},

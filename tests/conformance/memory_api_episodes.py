@@ -10,7 +10,8 @@ import pytest
 from mycel.domain.episode import Action
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from tests.conformance.memory_api_access import member_of
-from tests.conformance.memory_api_cast import ABSENT, Cast, check_refused, outcome
+from tests.conformance.memory_api_cast import Cast, check_refused, outcome
+from tests.template import ABSENT
 
 WRONG: list[tuple[str, Callable[[Any], object]]] = [
     ("action", lambda api: api.episodes.log(action="done", approach="x")),

@@ -12,7 +12,8 @@ from mycel.domain.knowledge import ImportReport
 from mycel.errors import AccessDenied, Conflict, NotFound
 from mycel.testing.clock import ManualClock
 from tests.conformance.memory_api_access import member_of
-from tests.conformance.memory_api_cast import ABSENT, Cast, check_refused, outcome
+from tests.conformance.memory_api_cast import Cast, check_refused, outcome
+from tests.template import ABSENT
 
 PORT: dict[str, Any] = {"project": "web", "key": "port"}
 FOR_LEADS: dict[str, Any] = {"visibility": "role", "allowed_roles": ["lead", "orchestrator"]}

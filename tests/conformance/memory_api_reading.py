@@ -12,7 +12,8 @@ import pytest
 from mycel.domain.query import Folder
 from mycel.errors import AccessDenied, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
-from tests.conformance.memory_api_cast import ABSENT, Cast, outcome
+from tests.conformance.memory_api_cast import Cast, outcome
+from tests.template import ABSENT
 
 SOON_SECONDS = 3.0
 

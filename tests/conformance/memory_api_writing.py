@@ -10,7 +10,8 @@ import pytest
 
 from mycel.errors import Conflict, InvalidInput, NotFound
 from mycel.testing.clock import ManualClock
-from tests.conformance.memory_api_cast import ABSENT, Cast, check_refused, outcome
+from tests.conformance.memory_api_cast import Cast, check_refused, outcome
+from tests.template import ABSENT
 
 DEEP: dict[str, Any] = {}
 _level = DEEP

@@ -11,7 +11,7 @@ from mycel.client.changes import AsyncChangeIterator
 from mycel.client.remote import Remote
 from mycel.domain.change import Change
 from mycel.embedded.workspace import Workspace
-from tests.conformance.memory_api_cast import MEMBERS, Cast
+from tests.conformance.memory_api_cast import Cast
 from tests.conformance.memory_api_conformance import MemoryApiConformance
 from tests.serving import ADDRESS, LoopThread, in_process_async
 
@@ -58,11 +58,10 @@ async def _next(told: AsyncChangeIterator) -> Change | None:
 
 class TestAsyncMemoryApi(MemoryApiConformance):
     @pytest.fixture
-    def cast(self, workspace: Workspace) -> Iterator[Cast]:
+    def cast(self, workspace: Workspace, tokens: dict[str, str]) -> Iterator[Cast]:
         with in_process_async(workspace) as (sender, loop):
             clients = {
-                name: AsyncRemoteWorkspace(ADDRESS, token=workspace.issue_token(member[0]), sender=sender)
-                for name, member in MEMBERS.items()
+                name: AsyncRemoteWorkspace(ADDRESS, token=token, sender=sender) for name, token in tokens.items()
             }
             members: Any = {name: Waiting(client.me(), loop) for name, client in clients.items()}
             yield Cast(**members)

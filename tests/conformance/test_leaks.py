@@ -36,7 +36,8 @@ from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.embedder import WordEmbedder
 from mycel.testing.store_samples import a_source, an_event
-from tests.conformance.memory_api_cast import ABSENT, MEMBERS, TEAMS
+from tests.conformance.memory_api_cast import MEMBERS, TEAMS
+from tests.template import ABSENT
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 READERS = ("author", "teammate", "human", "outsider", "child_lead", "lead", "admin")

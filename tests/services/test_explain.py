@@ -13,8 +13,8 @@ from mycel.domain.memory import Memory
 from mycel.domain.recall import Recall, Step
 from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.retrieval.relevance import STRONG
-from tests.conformance.memory_api_cast import ABSENT
 from tests.squad import Squad, fill, ids, open_squad, wide_embedder
+from tests.template import ABSENT
 
 
 @pytest.fixture(params=["words", "words and meaning"])

@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
 from tests.asking import asking, bearer
-
-ABSENT = "019a0000-0000-7000-8000-000000000000"
+from tests.template import ABSENT
 
 
 @pytest.fixture

@@ -1,0 +1,43 @@
+"""Data directories that tests begin from, made once in a run and copied.
+
+To make the tables of a team is most of what a small test costs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import TypeVar
+
+from mycel.embedded.team_memory import TeamMemory
+from mycel.errors import NotFound
+
+# Of the form of an id, and of nothing.
+ABSENT = "019a0000-0000-7000-8000-000000000000"
+ResultT = TypeVar("ResultT")
+# Gone with the process.
+_FOLDER = TemporaryDirectory(prefix="mycel-template-")
+
+
+def copy_template(make: Callable[[Path], ResultT], data: Path) -> ResultT:
+    """A data directory as `make` leaves one; `make` is called once, and everybody is told what it returned."""
+    folder, result = _made(make)
+    shutil.copytree(folder, data, dirs_exist_ok=True)
+    return result
+
+
+@cache
+def _made(make: Callable[[Path], ResultT]) -> tuple[Path, ResultT]:
+    folder = Path(mkdtemp(dir=_FOLDER.name))
+    return folder, make(folder)
+
+
+def make_tables(*members: TeamMemory) -> None:
+    """Of their teams, and nothing in them: what is refused leaves no row, and no entry in the log."""
+    for member in members:
+        with contextlib.suppress(NotFound):
+            member.delete(ABSENT)
