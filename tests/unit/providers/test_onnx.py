@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tokenizers import Encoding
 
 from mycel.contracts.embedder import Background, Embedder
 from mycel.errors import Misconfigured, Unavailable
 from mycel.providers.embeddings.onnx import OnnxEmbedder
+from mycel.providers.embeddings.onnx_graph import OnnxGraph
 from tests.unit.providers.tiny_model import TABLE, WORDS, write_model
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -111,6 +113,19 @@ def test_many_threads_load_once_and_get_the_same(tmp_path: Path) -> None:
     assert wrong == []
 
 
+def test_two_texts_are_embedded_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = OnnxEmbedder(write_model(tmp_path, pooling="mean"), threads=2)
+    expected = embedder.embed_documents(["cat", "dog"])
+    run, both = OnnxGraph.run, threading.Barrier(2, timeout=10)
+
+    def meet(self: OnnxGraph, encoding: Encoding) -> NDArray[np.float32]:
+        both.wait()
+        return run(self, encoding)
+
+    monkeypatch.setattr(OnnxGraph, "run", meet)
+    assert np.array_equal(embedder.embed_documents(["cat", "dog"]), expected)
+
+
 def test_works_again_after_closing(tmp_path: Path) -> None:
     embedder = OnnxEmbedder(write_model(tmp_path))
     first = embedder.embed_query("cat")
@@ -188,10 +203,12 @@ def test_a_model_that_does_not_fit_is_refused(tmp_path: Path, model: dict[str, A
 
 def test_a_run_that_fails_is_unavailable(tmp_path: Path) -> None:
     """The table lacks the last words, so looking one up is out of its bounds."""
-    embedder = OnnxEmbedder(write_model(tmp_path, table=TABLE[:6]))
+    embedder = OnnxEmbedder(write_model(tmp_path, table=TABLE[:6]), threads=2)
     assert embedder.embed_query("cat").shape == (1, 4)
     with pytest.raises(Unavailable, match="could not be run"):
         embedder.embed_query("bird")
+    with pytest.raises(Unavailable, match="could not be run"):
+        embedder.embed_documents(["cat"] * 20 + ["bird"] + ["cat"] * 20)
 
 
 @pytest.mark.parametrize(("value", "problem"), [(np.nan, "not finite"), (0.0, "zeros")])

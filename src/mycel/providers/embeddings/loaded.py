@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 
-# The folder, what its card says, the threads it runs on, and which files exactly these are.
-_Key = tuple[Path, Card, int, tuple[int, ...]]
+# The folder, what its card says, and which files exactly these are.
+_Key = tuple[Path, Card, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -44,22 +44,22 @@ class _Shelf:
 _shelves: dict[int, _Shelf] = {}
 
 
-def load_model(folder: Path, *, card: Card, threads: int) -> LoadedModel:
+def load_model(folder: Path, *, card: Card) -> LoadedModel:
     """The model that somebody has in use already, if there is one. Keep the answer: nothing else does."""
     shelf = _shelves.setdefault(os.getpid(), _Shelf())
     with shelf.lock:
-        key = (folder.resolve(), card, threads, _identity(folder))
+        key = (folder.resolve(), card, _identity(folder))
         known = shelf.models.get(key)
         if known is None:
-            known = shelf.models[key] = _load(folder, card=card, threads=threads)
+            known = shelf.models[key] = _load(folder, card=card)
         return known
 
 
-def _load(folder: Path, *, card: Card, threads: int) -> LoadedModel:
+def _load(folder: Path, *, card: Card) -> LoadedModel:
     from mycel.providers.embeddings.onnx_graph import OnnxGraph
 
     tokenizer = _load_tokenizer(folder / TOKENIZER_FILE, max_tokens=card.max_tokens)
-    return LoadedModel(tokenizer, OnnxGraph(folder / MODEL_FILE, card=card, threads=threads))
+    return LoadedModel(tokenizer, OnnxGraph(folder / MODEL_FILE, card=card))
 
 
 def _identity(folder: Path) -> tuple[int, ...]:

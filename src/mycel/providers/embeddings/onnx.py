@@ -12,20 +12,25 @@ from mycel.errors import Misconfigured
 from mycel.providers.embeddings.card import FILE_NAME, USUAL_BACKGROUND, Card, read_card
 from mycel.providers.embeddings.checks import unit_rows
 from mycel.providers.embeddings.loaded import MODEL_FILE, TOKENIZER_FILE, LoadedModel, load_model
+from mycel.providers.embeddings.parallel import run_parallel, usable_threads
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vectors
 
 MODEL_FILES = (FILE_NAME, MODEL_FILE, TOKENIZER_FILE)
-BATCH_SIZE = 32
+# Together they keep every thread busy but for the last text of each.
+BATCH_SIZE = 64
 
 
 class OnnxEmbedder:
-    """Making one reads the card; model and tokenizer are loaded by the first use, and shared by all of one folder."""
+    """Making one reads the card; model and tokenizer are loaded by the first use, and shared by all of one folder.
 
-    def __init__(self, folder: Path, *, threads: int = 1) -> None:
+    `threads` is how many texts are embedded at once, at most; as many as there are cores unless it is given.
+    """
+
+    def __init__(self, folder: Path, *, threads: int | None = None) -> None:
         self._folder = folder
-        self._threads = threads
+        self._threads = usable_threads() if threads is None else threads
         self._card = _read_folder(folder)
         self._lock = threading.Lock()
         self._loaded: LoadedModel | None = None
@@ -71,17 +76,20 @@ class OnnxEmbedder:
 
         model = self._load()
         rows = np.empty((len(texts), self._card.dimensions), dtype=np.float32)
+
+        def embed(place: int) -> None:
+            rows[place] = model.graph.run(model.tokenizer.encode(texts[place]))
+
         # One by one: a quantised model rounds a text by what runs beside it, so only alone has it always the same
         # vector, and together is no faster on one core. `encode_batch` would take every core, and some versions of it
         # warn on stderr when the process forks later.
-        for place, text in enumerate(texts):
-            rows[place] = model.graph.run(model.tokenizer.encode(text))
+        run_parallel(embed, len(texts), threads=self._threads)
         return unit_rows(rows, source=str(self._folder / MODEL_FILE))
 
     def _load(self) -> LoadedModel:
         with self._lock:
             if self._loaded is None:
-                self._loaded = load_model(self._folder, card=self._card, threads=self._threads)
+                self._loaded = load_model(self._folder, card=self._card)
             return self._loaded
 
 
