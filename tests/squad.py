@@ -22,6 +22,7 @@ from mycel.settings import Settings
 from mycel.stores.sqlite.database import Disk
 from mycel.testing.clock import ManualClock
 from mycel.testing.embedder import WordEmbedder
+from tests.template import copy_template, make_tables
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vectors
@@ -82,6 +83,8 @@ def open_squad(
     settings: Settings | None = None,
 ) -> Squad:
     """Made on the first opening, as it was on the next."""
+    if not (data / "workspace.sqlite").exists():
+        copy_template(make_squad, data)
     time = clock or ManualClock()
     workspace = open_workspace(
         data,
@@ -90,12 +93,18 @@ def open_squad(
         settings=settings or Settings(data=data, embedder="none"),
         embedder=embedder,
     )
-    if not any(team.name == TEAM for team in workspace.teams()):
+    return Squad(workspace, time, data)
+
+
+def make_squad(data: Path) -> None:
+    """With the tables of both teams, and nothing in them."""
+    settings = Settings(data=data, embedder="none")
+    with open_workspace(clock=ManualClock(), disk=Disk(synchronous="OFF"), settings=settings) as workspace:
         workspace.add_team(TEAM)
         workspace.add_team(CHILD, parent=TEAM)
         for id, (role, kind, team) in MEMBERS.items():
             workspace.add_member(id, team=team, role=role, kind=kind)
-    return Squad(workspace, time, data)
+        make_tables(workspace.as_member("swe-1"), workspace.as_member("child-lead"))
 
 
 def wide_embedder(*synonyms: list[str], name: str = "words") -> WordEmbedder:

@@ -13,8 +13,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import TypeVar
 
+from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import NotFound
+from mycel.stores.sqlite.database import Disk
+from mycel.testing.clock import ManualClock
 
 # Of the form of an id, and of nothing.
 ABSENT = "019a0000-0000-7000-8000-000000000000"
@@ -41,3 +44,9 @@ def make_tables(*members: TeamMemory) -> None:
     for member in members:
         with contextlib.suppress(NotFound):
             member.delete(ABSENT)
+
+
+def make_workspace(data: Path) -> None:
+    """With the team and the person that every workspace has."""
+    with open_workspace(data, clock=ManualClock(), disk=Disk(synchronous="OFF")) as workspace:
+        make_tables(workspace.as_member("operator"))

@@ -8,6 +8,7 @@ import pytest
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
 from mycel.testing.clock import ManualClock
+from tests.template import copy_template, make_workspace
 
 
 @pytest.fixture
@@ -17,5 +18,6 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def workspace(tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
+    copy_template(make_workspace, tmp_path / "data")
     with open_workspace(tmp_path / "data", clock=clock) as workspace:
         yield workspace

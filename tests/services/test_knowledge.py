@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mycel.app import open_workspace
 from mycel.domain import fields
 from mycel.domain.knowledge import Outcome
 from mycel.domain.memory import Status
@@ -116,10 +117,11 @@ def test_an_import_is_stored_whole_or_not_at_all(squad: Squad) -> None:
     assert (len(squad.author.list(status="any")), len(squad.author.sources.list())) == (0, 0)
 
 
-def test_a_dry_run_makes_no_store(squad: Squad) -> None:
-    report = squad.author.knowledge.import_markdown(NOTES, name="a.md", dry_run=True)
+def test_a_dry_run_makes_no_store(tmp_path: Path) -> None:
+    with open_workspace(tmp_path) as workspace:
+        report = workspace.as_member("operator").knowledge.import_markdown(NOTES, name="a.md", dry_run=True)
     assert report.count(Outcome.CREATED) == 2
-    assert not (squad.data / "teams" / "squad" / "memory.sqlite").exists()
+    assert not (tmp_path / "teams").exists()
 
 
 def test_an_import_lasts(squad: Squad) -> None:

@@ -22,6 +22,13 @@ SETTLED_SECONDS = 0.6
 
 
 @pytest.fixture
+def workspace(tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
+    """In which nobody has written anything: it has no team's file yet."""
+    with open_workspace(tmp_path / "data", clock=clock) as workspace:
+        yield workspace
+
+
+@pytest.fixture
 def organisation(workspace: Workspace, tmp_path: Path, clock: ManualClock) -> Iterator[Organisation]:
     """Through a second client of the workspace's own database, to call the use cases as somebody else."""
     with closing(SqliteDirectory(tmp_path / "data" / "workspace.sqlite", clock=clock, disk=Disk())) as directory:

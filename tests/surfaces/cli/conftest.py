@@ -1,7 +1,6 @@
 """The command line in this process, on a real data directory of its own: on the files, and through a service."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from mycel.client.workspace import RemoteWorkspace
 from mycel.surfaces.cli.invocation import Invocation
 from mycel.surfaces.cli.main import build
 from tests.serving import ADDRESS, in_process
+from tests.template import copy_template, make_workspace
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -54,18 +54,17 @@ def workspace_behind_a_service(call: Invocation) -> Iterator[RemoteWorkspace]:
         yield RemoteWorkspace(ADDRESS, token=opened.issue_token("operator"), sender=sender)
 
 
-@pytest.fixture(scope="session")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory in which something was done, and nothing is left of it."""
-    data = tmp_path_factory.mktemp("begun") / "data"
-    package.open(data).close()
-    return data
+@pytest.fixture
+def unwritten(untouched: CommandLine) -> CommandLine:
+    """Where commands have run before, but nothing was ever written."""
+    package.open(untouched.data).close()
+    return untouched
 
 
 @pytest.fixture
-def mycel(untouched: CommandLine, begun: Path) -> CommandLine:
-    """Where commands have run before."""
-    shutil.copytree(begun, untouched.data)
+def mycel(untouched: CommandLine) -> CommandLine:
+    """Where something was written before, and nothing is left of it."""
+    copy_template(make_workspace, untouched.data)
     return untouched
 
 

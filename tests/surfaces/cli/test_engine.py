@@ -43,8 +43,11 @@ def test_working_once_tells_of_what_failed(mycel, monkeypatch: pytest.MonkeyPatc
     assert mycel.json("work", "--once")["failed"] == 1
 
 
+def test_where_nothing_was_written_there_is_nothing_to_maintain(unwritten) -> None:
+    assert unwritten.ok("maintain") == "0 pieces of work done\n"
+
+
 def test_maintaining_archives_what_has_expired(mycel) -> None:
-    assert mycel.ok("maintain") == "0 pieces of work done\n"
     id = mycel.save("soon gone", "--ttl", "1s")
     time.sleep(1.1)
     assert mycel.json("maintain")["done"] == 1
