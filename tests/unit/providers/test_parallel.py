@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import threading
 import time
 
@@ -37,6 +39,25 @@ def test_a_helper_without_a_core_to_itself_leaves(monkeypatch: pytest.MonkeyPatc
     assert len(workers) == 12
     others = [worker for worker in workers if worker != threading.get_ident()]
     assert len(others) <= 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be kept on one core there")
+def test_where_another_thread_needs_the_core_it_gets_nearly_all_of_it() -> None:
+    """Threads inherit the only core of the one that starts them, so caller and helper are in each other's way."""
+    workers: list[int] = []
+
+    def work(_: int) -> None:
+        workers.append(threading.get_ident())
+        hashlib.pbkdf2_hmac("sha256", b"text", b"salt", 10_000)
+
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        run_parallel(work, 100, threads=2)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    others = [worker for worker in workers if worker != threading.get_ident()]
+    assert len(others) <= 25
 
 
 def test_a_helper_with_a_core_to_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
