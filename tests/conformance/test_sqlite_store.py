@@ -38,11 +38,20 @@ from mycel.testing.store_samples import (
     quoting,
     reader,
 )
+from tests.template import copy_template
+
+
+def make_store(folder: Path) -> None:
+    """With its tables, and nothing in them."""
+    path = folder / "memory.sqlite"
+    with closing(SqliteStore(path, root=folder, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
+        store.transact(lambda transaction: None)
 
 
 class TestSqliteStore(StoreConformance):
     @pytest.fixture
     def store(self, tmp_path: Path, clock: ManualClock) -> Iterator[Store]:
+        copy_template(make_store, tmp_path)
         with closing(
             SqliteStore(tmp_path / "memory.sqlite", root=tmp_path, team=TEAM, clock=clock, disk=Disk())
         ) as store:

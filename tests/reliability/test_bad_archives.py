@@ -14,13 +14,13 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput, NotFound
 from mycel.services import archive_files
 from mycel.stores.sqlite.database import Disk
+from tests.template import copy_template, make_tables
 
 Lines = list[dict[str, Any]]
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    with open_workspace(tmp_path / "data", disk=Disk(synchronous="OFF")) as opened:
+def make_teams(data: Path) -> None:
+    with open_workspace(data, disk=Disk(synchronous="OFF")) as opened:
         for team in ("old", "new"):
             opened.add_team(team)
         opened.add_member("swe-1", team="old")
@@ -31,6 +31,13 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         member.link(first.id, second.id, "supports")
         member.episodes.log(task_id="T-1", action="failed", approach="look at the lake", outcome="no heron")
         member.capture_session("user: We decided to count herons at the lake.", session_id="s-1")
+        make_tables(opened.as_operator("new"))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    copy_template(make_teams, tmp_path / "data")
+    with open_workspace(tmp_path / "data", disk=Disk(synchronous="OFF")) as opened:
         yield opened
 
 

@@ -16,14 +16,20 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import NotFound, Unavailable
 from mycel.services import archive
 from mycel.stores.sqlite.database import Disk
+from tests.template import copy_template, make_tables
+
+
+def make_organisation(folder: Path) -> None:
+    with open_workspace(folder, disk=Disk(synchronous="OFF")) as workspace:
+        workspace.add_team("squad")
+        for id in ("swe-1", "swe-2"):
+            workspace.add_member(id, team="squad")
+        make_tables(workspace.as_member("swe-1"))
 
 
 def opened(folder: Path) -> Workspace:
-    workspace = open_workspace(folder, disk=Disk(synchronous="OFF"))
-    workspace.add_team("squad")
-    for id in ("swe-1", "swe-2"):
-        workspace.add_member(id, team="squad")
-    return workspace
+    copy_template(make_organisation, folder)
+    return open_workspace(folder, disk=Disk(synchronous="OFF"))
 
 
 @pytest.fixture
