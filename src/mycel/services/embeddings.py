@@ -14,7 +14,7 @@ from mycel.contracts.store import Store, Stores
 from mycel.domain.embedding import Embedded, EmbeddingProgress, Passage, Unembedded
 from mycel.domain.ids import TeamName
 from mycel.errors import Misconfigured, MycelError, Unavailable
-from mycel.retrieval.passages import PASSAGE_TOKENS, divide
+from mycel.retrieval.passages import PASSAGE_TOKENS, RESERVED_TOKENS, divide
 from mycel.services.attempts import Attempts
 
 if TYPE_CHECKING:
@@ -172,8 +172,7 @@ def _embedded(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embed
     """Passages of all memories go to the model together, in batches of its own size."""
     from mycel.index.vectors import checked, quantised
 
-    size = min(embedder.max_tokens, PASSAGE_TOKENS)
-    spans = [divide(item.text, embedder.token_ends(item.text), tokens=size) for item in items]
+    spans = [_passages(embedder, item.text) for item in items]
     texts = [item.text[start:end] for item, ranges in zip(items, spans, strict=True) for start, end in ranges]
     vectors: list[bytes] = []
     for first in range(0, len(texts), embedder.batch_size):
@@ -183,6 +182,14 @@ def _embedded(embedder: Embedder, items: Sequence[Unembedded]) -> Iterator[Embed
     for item, ranges in zip(items, spans, strict=True):
         passages = tuple(Passage(start, end, next(following)) for start, end in ranges)
         yield Embedded(item.number, item.version, item.text_hash, passages)
+
+
+def _passages(embedder: Embedder, text: str) -> list[tuple[int, int]]:
+    size = min(embedder.max_tokens, PASSAGE_TOKENS)
+    # No token of such a text is shorter than a character, so it is one passage and its tokens need not be looked at.
+    if text.isascii() and len(text) <= size - RESERVED_TOKENS:
+        return [(0, len(text))]
+    return divide(text, embedder.token_ends(text), tokens=size)
 
 
 def _load(embedder: Embedder) -> None:

@@ -6,6 +6,7 @@ import gc
 import hashlib
 import json
 import os
+import string
 import subprocess
 import sys
 import threading
@@ -60,6 +61,12 @@ def test_a_text_has_the_same_vector_alone_and_among_others() -> None:
     together = embedder.embed_documents(texts)
     for place, text in enumerate(texts):
         assert np.array_equal(embedder.embed_documents([text])[0], together[place])
+
+
+@pytest.mark.parametrize("text", ["a" * 240, "!" * 240, "x1-" * 80, "\x00\t\n " * 60, string.printable * 2])
+def test_no_token_of_plain_text_is_shorter_than_a_character(text: str) -> None:
+    """Short notes are taken for one passage by their characters alone."""
+    assert len(OnnxEmbedder(shipped.FOLDER).token_ends(text)) <= len(text)
 
 
 def test_the_model_stays_small() -> None:
