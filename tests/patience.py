@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
 PATIENCE_SECONDS = 20.0
+ResultT = TypeVar("ResultT")
 
 
-def ends(call: Callable[[], object]) -> None:
+def ends(call: Callable[[], ResultT]) -> ResultT:
     """Within the patience of somebody who waits for it; the thread of one that never does is left behind."""
     failures: list[BaseException] = []
+    results: list[ResultT] = []
 
     def run() -> None:
         try:
-            call()
+            results.append(call())
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             failures.append(error)
 
@@ -24,3 +27,4 @@ def ends(call: Callable[[], object]) -> None:
     assert not thread.is_alive(), "it never returns"
     if failures:
         raise failures[0]
+    return results[0]

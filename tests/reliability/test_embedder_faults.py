@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from mycel.providers import endpoint
 from mycel.providers.breaker import Breaker
 from mycel.providers.embeddings.openai import OpenAIEmbedder
 from mycel.testing.embedder import WordEmbedder
+from tests.patience import PATIENCE_SECONDS, ends
 from tests.reliability import embedding_server as scripts
 from tests.reliability.embedding_server import EmbeddingServer, Exchange, Script, packed, saying
 from tests.squad import company, embedded, fill, finds_by_meaning, ids, open_squad, stored_vectors, wait_until
@@ -177,9 +177,7 @@ def test_a_search_answers_by_words_in_time_whatever_the_endpoint_does(
         server.script = script
         company(squad)
         memory = squad.author.save("downtime at night", path="/night")
-        started = time.monotonic()
-        recall = squad.teammate.search("night")
-        assert time.monotonic() - started < 3.0
+        recall = ends(lambda: squad.teammate.search("night"))
         assert recall.degraded == ("meaning",)
         assert ids(recall) == [memory.id]
         assert stored_vectors(squad) == []
@@ -205,13 +203,12 @@ def test_a_search_waits_for_a_hanging_endpoint_no_longer_than_a_question_may_tak
     tmp_path: Path, server: EmbeddingServer
 ) -> None:
     """Documents in the backlog may take longer, but then somebody is waiting for the answer."""
-    squad = open_squad(tmp_path, embedder=client_of(server.url, documents_seconds=2.5))
+    squad = open_squad(tmp_path, embedder=client_of(server.url, documents_seconds=10 * PATIENCE_SECONDS))
     with squad.workspace:
         server.script = scripts.hanging
         memory = squad.author.save("downtime at night")
-        started = time.monotonic()
-        assert ids(squad.teammate.search("night")) == [memory.id]
-        assert time.monotonic() - started < 2.0
+        assert ids(ends(lambda: squad.teammate.search("night"))) == [memory.id]
+        server.released.set()
 
 
 def test_a_backlog_drains_once_the_endpoint_is_sound(tmp_path: Path, server: EmbeddingServer) -> None:

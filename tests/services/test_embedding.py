@@ -13,8 +13,8 @@ import pytest
 from mycel.errors import Unavailable
 from mycel.services.embeddings import LITTLE
 from mycel.testing.embedder import WordEmbedder
+from tests.patience import ends
 from tests.squad import (
-    PATIENCE,
     HeldEmbedder,
     Squad,
     company,
@@ -88,9 +88,7 @@ def test_a_save_neither_waits_for_a_hanging_embedder_nor_fails_with_it(tmp_path:
             # The worker now hangs in the embedder.
             squad.author.search("worker1")
             wait_until(lambda: any(thread.name == "mycel-embedding" for thread in threading.enumerate()))
-            started = time.monotonic()
-            saved = [squad.author.save(f"heron{number}") for number in range(50)]
-            assert time.monotonic() - started < PATIENCE / 2
+            saved = ends(lambda: [squad.author.save(f"heron{number}") for number in range(50)])
             assert len({memory.id for memory in saved}) == 50
             embedder.failing = Unavailable("down")
             assert squad.author.save("while it fails").version == 1
@@ -373,8 +371,8 @@ def test_the_worker_outlives_an_index_file_that_cannot_be_written(
         for round in range(1, 4):
             fill(squad, count=20)
             squad.author.search("worker1")
-            wait_until(lambda: len(embedded(squad)) == 20 * round, seconds=3)  # noqa: B023 - waited for at once
-            wait_until(lambda: squad.author.search("worker1").degraded == (), seconds=3)
+            wait_until(lambda: len(embedded(squad)) == 20 * round)  # noqa: B023 - waited for at once
+            wait_until(lambda: squad.author.search("worker1").degraded == ())
         in_the_way.rmdir()
         in_the_way.parent.rmdir()
     assert died == []
@@ -383,15 +381,13 @@ def test_the_worker_outlives_an_index_file_that_cannot_be_written(
 def test_closing_does_not_wait_for_the_whole_backlog(tmp_path: Path) -> None:
     class Slow(WordEmbedder):
         def embed_documents(self, texts: Sequence[str]) -> Vectors:
-            time.sleep(0.05)
+            time.sleep(0.2)
             return super().embed_documents(texts)
 
     squad = open_squad(tmp_path, embedder=Slow())
     fill(squad, count=1000)
     squad.author.search("worker1")
-    started = time.monotonic()
     squad.workspace.close()
-    assert time.monotonic() - started < 1.0
     assert 0 <= len(embedded(squad)) < 1000
 
 

@@ -26,7 +26,7 @@ from tests.service_process import Service, connected, eventually, is_alive, serv
 from tests.surfaces.hooks.hooking import COMMAND, PATIENT, environment, log_of, queued, recorded, run_hook, said
 
 # Far more than the time of a hook, far less than that of a server that never answers.
-NOT_LONG = 8.0
+NOT_LONG = 20.0
 
 
 @pytest.fixture

