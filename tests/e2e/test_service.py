@@ -10,18 +10,22 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from typer.testing import CliRunner
 
 import mycel
 from mycel.client.daemon import find_daemon
 from mycel.errors import AccessDenied
+from mycel.surfaces.cli.main import build
 from mycel.wire.daemon_file import read_daemon_file, read_operator_token
 from tests.reliability.inspection import team_file
 from tests.service_process import Service, connected, environment, eventually, is_alive, service
+from tests.template import copy_template
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 
@@ -38,27 +42,30 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """For tests that leave it as it is."""
+    with service(tmp_path_factory.mktemp("running") / "data") as found:
+        yield found
+
+
 def serve_again(data: Path, *args: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mycel.surfaces.cli.main", "--data", str(data), "serve", "--port", "0", *args]
     return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_a_second_service_is_refused_and_told_where_the_first_one_is(data: Path) -> None:
-    with service(data) as first:
-        began = time.monotonic()
-        again = serve_again(data)
-        assert time.monotonic() - began < 10
-        assert (again.returncode, again.stdout) == (5, "")
-        assert again.stderr == (
-            f"mycel: a service of {data} runs already: {first.url}, process {first.process.pid}; "
-            "use it, or stop it first\n"
-        )
-        error = json.loads(serve_again(data, "--json").stderr)["error"]
-        assert error["code"] == "conflict"
-        assert first.url in error["message"]
-        # The refused one has taken nothing away.
-        assert find_daemon(data) is not None
-        assert first.stop() == 0
+def test_a_second_service_is_refused_and_told_where_the_first_one_is(running: Service) -> None:
+    again = serve_again(running.data)
+    assert (again.returncode, again.stdout) == (5, "")
+    assert again.stderr == (
+        f"mycel: a service of {running.data} runs already: {running.url}, process {running.process.pid}; "
+        "use it, or stop it first\n"
+    )
+    error = json.loads(serve_again(running.data, "--json").stderr)["error"]
+    assert error["code"] == "conflict"
+    assert running.url in error["message"]
+    # The refused one has taken nothing away.
+    assert find_daemon(running.data) is not None
 
 
 def test_clients_on_this_machine_find_it_until_it_stops(data: Path) -> None:
@@ -93,9 +100,9 @@ def test_what_a_killed_one_left_behind_does_no_harm(data: Path) -> None:
         assert find_daemon(data) is not None
 
 
-def test_its_files_are_for_their_owner_alone(data: Path) -> None:
-    with service(data):
-        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir() if path.is_file()}
+def test_its_files_are_for_their_owner_alone(running: Service) -> None:
+    data = running.data
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir() if path.is_file()}
     assert {"service.lock", "daemon.json", "operator.token"} <= set(modes)
     assert set(modes.values()) == {0o600}
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
@@ -140,13 +147,17 @@ def test_a_token_of_somebody_else_in_its_place_is_replaced(data: Path) -> None:
     assert token not in {None, foreign}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_stop_in_the_middle_of_work_leaves_whole_files_and_no_process(data: Path, number: signal.Signals) -> None:
+def make_work(data: Path) -> None:
+    """Of which nothing is done yet, in two teams."""
     with mycel.open(data) as workspace:
         workspace.add_team("engineering")
         for team in ("executive", "engineering"):
-            for place in range(3):
-                workspace.as_operator(team).capture_session(TALK, session_id=f"s-{place}")
+            workspace.as_operator(team).capture_session(TALK, session_id="s-1")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_stop_in_the_middle_of_work_leaves_whole_files_and_no_process(data: Path, number: signal.Signals) -> None:
+    copy_template(make_work, data)
     with service(data) as running:
         eventually(running.children)
         children = running.children()
@@ -165,8 +176,7 @@ def test_a_stop_in_the_middle_of_work_leaves_whole_files_and_no_process(data: Pa
 
 
 def test_a_kill_leaves_no_child_either(data: Path) -> None:
-    with mycel.open(data) as workspace:
-        workspace.as_operator().capture_session(TALK, session_id="s-1")
+    copy_template(make_work, data)
     with service(data) as running:
         eventually(running.children)
         children = running.children()
@@ -176,22 +186,23 @@ def test_a_kill_leaves_no_child_either(data: Path) -> None:
 
 
 def test_one_that_is_used_by_nobody_stops_by_itself(data: Path) -> None:
-    with service(data, "--stop-when-idle", "1s") as running:
-        for _ in range(4):
-            time.sleep(0.4)
+    with service(data, "--stop-when-idle", "2s") as running:
+        for _ in range(3):
+            time.sleep(0.8)
+            used = time.monotonic()
             assert httpx2.get(f"{running.url}/health").status_code == 200
-        began = time.monotonic()
         assert running.wait() == 0
-        assert 0.5 < time.monotonic() - began < 10
+        assert time.monotonic() - used > 1.5
         assert running.events()[1]["message"] == "the service stops: nobody uses it"
     assert not (data / "daemon.json").exists()
 
 
 @pytest.mark.parametrize("span", ["0s", "soon", "-1m"])
 def test_a_span_that_is_none_is_refused(data: Path, span: str) -> None:
-    again = serve_again(data, f"--stop-when-idle={span}")
-    assert again.returncode == 2
-    assert again.stderr.startswith("mycel: stop-when-idle: must be a time span")
+    line = ["--data", str(data), "serve", "--port", "0", f"--stop-when-idle={span}"]
+    refused = CliRunner().invoke(build(line), line)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("mycel: stop-when-idle: must be a time span")
 
 
 def test_the_log_is_one_object_per_line_at_the_level_that_is_set(data: Path) -> None:
@@ -290,9 +301,7 @@ def test_requests_under_way_are_answered_and_streams_end_when_it_stops(data: Pat
     answers: list[Any] = []
     with service(data, command=(sys.executable, "-c", PROGRAM)) as running:
         threads = [ask(running, "/slow?seconds=1.2", answers), ask(running, "/stream?seconds=60", answers)]
-        began = time.monotonic()
         assert running.stop() == 0
-        assert time.monotonic() - began < 5
         for thread in threads:
             thread.join()
         with pytest.raises(httpx2.ConnectError):
@@ -306,7 +315,7 @@ def test_what_takes_longer_than_the_grace_time_is_cut(data: Path) -> None:
         thread = ask(running, "/slow?seconds=60", answers)
         began = time.monotonic()
         assert running.stop() == 0
-        assert 1.5 < time.monotonic() - began < 10
+        assert time.monotonic() - began > 1.5
         thread.join()
     assert answers != ["done"]
 
@@ -317,17 +326,15 @@ def test_a_socket_does_not_keep_it_from_stopping(data: Path) -> None:
 
     with service(data, command=(sys.executable, "-c", PROGRAM)) as running:
         with connect(running.url.replace("http", "ws") + "/ws") as websocket:
-            began = time.monotonic()
             running.process.send_signal(signal.SIGTERM)
             with pytest.raises(ConnectionClosed):
                 websocket.recv(timeout=20)
         assert running.wait() == 0
-        assert time.monotonic() - began < 5
 
 
 def test_an_open_stream_is_a_use(data: Path) -> None:
     answers: list[Any] = []
-    with service(data, "0.8", command=(sys.executable, "-c", PROGRAM)) as running:
+    with service(data, "1.5", command=(sys.executable, "-c", PROGRAM)) as running:
         thread = ask(running, "/stream?seconds=2.5", answers)
         thread.join()
         assert answers == ["first\nlast\n"]

@@ -27,8 +27,8 @@ MEGABYTE = 1 << 20
 PROSE = "We decided to use port 8080, because it is free.\nThe <b> tag & the token come later \u2014 it's fine!\n"
 SHAPES = ("text", "messages", "lines")
 MOST_PROBE_SECONDS = 0.2
-# Of processor time, for material of this size.
-MOST_HELD_SECONDS, HELD_BYTES = 0.15, 16 * MEGABYTE
+# Of processor time, for each megabyte of material.
+MOST_HELD_SECONDS = 0.01
 
 
 @pytest.mark.proof
@@ -40,22 +40,23 @@ def test_a_probe_is_answered_while_seven_large_captures_are_read(tmp_path: Path)
 
 @pytest.mark.timeout(300)
 def test_a_probe_is_answered_while_captures_are_read(tmp_path: Path) -> None:
-    idle, busy = _longest_probes(tmp_path, [8, 4, 4, 4])
+    idle, busy = _longest_probes(tmp_path, [4, 2, 2])
     assert busy <= max(1.0, 10 * idle)
 
 
 @pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="another thread's processor time is not told")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_no_step_of_a_large_capture_holds_the_interpreter(shape: str) -> None:
-    body = _body(HELD_BYTES, shape, 1)
+@pytest.mark.parametrize("megabytes", [5, pytest.param(16, marks=pytest.mark.proof)])
+def test_no_step_of_a_large_capture_holds_the_interpreter(shape: str, megabytes: int) -> None:
+    body = _body(megabytes * MEGABYTE, shape, 1)
 
     def work() -> None:
         transcript = read_transcript(read_object(body)["messages"])
         screened = screen_transcript(transcript, DEFAULT_POLICY, field="messages")
         json_line({"work": "extract", "transcript": transcript_values(screened)})
 
-    assert _lets_others_go_on(work)
+    assert _lets_others_go_on(work, most=megabytes * MOST_HELD_SECONDS)
 
 
 @pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="another thread's processor time is not told")
@@ -84,7 +85,7 @@ def test_large_requests_take_turns() -> None:
     assert most == 1
 
 
-def _lets_others_go_on(work: Callable[[], object], *, most: float = MOST_HELD_SECONDS) -> bool:
+def _lets_others_go_on(work: Callable[[], object], *, most: float) -> bool:
     """On a busy machine the thread that looks may itself come late, but not each time."""
     return any(_longest_hold(work) < most for _ in range(5))
 

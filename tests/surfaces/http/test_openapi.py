@@ -212,7 +212,12 @@ def test_the_service_does_as_described_for_the_operator(schema: Any, service: Se
     prove(schema, service, route, token=service.tokens["operator"], examples=FEW)
 
 
-@pytest.mark.parametrize("route", OPERATION_ROUTES, ids=" ".join)
+@pytest.mark.parametrize(
+    "route",
+    # The operator's calls have been through all of them.
+    [pytest.param(one, marks=[pytest.mark.proof] * (place % 3 > 0)) for place, one in enumerate(OPERATION_ROUTES)],
+    ids=" ".join,
+)
 def test_the_service_does_as_described_for_a_member(schema: Any, service: Service, route: tuple[str, str]) -> None:
     """What is wrong is so for everybody; who may do what differs."""
     prove(schema, service, route, token=service.tokens["swe-1"], examples=FEWER, forbidden=False)
