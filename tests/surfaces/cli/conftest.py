@@ -3,15 +3,18 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner, Result
 
 import mycel as package
 from mycel.client.workspace import RemoteWorkspace
 from mycel.surfaces.cli.invocation import Invocation
+from mycel.surfaces.cli.main import _command_of as command_of
 from mycel.surfaces.cli.main import build
 from tests.serving import ADDRESS, in_process
 from tests.template import copy_template, make_workspace
@@ -23,6 +26,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("way", ["files"] if "on_files" in metafunc.fixturenames else ["files", "service"])
 
 
+@cache
+def built(command: str | None) -> typer.Typer:
+    return build([command] if command else [])
+
+
+@pytest.fixture(autouse=True, scope="session")
+def commands_made_once() -> Iterator[None]:
+    """To make the parsers of a module's commands costs more than most commands do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        yield
+
+
 class CommandLine:
     """Runs `mycel` with a data directory; `ok` also insists on success."""
 
@@ -31,7 +47,7 @@ class CommandLine:
 
     def run(self, *args: str, input: str | bytes | None = None) -> Result:
         line = ["--data", str(self.data), *args]
-        result = CliRunner().invoke(build(line), line, input=input)
+        result = CliRunner().invoke(built(command_of(line)), line, input=input)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result
 
