@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from mycel.contracts.embedder import Embedder
 from mycel.contracts.store import Store, Stores
@@ -45,6 +46,8 @@ class Embedding:
         self._stores = stores
         self._embedder = embedder
         self._questions: OrderedDict[str, Vector] = OrderedDict()
+        # Of open stores, the last entry of the log up to which everything has vectors.
+        self._complete: WeakKeyDictionary[Store, int] = WeakKeyDictionary()
         self._worker = _Worker(self._work_off)
 
     @property
@@ -67,10 +70,14 @@ class Embedding:
 
     def catch_up(self, store: Store) -> bool:
         """Whether everything has vectors now. What is missing is made beside; little of it is waited for."""
+        sequence = store.log.last_sequence()
+        if self._complete.get(store) == sequence:
+            return True
         embedder = self._required()
         # Most changes touch no text, so more of them are looked at than memories are waited for.
         backlog = store.embeddings.backlog(embedder.model, limit=BATCH)
         if not backlog.items and not backlog.left:
+            self._complete[store] = sequence
             return True
         self._worker.wake(store.team)
         much = backlog.left or len(backlog.items) > LITTLE
