@@ -8,7 +8,8 @@ from typing import Any, Unpack
 
 from mycel.client import remote
 from mycel.client.changes import AsyncChangeIterator
-from mycel.contracts.episodes_api import EpisodeFields, EpisodeFilterFields
+from mycel.contracts.artifacts_api import ArtifactFilterFields
+from mycel.contracts.episodes_api import EpisodeFilterFields
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
@@ -17,7 +18,7 @@ from mycel.contracts.memory_fields import (
     TaskFields,
     TaskResultFields,
 )
-from mycel.contracts.written_fields import ChangedFields, KnowledgeFields, MemoryFields
+from mycel.contracts.written_fields import ArtifactFields, ChangedFields, EpisodeFields, KnowledgeFields, MemoryFields
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.briefing import Briefing
@@ -42,26 +43,7 @@ from mycel.domain.task import TaskRecord
 from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
 
 class _AsyncArtifacts:
-    async def register(
-        self,
-        *,
-        path: str,
-        type: str = "file",
-        task_id: str | None = None,
-        description: str | None = None,
-        agent_id: str | None = None,
-        content: str | bytes | None = None,
-        keep_content: bool = False,
-        size_bytes: int | None = None,
-        checksum: str | None = None,
-        project: str | None = None,
-        repo: str | None = None,
-        session_id: str | None = None,
-        tags: Sequence[str] | str | None = None,
-        visibility: str | None = None,
-        allowed_roles: Sequence[str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Artifact:
+    async def register(self, *, path: str, **fields: Unpack[ArtifactFields]) -> Artifact:
         """Stores what an agent produced, found at once by its path and description.
 
         Size and checksum, a SHA-256, are of `content` or, without it, of the file in the first workspace folder that
@@ -86,17 +68,10 @@ class _AsyncArtifacts:
     async def list(
         self,
         *,
-        task_id: str | None = None,
-        type: str | None = None,
-        path: str | None = None,
-        agent_id: str | None = None,
-        project: str | None = None,
-        text: str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         team: str | None = None,
+        **filters: Unpack[ArtifactFilterFields],
     ) -> Page[Artifact]:
         """Newest first; with `text` what a search finds, best first, in one page.
 

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
+from mycel.contracts.written_fields import ArtifactFields
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.query import Page
 
 
+class ArtifactFilterFields(TypedDict, total=False):
+    """Everything given must hold; `text` is searched for."""
+
+    task_id: str | None
+    type: str | None
+    path: str | None
+    agent_id: str | None
+    project: str | None
+    text: str | None
+    since: datetime | str | None
+    until: datetime | str | None
+
+
 class ArtifactsApi(Protocol):
-    def register(
-        self,
-        *,
-        path: str,
-        type: str = "file",
-        task_id: str | None = None,
-        description: str | None = None,
-        agent_id: str | None = None,
-        content: str | bytes | None = None,
-        keep_content: bool = False,
-        size_bytes: int | None = None,
-        checksum: str | None = None,
-        project: str | None = None,
-        repo: str | None = None,
-        session_id: str | None = None,
-        tags: Sequence[str] | str | None = None,
-        visibility: str | None = None,
-        allowed_roles: Sequence[str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Artifact:
+    def register(self, *, path: str, **fields: Unpack[ArtifactFields]) -> Artifact:
         """Stores what an agent produced, found at once by its path and description.
 
         Size and checksum, a SHA-256, are of `content` or, without it, of the file in the first workspace folder that
@@ -55,17 +49,10 @@ class ArtifactsApi(Protocol):
     def list(
         self,
         *,
-        task_id: str | None = None,
-        type: str | None = None,
-        path: str | None = None,
-        agent_id: str | None = None,
-        project: str | None = None,
-        text: str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         team: str | None = None,
+        **filters: Unpack[ArtifactFilterFields],
     ) -> Page[Artifact]:
         """Newest first; with `text` what a search finds, best first, in one page.
 

@@ -6,26 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypedDict, Unpack
 
+from mycel.contracts.written_fields import EpisodeFields
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
 from mycel.domain.query import Page
-
-
-class EpisodeFields(TypedDict, total=False):
-    """`agent_id` is who did it, by default the caller; the orchestrator, leads and admins may name another."""
-
-    task_id: str | None
-    agent_id: str | None
-    duration_ms: int | None
-    tokens_in: int | None
-    tokens_out: int | None
-    project: str | None
-    repo: str | None
-    session_id: str | None
-    tags: Sequence[str] | str | None
-    visibility: str | None
-    allowed_roles: Sequence[str] | None
-    observed_at: datetime | str | None
-    idempotency_key: str | None
 
 
 class EpisodeFilterFields(TypedDict, total=False):

@@ -6,34 +6,19 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-
-class SurroundingFields(TypedDict, total=False):
-    """Where captured material belongs and who may read it, and with it what is drawn from it."""
-
-    project: str | None
-    repo: str | None
-    session_id: str | None
-    thread_id: str | None
-    title: str | None
-    uri: str | None
-    visibility: str | None
-    allowed_roles: Sequence[str] | None
+from mycel.contracts.written_fields import EpisodeDetailFields, SurroundingFields
 
 
 class CaptureFields(SurroundingFields, total=False):
-    """As above, of material that may belong to a task."""
+    """Of material that may belong to a task."""
 
     task_id: str | None
 
 
-class TaskFields(SurroundingFields, total=False):
-    """How a task was done, and what the ledger keeps beside; `agent_id` is who did it, by default the caller."""
+class TaskFields(SurroundingFields, EpisodeDetailFields, total=False):
+    """How a task was done, and what the ledger keeps beside."""
 
     approach: str | None
-    agent_id: str | None
-    duration_ms: int | None
-    tokens_in: int | None
-    tokens_out: int | None
 
 
 class TaskResultFields(TaskFields, total=False):

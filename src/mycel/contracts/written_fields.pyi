@@ -64,6 +64,62 @@ class ChangedFields(TypedDict, total=False):
     expected_version: int | None
     reason: str | None
 
+class SurroundingFields(TypedDict, total=False):
+    """Where captured material belongs and who may read it, and with it what is drawn from it."""
+
+    project: str | None
+    repo: str | None
+    session_id: str | None
+    visibility: str | None
+    allowed_roles: Sequence[str] | None
+    thread_id: str | None
+    title: str | None
+    uri: str | None
+
+class EpisodeDetailFields(TypedDict, total=False):
+    """What the ledger keeps of an episode; `agent_id` is who did it, by default the caller."""
+
+    agent_id: str | None
+    duration_ms: int | None
+    tokens_in: int | None
+    tokens_out: int | None
+
+class EpisodeFields(TypedDict, total=False):
+    """What else is said of an episode. The orchestrator, leads and admins may name another `agent_id`."""
+
+    agent_id: str | None
+    duration_ms: int | None
+    tokens_in: int | None
+    tokens_out: int | None
+    task_id: str | None
+    project: str | None
+    repo: str | None
+    session_id: str | None
+    tags: Sequence[str] | str | None
+    visibility: str | None
+    allowed_roles: Sequence[str] | None
+    observed_at: datetime | str | None
+    idempotency_key: str | None
+
+class ArtifactFields(TypedDict, total=False):
+    """What else is said of an artifact; what is left out is read off the file."""
+
+    agent_id: str | None
+    type: str
+    size_bytes: int | None
+    checksum: str | None
+    description: str | None
+    content: str | bytes | None
+    keep_content: bool
+    task_id: str | None
+    project: str | None
+    repo: str | None
+    session_id: str | None
+    tags: Sequence[str] | str | None
+    visibility: str | None
+    allowed_roles: Sequence[str] | None
+    idempotency_key: str | None
+
 class KnowledgeFields(TypedDict, total=False):
     """What else a writer can say about a value, as in `save`."""
 

@@ -5,28 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from enum import StrEnum
+from enum import EnumType, StrEnum
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from mycel.domain import fields
-from mycel.domain.archive import Kind, Record, SourcePassage, Tombstone
-from mycel.domain.artifact import ArtifactType, read_path
-from mycel.domain.episode import Action
-from mycel.domain.ids import parse_id
-from mycel.domain.link import Link, Relation
+from mycel.domain.archive import Header, Kind, Record, SourcePassage, Tombstone
+from mycel.domain.artifact import ArtifactDetail, read_path
+from mycel.domain.episode import EpisodeDetail
+from mycel.domain.ids import EventId, MemberId, MemoryId, SourceId, TeamName, parse_id
+from mycel.domain.link import Link
 from mycel.domain.memory import (
     FIELDS,
     EvidenceRef,
-    Scope,
     SourceKind,
     SourceRef,
-    Visibility,
 )
 from mycel.domain.memory_field import LISTS, FieldRow, Holds
 from mycel.domain.place import Project, Repo
-from mycel.domain.source import EventState, IngestionEvent, Source, Step, Trigger, Turn
-from mycel.domain.team import Role, Trust
+from mycel.domain.source import IngestionEvent, Source
 from mycel.errors import InvalidInput
 
 Line = dict[str, Any]
@@ -161,22 +158,37 @@ def _source(*, source_kind: SourceKind, **found: Any) -> Source:
     return Source(kind=source_kind, **found)
 
 
-HEADER: Shape = {"team": _name, "made_by": _name, "made_at": _time, "whole": _flag}
-FOOTER: Shape = {"counts": _counts, "sha256": _short}
-_AUDIENCE: Shape = {
-    "visibility": _one_of(Visibility),
-    "agent_id": _name,
-    "allowed_roles": _each(_one_of(Role), most=len(Role)),
+# What a value of a type is read by; whatever is text is short unless a shape says otherwise.
+_BY_TYPE: Mapping[Any, Reader] = {
+    **dict.fromkeys((MemoryId, SourceId, EventId), _id),
+    **dict.fromkeys((MemberId, TeamName), _name),
+    datetime: _time,
+    bool: _flag,
+    int: _count,
+    str: _short,
 }
-_SOURCE_REF: Shape = {name: _or_none(_short) for name in ("source_id", "thread_id", "message_id", "uri")}
-_EVIDENCE_REF: Shape = {"source_id": _short, "start": _count, "end": _count}
-_TURN: Shape = {
-    "role": _short,
-    "start": _count,
-    "end": _count,
-    "speaker": _or_none(_short),
-    "said_at": _or_none(_time),
-}
+
+
+def _by_type(kind: Any) -> Reader:
+    if kind in _BY_TYPE:
+        return _BY_TYPE[kind]
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        inner: Any = parts[0]
+        return _each(_by_type(inner), most=len(inner) if isinstance(inner, EnumType) else fields.MOST_INTEGER)
+    if origin is not None:
+        return _or_none(_by_type(parts[0]))
+    if issubclass(kind, StrEnum):
+        return _one_of(kind)
+    return _inner(kind, shape_of(kind))
+
+
+def shape_of(kind: type, **own: Reader) -> Shape:
+    """The fields of a class as their types say, but for those that are read in a way of their own."""
+    hints = get_type_hints(kind)
+    return {name: own.get(name) or _by_type(hint) for name, hint in hints.items()} | own
+
+
 _BY_KIND: Mapping[Holds, Reader] = {
     Holds.ID: _id,
     Holds.MEMBER: _name,
@@ -189,8 +201,8 @@ _BY_KIND: Mapping[Holds, Reader] = {
     Holds.NUMBER: _version_number,
     Holds.MOMENT: _time,
     Holds.METADATA: _metadata,
-    Holds.ORIGIN: _inner(SourceRef, _SOURCE_REF),
-    Holds.EVIDENCE: _inner(EvidenceRef, _EVIDENCE_REF),
+    Holds.ORIGIN: _inner(SourceRef, shape_of(SourceRef, source_id=_or_none(_short))),
+    Holds.EVIDENCE: _inner(EvidenceRef, shape_of(EvidenceRef, source_id=_short)),
 }
 
 
@@ -203,6 +215,8 @@ def _of_memory(row: FieldRow) -> Reader:
     return _or_none(read) if row.empty is None and not row.required else read
 
 
+HEADER = shape_of(Header)
+FOOTER: Shape = {"counts": _counts, "sha256": _short}
 # Which team it is of is said by where it is read, and its freshness worked out then: neither is stored.
 STATE: Shape = {
     **{row.name: _of_memory(row) for row in FIELDS.values() if row.stored},
@@ -217,104 +231,16 @@ UNSAID: Line = {
     if row.stored and not row.required
 }
 PAST: Shape = {**STATE, "valid_to": _time}
-EPISODE: Shape = {
-    "memory_id": _id,
-    "agent_id": _name,
-    "action": _one_of(Action),
-    "approach_end": _count,
-    "outcome_start": _or_none(_count),
-    "wording": _integer,
-    "duration_ms": _or_none(_count),
-    "tokens_in": _or_none(_count),
-    "tokens_out": _or_none(_count),
-}
-ARTIFACT: Shape = {
-    "memory_id": _id,
-    "agent_id": _name,
-    "type": _one_of(ArtifactType),
-    "path": _file,
-    "size_bytes": _or_none(_count),
-    "checksum": _or_none(_short),
-    "description_end": _or_none(_count),
-    "text_start": _or_none(_count),
-}
+EPISODE = shape_of(EpisodeDetail, memory_id=_id, wording=_integer)
+ARTIFACT = shape_of(ArtifactDetail, memory_id=_id, path=_file)
+_SOURCE = shape_of(Source, source_kind=_one_of(SourceKind), title=_or_none(_long), text=_long)
 PLAIN: Mapping[Kind, tuple[Callable[..., Record], Shape]] = {
-    Kind.RECEIPT: (
-        Tombstone,
-        {
-            "id": _id,
-            "memory_id": _id,
-            "purged_by": _name,
-            "purged_at": _time,
-            "memory_created_at": _time,
-            "scrubbed_at": _or_none(_time),
-        },
-    ),
-    Kind.PROJECT: (Project, {"name": _name, "description": _or_none(_long), "created_at": _time}),
-    Kind.REPO: (
-        Repo,
-        {
-            "name": _name,
-            "project_id": _or_none(_short),
-            "folder": _or_none(_short),
-            "remote": _or_none(_short),
-            "created_at": _time,
-        },
-    ),
-    Kind.SOURCE: (
-        _source,
-        {
-            **_AUDIENCE,
-            "id": _id,
-            "source_kind": _one_of(SourceKind),
-            "sha256": _short,
-            "created_at": _time,
-            "session_id": _or_none(_short),
-            "uri": _or_none(_short),
-            "title": _or_none(_long),
-            "project_id": _or_none(_short),
-            "repo_id": _or_none(_short),
-            "task_id": _or_none(_short),
-            "thread_id": _or_none(_short),
-            "trust": _one_of(Trust),
-            "extracted_to": _count,
-            "text": _long,
-            "turns": _each(_inner(Turn, _TURN)),
-        },
-    ),
-    Kind.PASSAGE: (
-        SourcePassage,
-        {"source_id": _id, "words": _count, "letters": _count, "key": _hex, "digest": _hex},
-    ),
-    Kind.EVENT: (
-        IngestionEvent,
-        {
-            "id": _id,
-            "trigger": _one_of(Trigger),
-            "source_id": _or_none(_id),
-            "scope": _one_of(Scope),
-            "agent_id": _name,
-            "steps": _each(_one_of(Step), most=len(Step)),
-            "state": _one_of(EventState),
-            "tries": _count,
-            "takeovers": _count,
-            "outcome": _or_none(_long),
-            "error": _or_none(_long),
-            "created_at": _time,
-            "updated_at": _time,
-            "due_at": _or_none(_time),
-            "lease": _or_none(_short),
-            "lease_until": _or_none(_time),
-        },
-    ),
-    Kind.LINK: (
-        Link,
-        {
-            "from_id": _id,
-            "to_id": _name,
-            "relation": _one_of(Relation),
-            "created_by": _name,
-            "created_at": _time,
-        },
-    ),
+    Kind.RECEIPT: (Tombstone, shape_of(Tombstone, id=_id)),
+    Kind.PROJECT: (Project, shape_of(Project, name=_name, description=_or_none(_long))),
+    Kind.REPO: (Repo, shape_of(Repo, name=_name)),
+    # `kind` is what a line is.
+    Kind.SOURCE: (_source, {name: read for name, read in _SOURCE.items() if name != "kind"}),
+    Kind.PASSAGE: (SourcePassage, shape_of(SourcePassage, key=_hex, digest=_hex)),
+    Kind.EVENT: (IngestionEvent, shape_of(IngestionEvent, outcome=_or_none(_long), error=_or_none(_long))),
+    Kind.LINK: (Link, shape_of(Link, to_id=_name)),
 }

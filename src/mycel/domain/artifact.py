@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from mycel.domain import fields
 from mycel.domain.detailed import Detailed
 from mycel.domain.ids import MemberId
+from mycel.domain.memory import ALWAYS, WRITTEN
+from mycel.domain.memory_field import FieldRow, Holds, beside, known, said, table_of
 from mycel.errors import InvalidInput
 
 MAX_PATH = 1024
@@ -37,15 +41,54 @@ class FileState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactDetail:
-    """Where the texts stand in the memory's content is counted in characters; None where there is none."""
+    """What is kept beside the memory, whose content holds the texts, and the table of its fields.
 
-    agent_id: MemberId
-    type: ArtifactType
-    path: str
-    size_bytes: int | None = None
-    checksum: str | None = None
-    description_end: int | None = None
-    text_start: int | None = None
+    Where the texts stand in the content is counted in characters; None where there is none.
+    """
+
+    agent_id: MemberId = field(
+        metadata=said(
+            *(Holds.MEMBER, "Who produced it, if not you"),
+            details="For orchestrators, leads and admins",
+            option="--agent",
+            metavar="MEMBER",
+        )
+    )
+    type: ArtifactType = field(
+        metadata=said(Holds.CHOICE, "What sort of file", **ALWAYS, options=ArtifactType, metavar="TYPE")
+    )
+    path: str = field(
+        metadata=said(
+            Holds.FILE, "The file, below a workspace folder, such as src/uploads.py", as_argument=True, option=""
+        )
+    )
+    size_bytes: int | None = field(
+        default=None, metadata=said(Holds.COUNT, "The size of the file, if you know it", metavar="N")
+    )
+    checksum: str | None = field(
+        default=None, metadata=said(Holds.CHECKSUM, "The SHA-256 of the file, if you know it", metavar="SHA256")
+    )
+    description_end: int | None = field(
+        default=None, metadata=known(Holds.COUNT, "Where the description ends in the content")
+    )
+    text_start: int | None = field(default=None, metadata=known(Holds.COUNT, "Where the text starts in the content"))
+
+
+# Of the memory, and so what the artifacts of a task have from the task.
+_OF_THE_MEMORY = ("task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles")
+_TABLE = table_of(
+    ArtifactDetail,
+    beside("description", Holds.CONTENT, "What it is, in a sentence"),
+    beside("content", Holds.FILE_CONTENT, "Its text, instead of the file's; `-` reads it from standard input"),
+    beside(
+        "keep_content", Holds.FLAG, "Keep the text, so that a search finds it", **ALWAYS, stored=False, option="--keep"
+    ),
+)
+# What is told of an artifact beside its memory, by the names in a request.
+OF_AN_ARTIFACT: Mapping[str, FieldRow] = MappingProxyType({name: row for name, row in _TABLE.items() if row.written})
+ARTIFACT_WRITTEN: Mapping[str, FieldRow] = MappingProxyType(
+    OF_AN_ARTIFACT | {name: WRITTEN[name] for name in _OF_THE_MEMORY}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
-from mycel.domain import fields
-from mycel.domain.draft import check_audience
-from mycel.domain.memory import Visibility
-from mycel.domain.team import Role
+from mycel.domain.draft import check_audience, read_value
+from mycel.domain.memory import WRITTEN, Visibility
+from mycel.domain.memory_field import FieldRow, Holds, Panel, beside
 from mycel.errors import InvalidInput
 
 
@@ -20,32 +20,26 @@ class CaptureMode(StrEnum):
     EXTRACT = "extract"
 
 
+_OF_MEMORIES = ("project", "repo", "session_id", "task_id", "visibility", "allowed_roles")
+_OF_SOURCES = (
+    beside("thread_id", Holds.LABEL, "A name of the thread", metavar="ID", panel=Panel.PLACE),
+    beside("title", Holds.TITLE, "What it is called"),
+    beside("uri", Holds.LABEL, "Where it can be found", option=""),
+)
+# What a writer can say about a source, by the names in a request; what is drawn from it has most of it too.
+SURROUNDINGS: Mapping[str, FieldRow] = MappingProxyType(
+    {name: WRITTEN[name] for name in _OF_MEMORIES} | {row.name: row for row in _OF_SOURCES}
+)
+
+
 def read_surroundings(given: Mapping[str, object]) -> dict[str, Any]:
     """Fields of a source by their names there; what is not given is left out."""
     values: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in _READERS:
-            raise InvalidInput(f"is not known here; known are {', '.join(_READERS)}", field=name)
+        if name not in SURROUNDINGS:
+            raise InvalidInput(f"is not known here; known are {', '.join(SURROUNDINGS)}", field=name)
         if value is not None:
-            target, reader = _READERS[name]
-            values[target] = reader(value, name)
+            row = SURROUNDINGS[name]
+            values[row.name] = read_value(row, value)
     check_audience(values.get("visibility", Visibility.TEAM), values.get("allowed_roles", ()))
     return values
-
-
-def _label(value: object, name: str) -> str:
-    return fields.label(value, field=name)
-
-
-_READERS: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
-    "project": ("project_id", lambda value, name: fields.place(value, field=name)),
-    "repo": ("repo_id", lambda value, name: fields.place(value, field=name)),
-    "session_id": ("session_id", _label),
-    "task_id": ("task_id", _label),
-    "thread_id": ("thread_id", _label),
-    "title": ("title", _label),
-    "uri": ("uri", _label),
-    "visibility": ("visibility", lambda value, name: fields.choice(value, Visibility, field=name)),
-    "allowed_roles": ("allowed_roles", lambda value, name: fields.choices(value, Role, field=name)),
-}
-SURROUNDINGS = frozenset(_READERS)

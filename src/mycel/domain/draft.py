@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.ids import MemoryId, SourceId, parse_id
+from mycel.domain.limits import MAX_COUNT
 from mycel.domain.marks import marks_of, refuse_marks, with_marks
 from mycel.domain.memory import (
     FIELDS,
@@ -39,6 +40,7 @@ MAX_TITLE = 80
 MAX_NOTE_BYTES = 8 * 1024
 PROJECTS = "projects"
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]|\n")
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _FOLDERS = {
     MemoryType.CONTEXT: "/context",
     MemoryType.PROFILE: "/context",
@@ -82,13 +84,18 @@ def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_B
         elif row.holds is Holds.CONTENT:
             values[row.name] = fields.filled_text(value, field=name, max_bytes=max_content)
         else:
-            values[row.name] = _reader(row)(value, name)
+            values[row.name] = read_value(row, value)
     ttl = values.pop("ttl", None)
     if ttl is not None and values.get("expires_at") is not None:
         raise InvalidInput("give either ttl or expires_at, not both", field="ttl")
     needs_review = bool(values.pop("needs_review", False))
     values.update(_read_source(values.pop("source", None)))
     return Draft(values, ttl, needs_review)
+
+
+def read_value(row: FieldRow, value: object) -> Any:
+    """Whatever a field of its kind may hold."""
+    return _reader(row)(value, row.request)
 
 
 def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY) -> dict[str, Any]:
@@ -296,6 +303,16 @@ def _moment(value: object, name: str) -> datetime:
     return fields.moment(value, field=name)
 
 
+def _count(value: object, name: str) -> int:
+    return fields.whole(value, field=name, least=0, most=MAX_COUNT)
+
+
+def _checksum(value: object, name: str) -> str:
+    if not isinstance(value, str) or _SHA256.fullmatch(value) is None:
+        raise InvalidInput("must be a SHA-256 in 64 hexadecimal digits", field=name)
+    return value.lower()
+
+
 def _metadata(value: object, name: str) -> Mapping[str, Any]:
     return refuse_marks(fields.metadata(value, field=name), field=name)
 
@@ -325,6 +342,8 @@ _READERS: Mapping[Holds, Reader] = {
     Holds.TAGS: lambda value, name: fields.tags(value, field=name),
     Holds.FRACTION: lambda value, name: fields.fraction(value, field=name),
     Holds.FLAG: lambda value, name: fields.flag(value, field=name),
+    Holds.COUNT: _count,
+    Holds.CHECKSUM: _checksum,
     Holds.MOMENT: _moment,
     Holds.SPAN: lambda value, name: fields.lifetime(value, field=name),
     Holds.METADATA: _metadata,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 
 from mycel.domain.detailed import Detailed
 from mycel.domain.draft import first_sentence
 from mycel.domain.ids import MemberId
+from mycel.domain.memory import WRITTEN
+from mycel.domain.memory_field import FieldRow, Holds, beside, known, said, table_of
 
 # Of an episode without an approach.
 NO_WORDING = 0
@@ -25,19 +29,56 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeDetail:
-    """What the ledger has beside the memory, whose content holds the texts: one copy, one truth.
+    """What the ledger has beside the memory, whose content holds the texts, and the table of its fields.
 
     `wording` is the same for approaches of the same words, and none where nobody said how it was done.
     """
 
-    agent_id: MemberId
-    action: Action
-    approach_end: int
-    outcome_start: int | None = None
-    wording: int = NO_WORDING
-    duration_ms: int | None = None
-    tokens_in: int | None = None
-    tokens_out: int | None = None
+    agent_id: MemberId = field(
+        metadata=said(
+            *(Holds.MEMBER, "The id of the agent"),
+            details="By default you; for those who hand out work",
+            option="--agent",
+            metavar="MEMBER",
+            aliases=("agent", "worker", "worker_id", "agent_name", "member", "to"),
+        )
+    )
+    action: Action = field(
+        metadata=said(
+            *(Holds.CHOICE, "What came of it"), options=Action, metavar="ACTION", aliases=("result", "status")
+        )
+    )
+    approach_end: int = field(metadata=known(Holds.COUNT, "Where the approach ends in the content"))
+    outcome_start: int | None = field(
+        default=None, metadata=known(Holds.COUNT, "Where the outcome starts in the content")
+    )
+    wording: int = field(default=NO_WORDING, metadata=known(Holds.NUMBER, "Of the words of the approach"))
+    duration_ms: int | None = field(
+        default=None, metadata=said(Holds.COUNT, "How long it took, in milliseconds", metavar="MS")
+    )
+    tokens_in: int | None = field(default=None, metadata=said(Holds.COUNT, "How many tokens a model read for it"))
+    tokens_out: int | None = field(default=None, metadata=said(Holds.COUNT, "How many tokens it wrote"))
+
+
+_OF_THE_MEMORY = (
+    *("task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles"),
+    "observed_at",
+)
+_TABLE = table_of(
+    EpisodeDetail,
+    beside(
+        "approach",
+        *(Holds.NOTE, "How it was done, in a few words: equal approaches are counted together"),
+        aliases=("method", "strategy"),
+    ),
+    beside("outcome", Holds.CONTENT, "What came of it, in a sentence"),
+)
+# What is told of an episode beside its memory, by the names in a request: all of it comes out as it went in.
+OF_AN_EPISODE: Mapping[str, FieldRow] = MappingProxyType({name: row for name, row in _TABLE.items() if row.written})
+EPISODE_WRITTEN: Mapping[str, FieldRow] = MappingProxyType(
+    OF_AN_EPISODE | {name: WRITTEN[name] for name in _OF_THE_MEMORY}
+)
+COUNTS = tuple(name for name, row in OF_AN_EPISODE.items() if row.holds is Holds.COUNT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +196,7 @@ class Tally:
         return self.timed_ms / self.timed if self.timed else None
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            attempted=self.attempted + other.attempted,
-            completed=self.completed + other.completed,
-            failed=self.failed + other.failed,
-            retried=self.retried + other.retried,
-            timed=self.timed + other.timed,
-            timed_ms=self.timed_ms + other.timed_ms,
-            tokens_in=self.tokens_in + other.tokens_in,
-            tokens_out=self.tokens_out + other.tokens_out,
-        )
+        return Tally(**{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
-from mycel.domain.memory_field import FieldRow, Holds, Index, Panel, known, said, table_of
+from mycel.domain.memory_field import FieldRow, Holds, Index, Panel, beside, known, said, table_of
 from mycel.domain.team import Role, Trust
 
 # Every memory has one: None is refused, and says nothing.
@@ -256,7 +256,14 @@ class Memory:
         )
     )
     session_id: str | None = field(
-        default=None, metadata=said(Holds.LABEL, "The agent session it comes from", **COMES_FROM, option="--session")
+        default=None,
+        metadata=said(
+            Holds.LABEL,
+            "The agent session it comes from",
+            **COMES_FROM,
+            option="--session",
+            other_option="--session-id",
+        ),
     )
     task_id: str | None = field(
         default=None,
@@ -338,30 +345,23 @@ class Memory:
 
 
 _BESIDE = (
-    FieldRow(
-        name="ttl",
-        holds=Holds.SPAN,
-        request="ttl",
+    beside(
+        "ttl",
+        *(Holds.SPAN, "Forget it after 12h, 7d, 4w and so on"),
         of_values=False,
-        about="Forget it after 12h, 7d, 4w and so on",
-        option="--ttl",
         metavar="SPAN",
         panel=Panel.AUDIENCE,
     ),
-    FieldRow(name="source", holds=Holds.ORIGIN, request="source", about="Where it came from"),
-    FieldRow(
-        name="needs_review",
-        holds=Holds.FLAG,
-        request="needs_review",
-        emptied=False,
-        unsaid=False,
+    beside("source", Holds.ORIGIN, "Where it came from", option=""),
+    beside(
+        "needs_review",
+        *(Holds.FLAG, "Send it to the inbox for a human first"),
+        **ALWAYS,
         of_values=False,
-        about="Send it to the inbox for a human first",
-        option="--needs-review",
         panel=Panel.WRITING,
     ),
 )
-_TABLE = table_of(Memory, _BESIDE)
+_TABLE = table_of(Memory, *_BESIDE)
 FIELDS: Mapping[str, FieldRow] = MappingProxyType({one.name: _TABLE[one.name] for one in dataclass_fields(Memory)})
 # By their names in a request, the words beside the fields included.
 WRITTEN: Mapping[str, FieldRow] = MappingProxyType({row.request: row for row in _TABLE.values() if row.written})

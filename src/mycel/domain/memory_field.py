@@ -1,11 +1,11 @@
-"""What one row of the table of a memory's fields says; the table is the class `Memory`.
+"""What one row of a table of fields says; the tables are the classes `Memory`, `EpisodeDetail` and `ArtifactDetail`.
 
 A layer that reads, packs, describes or shows fields has one entry for each kind of value (`Holds`), none for a field.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -32,6 +32,11 @@ class Holds(StrEnum):
     CHOICES = "choices"
     FRACTION = "fraction"
     NUMBER = "number"
+    COUNT = "count"
+    CHECKSUM = "checksum"
+    # A path below a workspace folder.
+    FILE = "file"
+    FILE_CONTENT = "file_content"
     FLAG = "flag"
     MOMENT = "moment"
     SPAN = "span"
@@ -69,7 +74,7 @@ class Panel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FieldRow:
-    """One field of a memory, or a word that a request can say beside them.
+    """One field of a record, or a word that a request can say beside them.
 
     `request` is its name in a request, empty for what nobody can say; `at_first` whether a new memory can be given it,
     `as_argument` whether it is then an argument of its own. `emptied`: None in an update empties it, and is refused
@@ -102,6 +107,7 @@ class FieldRow:
     about: str = ""
     details: str = ""
     option: str = ""
+    other_option: str = ""
     metavar: str = ""
     panel: Panel = Panel.ABOUT
 
@@ -122,12 +128,17 @@ def said(holds: Holds, about: str, **more: Any) -> Mapping[str, FieldRow]:
     return {ROW: FieldRow(holds=holds, about=about, **given)}
 
 
+def beside(name: str, holds: Holds, about: str, **more: Any) -> FieldRow:
+    """What a writer can say that is no field of its own."""
+    return _named(said(holds, about, **more)[ROW], name)
+
+
 def known(holds: Holds, about: str, **more: Any) -> Mapping[str, FieldRow]:
     """What Mycel says itself."""
     return {ROW: FieldRow(holds=holds, about=about, **more)}
 
 
-def table_of(kind: type, beside: Iterable[FieldRow] = ()) -> dict[str, FieldRow]:
+def table_of(kind: type, *more: FieldRow) -> dict[str, FieldRow]:
     """The rows of a class by the names of its fields, and those of the words beside them."""
     found: dict[str, FieldRow] = {}
     for field in fields(kind):
@@ -135,7 +146,7 @@ def table_of(kind: type, beside: Iterable[FieldRow] = ()) -> dict[str, FieldRow]
         empty = field.default_factory() if field.default_factory is not MISSING else field.default
         required = empty is MISSING
         found[field.name] = _named(row, field.name, required=required, empty=None if required else empty)
-    found |= {row.name: _named(row, row.name) for row in beside}
+    found |= {row.name: row for row in more}
     for row in found.values():
         if row.written and row.unscreened:
             raise TypeError(f"{row.name} can be written and is not screened")

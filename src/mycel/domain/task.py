@@ -10,7 +10,7 @@ from mycel.domain import fields
 from mycel.domain.artifact import Artifact
 from mycel.domain.capture_request import SURROUNDINGS, read_surroundings
 from mycel.domain.draft import MAX_NOTE_BYTES
-from mycel.domain.episode import Action, Episode
+from mycel.domain.episode import COUNTS, Action, Episode
 from mycel.domain.memory import Memory
 from mycel.domain.source import IngestionEvent
 from mycel.errors import InvalidInput
@@ -132,7 +132,7 @@ def as_mapping(result: object, given: Mapping[str, object]) -> dict[str, object]
 
 
 _SHARED_WITH_ARTIFACTS = ("task_id", "agent_id", "project", "repo", "session_id", "visibility", "allowed_roles")
-_COUNTS = ("agent_id", "duration_ms", "tokens_in", "tokens_out")
+_COUNTS = ("agent_id", *COUNTS)
 _KNOWN = frozenset(
     {"task_id", "action", "approach", "output", "what_went_wrong", "lessons", "artifacts", "idempotency_key"}
 ) | {*_COUNTS, *SURROUNDINGS}

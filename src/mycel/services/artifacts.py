@@ -6,14 +6,18 @@ import hashlib
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 from mycel.access.rules import require_attribution
 from mycel.access.scope import ReadScope, read_scope, readable_scopes
+from mycel.contracts.artifacts_api import ArtifactFilterFields
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.artifact import (
+    ARTIFACT_WRITTEN,
+    OF_AN_ARTIFACT,
     Artifact,
     ArtifactDetail,
     ArtifactFilters,
@@ -21,7 +25,7 @@ from mycel.domain.artifact import (
     Verification,
     read_path_filter,
 )
-from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields
+from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields, read_value
 from mycel.domain.ids import MemberId, parse_id
 from mycel.domain.memory import MemoryType
 from mycel.domain.query import Filters, Page
@@ -36,16 +40,10 @@ from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory
 from mycel.services.read import named_scope
-from mycel.services.registration import Registration, prepare, read_checksum, read_content, read_description, read_size
+from mycel.services.registration import Registration, prepare, read_content, read_description
 from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching
 from mycel.services.write import Writing
-
-# Fields of the memory that a registration can set.
-_OF_THE_MEMORY = ("task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles")
-_OF_THE_ARTIFACT = ("path", "type", "agent_id", "description", "keep_content", "content")
-_MEASURES = ("size_bytes", "checksum")
-_KNOWN = frozenset((*_OF_THE_MEMORY, *_OF_THE_ARTIFACT, *_MEASURES, "idempotency_key"))
 
 
 class ArtifactRegistry:
@@ -112,21 +110,31 @@ class ArtifactRegistry:
         artifact, _ = self._find(caller, id)
         self._writing.delete(caller, artifact.id)
 
-    def list(self, caller: Caller, given: Mapping[str, object]) -> Page[Artifact]:
+    def list(
+        self,
+        caller: Caller,
+        given: Mapping[str, object],
+        *,
+        limit: object = None,
+        cursor: object = None,
+        team: object = None,
+    ) -> Page[Artifact]:
+        for name in given:
+            if name not in ArtifactFilterFields.__annotations__:
+                raise InvalidInput("is not a filter of artifacts", field=name)
         of_the_memory = {name: given.get(name) for name in ("task_id", "project", "since", "until")}
         filters = replace(read_filters(of_the_memory, now=self._clock.now()), types=(MemoryType.ARTIFACT,))
         wanted = _read_wanted(given)
-        limit = read_limit(given.get("limit"))
-        cursor, text = given.get("cursor"), given.get("text")
+        page, text = read_limit(limit), given.get("text")
         mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
-        scope = named_scope(caller, given.get("team"))
+        scope = named_scope(caller, team)
         if text is not None:
             if mark is not None:
                 raise InvalidState("is for lists: what is found by text comes best first, in one page", field="cursor")
-            found = Page(self._search(scope, text, filters, wanted, limit=limit))
+            found = Page(self._search(scope, text, filters, wanted, limit=page))
         else:
             with self._stores.lease(scope.team) as store:
-                found = store.artifacts.page(scope, filters, wanted, limit=limit, cursor=mark)
+                found = store.artifacts.page(scope, filters, wanted, limit=page, cursor=mark)
         return self._searching.freshness.of_entries(found)
 
     def _find(self, caller: Caller, id: object) -> tuple[Artifact, ReadScope]:
@@ -158,20 +166,25 @@ class ArtifactRegistry:
 
     def _read(self, caller: Caller, given: Mapping[str, object]) -> Registration:
         for name in given:
-            if name not in _KNOWN:
+            if name not in ARTIFACT_WRITTEN and name != "idempotency_key":
                 raise InvalidInput("is not a field of an artifact", field=name)
         placed = self._files.place(given.get("path"))
         refuse_secret(placed.path, field="path")
-        of_the_memory = {name: given[name] for name in _OF_THE_MEMORY if given.get(name) is not None}
+        said = {name: value for name, value in given.items() if name in ARTIFACT_WRITTEN and _is_said(name, value)}
+        of_the_memory = {name: value for name, value in said.items() if name not in OF_AN_ARTIFACT}
+
+        def read(name: str, *, unsaid: Any = None) -> Any:
+            return read_value(OF_AN_ARTIFACT[name], said[name]) if name in said else unsaid
+
         return Registration(
             placed=placed,
-            type=fields.choice(given.get("type", ArtifactType.FILE.value), ArtifactType, field="type"),
+            type=read("type", unsaid=ArtifactType.FILE),
             producer=self._producer(caller, given.get("agent_id")),
             description=read_description(given.get("description"), max_bytes=self._max_content),
-            keeps_content=fields.flag(given.get("keep_content", False), field="keep_content"),
+            keeps_content=read("keep_content", unsaid=False),
             content=read_content(given.get("content")),
-            size_bytes=read_size(given.get("size_bytes")),
-            checksum=read_checksum(given.get("checksum")),
+            size_bytes=read("size_bytes"),
+            checksum=read("checksum"),
             of_the_memory=read_fields(of_the_memory).values,
         )
 
@@ -200,6 +213,11 @@ class ArtifactRegistry:
             raise Conflict(f"the file {error.why}: register it when it is complete") from None
         except FileRefused as error:
             raise InvalidState(error.why, field="path") from None
+
+
+def _is_said(name: str, value: object) -> bool:
+    """None says nothing, but of what an artifact always has."""
+    return value is not None or (name in OF_AN_ARTIFACT and not OF_AN_ARTIFACT[name].unsaid)
 
 
 def _read_wanted(given: Mapping[str, object]) -> ArtifactFilters:

@@ -103,9 +103,9 @@ class Briefings:
     ) -> tuple[Artifact, ...]:
         """Of this task first, then of what is like it."""
         own: Sequence[Artifact] = (
-            () if task_id is None else self._artifacts.list(caller, {"task_id": task_id, "limit": limit})
+            () if task_id is None else self._artifacts.list(caller, {"task_id": task_id}, limit=limit)
         )
-        similar = self._artifacts.list(caller, {"text": task, "project": project, "limit": limit})
+        similar = self._artifacts.list(caller, {"text": task, "project": project}, limit=limit)
         found: dict[MemoryId, Artifact] = {artifact.id: artifact for artifact in (*own, *similar)}
         return tuple(found.values())[:limit]
 

@@ -11,11 +11,15 @@ from mycel.access.rules import require_attribution
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.episode_store import TimeBucket
+from mycel.contracts.episodes_api import EpisodeFilterFields
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.draft import MAX_CONTENT_BYTES, MAX_NOTE_BYTES, new_memory, read_fields
+from mycel.domain.draft import MAX_CONTENT_BYTES, MAX_NOTE_BYTES, new_memory, read_fields, read_value
 from mycel.domain.episode import (
+    COUNTS,
+    EPISODE_WRITTEN,
     NO_WORDING,
+    OF_AN_EPISODE,
     Action,
     Episode,
     EpisodeDetail,
@@ -28,7 +32,7 @@ from mycel.domain.episode import (
     episode_text,
 )
 from mycel.domain.ids import MemberId, MemoryId, parse_id
-from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
+from mycel.domain.limits import MAX_ITEMS
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, Memory, MemoryType
 from mycel.domain.query import Page
@@ -86,10 +90,6 @@ DEFAULT_RATES = 50
 DOUBT = 1.0
 LOOKED_AT_FOR_AGENTS = 100
 _FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-_ABOUT_THE_MEMORY = frozenset(
-    {"task_id", "project", "repo", "session_id", "tags", "visibility", "allowed_roles", "observed_at"}
-)
-_ABOUT_THE_EPISODE = frozenset({"agent_id", "duration_ms", "tokens_in", "tokens_out"})
 
 
 class Episodes:
@@ -157,7 +157,7 @@ class Episodes:
         said = {name: value for name, value in given.items() if value is not None}
         parts = {name: said.pop(name, None) for name in ("approach", "action", "outcome")}
         for name in said:
-            if name not in _ABOUT_THE_MEMORY | _ABOUT_THE_EPISODE:
+            if name not in EPISODE_WRITTEN:
                 raise InvalidInput("is not a field of an episode", field=name)
         kind = fields.choice(parts["action"], Action, field="action")
         return self._read(caller, kind, parts["approach"], parts["outcome"], said)
@@ -174,7 +174,7 @@ class Episodes:
             ended = fields.filled_text(outcome, field="outcome", max_bytes=self._max_content).strip()
             ended = masked(ended, policy, field="outcome", kinds=kinds)
         text = episode_text(tried, action, ended)
-        about = {name: value for name, value in said.items() if name in _ABOUT_THE_MEMORY}
+        about = {name: value for name, value in said.items() if name not in OF_AN_EPISODE}
         tags = dict.fromkeys((action.value, *fields.tags(about.pop("tags", ()), most=MAX_TAGS)))
         fixed = {
             "type": MemoryType.EPISODE.value,
@@ -310,11 +310,9 @@ def read_detail(
     approach: str | None,
 ) -> EpisodeDetail:
     """What the ledger keeps beside the text."""
-
-    def count(name: str) -> int | None:
-        value = said.get(name)
-        return None if value is None else fields.whole(value, field=name, least=0, most=MAX_COUNT)
-
+    counts: dict[str, int] = {
+        name: read_value(OF_AN_EPISODE[name], said[name]) for name in COUNTS if said.get(name) is not None
+    }
     agent = caller.member_id
     if said.get("agent_id") is not None:
         agent = read_member_id(said["agent_id"], field="agent_id")
@@ -325,16 +323,13 @@ def read_detail(
         approach_end=approach_end,
         outcome_start=outcome_start,
         wording=NO_WORDING if approach is None else wording_of(approach),
-        duration_ms=count("duration_ms"),
-        tokens_in=count("tokens_in"),
-        tokens_out=count("tokens_out"),
+        **counts,
     )
 
 
 def read_episode_filters(given: Mapping[str, object]) -> EpisodeFilters:
-    known = {"task_id", "agent_id", "action", "project", "since", "until"}
     for name in given:
-        if name not in known:
+        if name not in EpisodeFilterFields.__annotations__:
             raise InvalidInput("is not a filter of episodes", field=name)
     said = {name: value for name, value in given.items() if value is not None}
     return EpisodeFilters(

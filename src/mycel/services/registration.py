@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -12,7 +11,6 @@ from mycel.domain import fields
 from mycel.domain.artifact import ArtifactDetail, ArtifactType, Composed, compose
 from mycel.domain.draft import Draft, new_memory, read_fields
 from mycel.domain.ids import MemberId
-from mycel.domain.limits import MAX_COUNT
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, MemoryType
 from mycel.domain.policy import Policy
@@ -24,7 +22,6 @@ from mycel.services.screening import masked, screen, suspicion
 
 MAX_GIVEN_BYTES = 64 * 1024 * 1024
 MAX_SHOWN_PATH = 200
-_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 ValueT = TypeVar("ValueT", int, str)
 
@@ -69,18 +66,6 @@ def read_content(value: object) -> bytes | None:
     if len(value) > MAX_GIVEN_BYTES:
         raise InvalidInput(f"is {len(value):,} bytes long; at most {MAX_GIVEN_BYTES:,} are taken", field="content")
     return value
-
-
-def read_size(value: object) -> int | None:
-    return None if value is None else fields.whole(value, field="size_bytes", least=0, most=MAX_COUNT)
-
-
-def read_checksum(value: object) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or _SHA256.fullmatch(value) is None:
-        raise InvalidInput("must be a SHA-256 in 64 hexadecimal digits", field="checksum")
-    return value.lower()
 
 
 def prepare(

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from mycel.domain.artifact import ArtifactType
+from mycel.domain.artifact import ARTIFACT_WRITTEN
 from mycel.domain.memory import WRITTEN, SourceKind
 from mycel.domain.team import Kind, Role
 from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.wire.constraints import AUDIENCE, ENDING, EXPIRY
 from mycel.wire.operations import IDEMPOTENCY, Operation
 from mycel.wire.schemas import (
-    ARTIFACT_PATH,
     DEFINITIONS,
-    FILE_CONTENT,
-    FLAG,
     ID,
     JSON,
     LABEL,
@@ -32,7 +29,7 @@ from mycel.wire.schemas import (
     ref,
     text,
 )
-from mycel.wire.vocabulary import meaning_of
+from mycel.wire.vocabulary import OF_ARTIFACTS, meaning_of
 
 _OF_UPDATES_ALONE = frozenset({"id", "status", "needs_review", "expected_version", "reason", IDEMPOTENCY})
 _SPOKEN = ["message", "text", "input_text", "output_text"]
@@ -56,14 +53,8 @@ def definitions() -> Mapping[str, Schema]:
         "TaskResult": _emptiable("after_task", {"result", IDEMPOTENCY}, required=["task_id"], allOf=[AUDIENCE, ENDING]),
         "TaskArtifact": closed(
             {
-                "path": ARTIFACT_PATH,
-                "type": one_of(ArtifactType),
-                "description": nullable(meaning_of("description")),
-                "content": nullable(FILE_CONTENT),
-                "keep_content": FLAG,
-                "size_bytes": nullable(meaning_of("size_bytes")),
-                "checksum": nullable(meaning_of("checksum")),
-                "tags": nullable(TAGS),
+                name: nullable(schema) if ARTIFACT_WRITTEN[name].unsaid and name != "path" else schema
+                for name, schema in {**OF_ARTIFACTS, "tags": TAGS}.items()
             },
             required=["path"],
         ),

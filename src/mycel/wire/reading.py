@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
 from typing import Any, NewType, Union, cast, get_args, get_origin, get_type_hints
 
-from mycel.domain.artifact import Artifact, ArtifactDetail
-from mycel.domain.episode import Episode, EpisodeDetail, SuccessRate, Tally
+from mycel.domain.artifact import OF_AN_ARTIFACT, Artifact, ArtifactDetail
+from mycel.domain.episode import OF_AN_EPISODE, Episode, EpisodeDetail, SuccessRate, Tally
 from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy, changed_policy
 from mycel.domain.query import Folder, Page, Tree
@@ -114,13 +114,15 @@ def _exactly(kind: Any) -> Reader:
     return check
 
 
+def _given(value: Mapping[str, Any], kind: Any, said: Container[str]) -> dict[str, Any]:
+    return {field.name: value[field.name] for field in fields(kind) if field.name in said}
+
+
 def _episode(value: Mapping[str, Any]) -> Episode:
     memory = cast(Memory, _reader(Memory)(value["memory"]))
     approach, outcome = value["approach"], value["outcome"]
-    given = {name: value[name] for name in ("agent_id", "duration_ms", "tokens_in", "tokens_out")}
     detail = {
-        **given,
-        "action": value["action"],
+        **_given(value, EpisodeDetail, OF_AN_EPISODE),
         "approach_end": len(approach) if memory.content.startswith(approach) else 0,
         "outcome_start": None if outcome is None else len(memory.content) - len(outcome),
     }
@@ -130,9 +132,8 @@ def _episode(value: Mapping[str, Any]) -> Episode:
 def _artifact(value: Mapping[str, Any]) -> Artifact:
     memory = cast(Memory, _reader(Memory)(value["memory"]))
     description, content = value["description"], value["content"]
-    given = {name: value[name] for name in ("agent_id", "type", "path", "size_bytes", "checksum")}
     detail = {
-        **given,
+        **_given(value, ArtifactDetail, OF_AN_ARTIFACT),
         "description_end": None if description is None else len(description),
         "text_start": None if content is None else len(memory.content) - len(content),
     }

@@ -17,9 +17,9 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, cast, get_type_hints
 
-from mycel.domain.artifact import Artifact
+from mycel.domain.artifact import OF_AN_ARTIFACT, Artifact
 from mycel.domain.context import ContextBundle
-from mycel.domain.episode import Episode, SuccessRate, Tally
+from mycel.domain.episode import OF_AN_EPISODE, Episode, SuccessRate, Tally
 from mycel.domain.ids import EventId, MemoryId, RecallId, ReportId, SourceId
 from mycel.domain.memory import FIELDS, Memory
 from mycel.domain.policy import Policy, policy_values
@@ -29,14 +29,9 @@ from mycel.domain.team import IssuedToken, Token
 
 Dump = Callable[[Any], dict[str, object]]
 MEMORY = "memory"
-EPISODE = (
-    *("id", "task_id", "agent_id", "action", "approach", "outcome", "duration_ms", "tokens_in", "tokens_out"),
-    *("project_id", "created_at", MEMORY),
-)
-ARTIFACT = (
-    *("id", "task_id", "agent_id", "type", "path", "description", "size_bytes", "checksum", "content"),
-    *("project_id", "created_at", MEMORY),
-)
+_BESIDE_A_MEMORY = ("task_id", "project_id", "created_at", MEMORY)
+EPISODE = ("id", *OF_AN_EPISODE, *_BESIDE_A_MEMORY)
+ARTIFACT = ("id", *(name for name, row in OF_AN_ARTIFACT.items() if row.stored), *_BESIDE_A_MEMORY)
 # What knowledge is called by those who keep it by keys → the field of its memory.
 KNOWLEDGE: Mapping[str, str] = {"value": "content", "source": "agent_id"}
 SUCCESS_RATE = ("name", "rate", "completed", "failed", "episodes", "tally")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mycel.domain.artifact import ArtifactType
-from mycel.domain.capture_request import CaptureMode
+from mycel.domain.artifact import ARTIFACT_WRITTEN, OF_AN_ARTIFACT, ArtifactType
+from mycel.domain.capture_request import SURROUNDINGS, CaptureMode
 from mycel.domain.draft import MAX_NOTE_BYTES
-from mycel.domain.episode import Action, RateBy
+from mycel.domain.episode import EPISODE_WRITTEN, RateBy
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.limits import (
     LEAST_TOKEN_BUDGET,
@@ -89,6 +89,11 @@ _BY_KIND: Mapping[Holds, Schema] = {
     Holds.SPAN: LIFETIME,
     Holds.METADATA: METADATA,
     Holds.ORIGIN: ref("Origin"),
+    Holds.MEMBER: MEMBER,
+    Holds.COUNT: whole(0, MAX_COUNT),
+    Holds.CHECKSUM: {"type": "string", "pattern": "^[0-9a-fA-F]{64}$", "description": "A SHA-256."},
+    Holds.FILE: ARTIFACT_PATH,
+    Holds.FILE_CONTENT: FILE_CONTENT,
 }
 
 
@@ -98,28 +103,27 @@ def _of_field(row: FieldRow) -> Schema:
     return one_or_more(one_of(row.options)) if row.holds is Holds.CHOICES else one_of(row.options)
 
 
+def _of_fields(table: Mapping[str, FieldRow]) -> dict[str, Schema]:
+    return {name: _of_field(row) for name, row in table.items()}
+
+
 WORDS: Mapping[str, Schema] = MappingProxyType(
     {
-        **{name: _of_field(row) for name, row in WRITTEN.items()},
+        **_of_fields({**SURROUNDINGS, **ARTIFACT_WRITTEN, **EPISODE_WRITTEN, **WRITTEN}),
         "about": {**MEMBER, "description": "The person it is about; by default the caller."},
-        "action": one_of(Action),
         "after": whole(0, 2**63 - 1, description="Only changes after this sequence number."),
         "agent": {**LABEL, "description": "Who wrote it."},
         "agent_id": {**MEMBER, "description": "Who did it; by default the caller."},
-        "approach": NOTE,
         "artifacts": listed(ref("TaskArtifact"), most=MAX_ARTIFACTS),
         "as_of": {**MOMENT, "description": "What was believed at that moment."},
         "by": one_of(RateBy),
         "capture_mode": one_of(CaptureMode),
-        "checksum": {"type": "string", "pattern": "^[0-9a-fA-F]{64}$", "description": "A SHA-256."},
         "closed": FLAG,
         "confirmed": FLAG,
         "consolidate_every": _SPAN,
         "cursor": MEMORY_CURSOR,
         "deleted": FLAG,
-        "description": CONTENT,
         "dry_run": FLAG,
-        "duration_ms": whole(0, MAX_COUNT),
         "edits": ref("Edits"),
         "episodes_kept": _SPAN,
         "event_id": ID,
@@ -132,7 +136,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "ids": one_or_more(ID, most=MAX_ITEMS),
         "inbox_kept": _SPAN,
         "items": listed(ref("NewMemory"), most=MAX_ITEMS),
-        "keep_content": FLAG,
         "kind": one_of(Kind),
         "knowledge": FLAG,
         "label": LABEL,
@@ -156,7 +159,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
             "pattern": f"^-?(?:{_ORDERS})$|^(?:{_ORDERS}) (?:ASC|DESC|asc|desc)$",
             "examples": ["-updated_at"],
         },
-        "outcome": CONTENT,
         "output": text(MAX_TASK_OUTPUT_BYTES),
         "over": either(ID, listed(ID, most=MAX_ITEMS, minItems=1)),
         "parent": TEAM,
@@ -177,7 +179,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "scopes": some_of(Scope),
         "secrets": one_of(Secrets),
         "since": MOMENT,
-        "size_bytes": whole(0, MAX_COUNT),
         "source_id": ID,
         "state": one_of(EventState),
         "task": {**NOTE, "description": "What is to be done, or the id of a task that was tried before."},
@@ -185,15 +186,11 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "teams": listed(ref("NewTeam"), most=MAX_TEAMS),
         "text": filled(MAX_QUERY_BYTES),
         "thread": LABEL,
-        "thread_id": LABEL,
         "to_id": {**LINKED, "description": "A memory, or `project:NAME` or `repo:NAME`."},
         "token": {**LABEL, "description": "Its id or its secret."},
         "token_budget": whole(LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET),
-        "tokens_in": whole(0, MAX_COUNT),
-        "tokens_out": whole(0, MAX_COUNT),
         "trust": one_of(Trust),
         "until": MOMENT,
-        "uri": LABEL,
         "useful": FLAG,
         "value": CONTENT,
         "what_went_wrong": filled(4 * MAX_NOTE_BYTES),
@@ -210,6 +207,9 @@ _FILTERS: Mapping[str, Schema] = {
 }
 _OF_PROJECT: Mapping[str, Schema] = {"project": LABEL}
 _OF_EPISODES: Mapping[str, Schema] = {**_OF_PROJECT, "agent_id": LABEL, "cursor": EPISODE_CURSOR}
+OF_ARTIFACTS: Mapping[str, Schema] = {
+    name: schema for name, schema in _of_fields(OF_AN_ARTIFACT).items() if name != "agent_id"
+}
 _OF_A_MEMBER: Mapping[str, Schema] = {"id": MEMBER, "team": TEAM}
 
 OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
@@ -240,11 +240,7 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "episodes.best_agents": _OF_PROJECT,
         "episodes.log": {"tags": EPISODE_TAGS},
         "episodes.log_many": {"items": listed(ref("NewEpisode"), most=MAX_ITEMS)},
-        "artifacts.register": {
-            "type": one_of(ArtifactType),
-            "path": ARTIFACT_PATH,
-            "content": FILE_CONTENT,
-        },
+        "artifacts.register": OF_ARTIFACTS,
         "artifacts.list": {
             **_OF_PROJECT,
             "type": one_of(ArtifactType),

@@ -11,8 +11,7 @@ import pytest
 from mcp import Client, MCPError
 
 import mycel
-from mycel.domain.memory import WRITTEN
-from mycel.surfaces.mcp.argument_help import OF_TOOL, WORDS
+from mycel.surfaces.mcp.argument_help import FIELDS, OF_TOOL, WORDS
 from mycel.surfaces.mcp.arguments import repeat_key
 from mycel.surfaces.mcp.server import INSTRUCTIONS
 from mycel.surfaces.mcp.tool import LocalTool
@@ -125,7 +124,7 @@ def test_every_tool_says_what_it_is_for_in_few_words() -> None:
             assert tool.operation.required <= {*tool.needs, *tool.given}, tool.name
     assert len(INSTRUCTIONS.encode()) <= MOST_BYTES
     used = {word for tool in (*TOOLS, *WORKING) for word in tool.takes}
-    assert used == WORDS.keys() - (WRITTEN.keys() - used)
+    assert used == WORDS.keys() - (FIELDS.keys() - used)
     assert all(name in {tool.name for tool in TOOLS} for name, _ in OF_TOOL)
 
 

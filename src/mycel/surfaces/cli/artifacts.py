@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mycel.domain.artifact import ArtifactType, FileState
+from mycel.domain.artifact import ARTIFACT_WRITTEN, ArtifactType, FileState
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
-from mycel.surfaces.cli.options import any_of, given, naming
+from mycel.surfaces.cli.options import any_of, given, naming, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, line, note, one_line, print_lines, print_table
 
 if TYPE_CHECKING:
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
     from mycel.domain.query import Page
 
 
+FILTERS: Mapping[str, Any] = {
+    "task_id": Annotated[str | None, typer.Option("--task", metavar="ID", help="Produced for this task.")],
+    "type": Annotated[str | None, typer.Option(metavar="TYPE", help=f"One of {any_of(ArtifactType)}.")],
+    "path": Annotated[
+        str | None, typer.Option(metavar="PATH", help="This file or, ending in /, everything below this folder.")
+    ],
+    "agent_id": Annotated[str | None, typer.Option("--agent", metavar="MEMBER", help="Produced by this member.")],
+    "project": options.ProjectFilter,
+    "text": Annotated[str | None, typer.Option(metavar="WORDS", help="What a search finds, the best first.")],
+    "since": options.Since,
+    "until": options.Until,
+}
 ArtifactId = Annotated[str, typer.Argument(metavar="ID", help="The id of the artifact.")]
 
 
@@ -35,97 +48,37 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="artifacts", rich_help_panel="Capture")
 
 
+@with_filters(FILTERS)
 def list_artifacts(
     context: typer.Context,
     *,
-    task: Annotated[str | None, typer.Option(metavar="ID", help="Produced for this task.")] = None,
-    type: Annotated[str | None, typer.Option(metavar="TYPE", help=f"One of {any_of(ArtifactType)}.")] = None,
-    path: Annotated[
-        str | None, typer.Option(metavar="PATH", help="This file or, ending in /, everything below this folder.")
-    ] = None,
-    agent: Annotated[str | None, typer.Option(metavar="MEMBER", help="Produced by this member.")] = None,
-    project: options.ProjectFilter = None,
-    text: Annotated[str | None, typer.Option(metavar="WORDS", help="What a search finds, the best first.")] = None,
-    since: options.Since = None,
-    until: options.Until = None,
+    filters: dict[str, Any],
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
     """List artifacts, the newest first; with --text the best match first."""
-    chosen = given(
-        {
-            "task_id": task,
-            "type": type,
-            "path": path,
-            "agent_id": agent,
-            "project": project,
-            "text": text,
-            "since": since,
-            "until": until,
-        }
-    )
     call = invocation(context)
     with naming(task_id="task", agent_id="agent"), call.memory(reads_other_team=True) as memory:
-        page = memory.artifacts.list(limit=limit, cursor=cursor, team=call.team, **chosen)
+        page = memory.artifacts.list(limit=limit, cursor=cursor, team=call.team, **filters)
     call.answer(page, lambda: show_artifacts(page))
 
 
+@with_fields(ARTIFACT_WRITTEN.values())
 def register(
     context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="PATH", help="The file, in the current or a configured folder.")],
     *,
-    type: Annotated[
-        str, typer.Option(metavar="TYPE", help=f"One of {any_of(ArtifactType)}.")
-    ] = ArtifactType.FILE.value,
-    description: Annotated[str | None, typer.Option(metavar="TEXT", help="What it is.")] = None,
-    task: options.Task = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(metavar="MEMBER", help="Who produced it, if not you; for orchestrators, leads and admins."),
-    ] = None,
-    content: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Its content, instead of the file's; `-` reads it from standard input."),
-    ] = None,
-    size_bytes: Annotated[
-        int | None, typer.Option(metavar="N", help="Its size, where the file itself cannot be read.")
-    ] = None,
-    checksum: Annotated[
-        str | None, typer.Option(metavar="SHA256", help="Its SHA-256, where the file itself cannot be read.")
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the text, so that a search finds it.")] = False,
-    tag: options.Tag = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    session_id: options.SessionId = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
+    fields: dict[str, Any],
     idempotency_key: options.IdempotencyKey = None,
 ) -> None:
     """Register a file or other output with its size and SHA-256, and print its id."""
-    fields = given(
-        {
-            "type": type,
-            "description": description,
-            "task_id": task,
-            "agent_id": agent,
-            "keep_content": keep,
-            "size_bytes": size_bytes,
-            "checksum": checksum,
-            "tags": tag,
-            "project": project,
-            "repo": repo,
-            "session_id": session_id,
-            "visibility": visibility,
-            "allowed_roles": role,
-            "idempotency_key": idempotency_key,
-        }
-    )
-    text = read_material(FROM_INPUT, field="content") if content == FROM_INPUT else content
+    fields |= given({"idempotency_key": idempotency_key})
+    if fields.get("content") == FROM_INPUT:
+        fields["content"] = read_material(FROM_INPUT, field="content")
     call = invocation(context)
     names = naming(task_id="task", agent_id="agent", keep_content="keep", tags="tag", allowed_roles="role")
     with names, call.memory(reads_files=True) as memory:
-        artifact = memory.artifacts.register(path=path, content=text, **fields)
+        artifact = memory.artifacts.register(path=path, **fields)
     call.answer(artifact, lambda: show_registered(artifact))
 
 

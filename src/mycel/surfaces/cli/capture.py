@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mycel.domain.capture_request import SURROUNDINGS
 from mycel.errors import InvalidInput
-from mycel.surfaces.cli import options
 from mycel.surfaces.cli.events import show_event_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material, read_messages
-from mycel.surfaces.cli.options import given, naming
+from mycel.surfaces.cli.options import naming, with_fields
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_fields import CaptureFields
+    from collections.abc import Iterable
+
+    from mycel.domain.memory_field import FieldRow
 
 _MATERIAL = "A text, a JSON list of messages, or a transcript (JSONL) of Claude Code or Codex"
 
@@ -27,8 +29,10 @@ OptionalFile = Annotated[
 SourceOption = Annotated[
     str | None, typer.Option("--source", metavar="ID", help="Material that was stored earlier, instead of a file.")
 ]
-Title = Annotated[str | None, typer.Option(metavar="TEXT", help="What it is called.")]
-ThreadId = Annotated[str | None, typer.Option("--thread-id", metavar="ID", help="The thread it is.")]
+
+
+def _surroundings(without: str = "") -> Iterable[FieldRow]:
+    return (row for name, row in SURROUNDINGS.items() if name != without)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -38,35 +42,21 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="capture", rich_help_panel="Capture")
 
 
+@with_fields(_surroundings("thread_id"))
 def session(
     context: typer.Context,
     file: File = FROM_INPUT,
     *,
+    fields: dict[str, Any],
     closed: Annotated[
         bool,
         typer.Option("--closed/--open", help="Whether it is over; an open one is looked at once it has gone quiet."),
     ] = True,
-    title: Title = None,
-    session_id: options.SessionId = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    task: options.Task = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
 ) -> None:
     """Capture the transcript of a session: a summary and candidates for the inbox follow.
 
     A session that is captured again under its --session-id grows.
     """
-    fields = _fields(
-        title=title,
-        session_id=session_id,
-        project=project,
-        repo=repo,
-        task_id=task,
-        visibility=visibility,
-        allowed_roles=role,
-    )
     call = invocation(context)
     messages = read_messages(file)
     with naming(messages="file", task_id="task"), call.memory() as memory:
@@ -74,32 +64,16 @@ def session(
     call.answer(event, lambda: show_event_done(event, done="captured"))
 
 
+@with_fields(_surroundings())
 def conversation(
     context: typer.Context,
     file: OptionalFile = None,
     *,
+    fields: dict[str, Any],
     source: SourceOption = None,
     store: Annotated[bool, typer.Option("--store", help="Only keep it; --source draws from it later.")] = False,
-    title: Title = None,
-    thread_id: ThreadId = None,
-    session_id: options.SessionId = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    task: options.Task = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
 ) -> None:
     """Capture a conversation: candidates for the inbox follow."""
-    fields = _fields(
-        title=title,
-        thread_id=thread_id,
-        session_id=session_id,
-        project=project,
-        repo=repo,
-        task_id=task,
-        visibility=visibility,
-        allowed_roles=role,
-    )
     call = invocation(context)
     messages = None if _is_stored(file, source=source) else read_messages(file or FROM_INPUT)
     with naming(messages="file", source_id="source", task_id="task"), call.memory() as memory:
@@ -108,29 +82,15 @@ def conversation(
     call.answer(event, lambda: show_event_done(event, done="captured"))
 
 
+@with_fields(_surroundings("session_id"))
 def thread(
     context: typer.Context,
     file: OptionalFile = None,
     *,
+    fields: dict[str, Any],
     source: SourceOption = None,
-    title: Title = None,
-    thread_id: ThreadId = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    task: options.Task = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
 ) -> None:
     """Capture a merged or archived thread: its summary becomes a memory, candidates for the inbox follow."""
-    fields = _fields(
-        title=title,
-        thread_id=thread_id,
-        project=project,
-        repo=repo,
-        task_id=task,
-        visibility=visibility,
-        allowed_roles=role,
-    )
     call = invocation(context)
     messages = None if _is_stored(file, source=source) else read_messages(file or FROM_INPUT)
     with naming(messages="file", source_id="source", task_id="task"), call.memory() as memory:
@@ -138,45 +98,27 @@ def thread(
     call.answer(event, lambda: show_event_done(event, done="captured"))
 
 
+@with_fields(_surroundings("thread_id"))
 def file(
     context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="PATH", help="The file; `-` is standard input.")],
     *,
+    fields: dict[str, Any],
     name: Annotated[
         str | None,
         typer.Option("--name", metavar="PATH", help="What the file is called; by default its absolute path."),
     ] = None,
     extract: Annotated[bool, typer.Option("--extract", help="Draw candidates for the inbox from it too.")] = False,
-    title: Title = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    session_id: options.SessionId = None,
-    task: options.Task = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
 ) -> None:
     """Index a file, split on its headings; captured again under its name, it makes new versions."""
     if name is None and path == FROM_INPUT:
         raise InvalidInput("is needed for what comes from standard input", field="name")
-    fields = _fields(
-        title=title,
-        project=project,
-        repo=repo,
-        session_id=session_id,
-        task_id=task,
-        visibility=visibility,
-        allowed_roles=role,
-    )
     call = invocation(context)
     content = read_material(path, field="path")
     called = _name_of(path, personal=call.settings().personal_memory_folder) if name is None else name
     with naming(path="path" if name is None else "name", content="path", task_id="task"), call.memory() as memory:
         event = memory.index_file(called, content, extract=extract, **fields)
     call.answer(event, lambda: show_event_done(event, done="indexed"))
-
-
-def _fields(**values: object) -> CaptureFields:
-    return cast("CaptureFields", given(values))
 
 
 def _is_stored(file: str | None, *, source: str | None) -> bool:

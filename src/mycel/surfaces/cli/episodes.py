@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mycel.domain.episode import Action, RateBy
+from mycel.domain.episode import EPISODE_WRITTEN, Action, RateBy
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
-from mycel.surfaces.cli.options import any_of, given
+from mycel.surfaces.cli.options import any_of, given, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, whole_list
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ ActionFilter = Annotated[
 ]
 AgentFilter = Annotated[str | None, typer.Option("--agent", metavar="MEMBER", help="Only what this agent did.")]
 TaskFilter = Annotated[str | None, typer.Option("--task", metavar="ID", help="Only of this task.")]
+FILTERS: Mapping[str, Any] = {
+    "task_id": TaskFilter,
+    "agent_id": AgentFilter,
+    "action": ActionFilter,
+    "project": options.ProjectFilter,
+    "since": options.Since,
+    "until": options.Until,
+}
 Few = Annotated[int | None, typer.Option(metavar="N", help="How many at most.")]
 
 
@@ -46,67 +55,32 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="episodes", rich_help_panel="Layers")
 
 
+@with_filters(FILTERS)
 def list_episodes(
     context: typer.Context,
     *,
-    task: TaskFilter = None,
-    agent: AgentFilter = None,
-    action: ActionFilter = None,
-    project: options.ProjectFilter = None,
-    since: options.Since = None,
-    until: options.Until = None,
+    filters: dict[str, Any],
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
     """List what was tried, the newest first."""
-    filters = given(
-        {"task_id": task, "agent_id": agent, "action": action, "project": project, "since": since, "until": until}
-    )
     call = invocation(context)
     with call.memory() as memory:
         page = memory.episodes.list(limit=limit, cursor=cursor, **filters)
     call.answer(page, lambda: show_episodes(page))
 
 
+@with_fields(row for name, row in EPISODE_WRITTEN.items() if name not in {"action", "approach"})
 def log(
     context: typer.Context,
     approach: Annotated[str, typer.Argument(metavar="APPROACH", help="How it was tried.")],
     *,
+    fields: dict[str, Any],
     action: Annotated[str, typer.Option(metavar="ACTION", help=f"One of {any_of(Action)}.")],
-    outcome: Annotated[str | None, typer.Option(metavar="TEXT", help="What came of it.")] = None,
-    task: options.Task = None,
-    agent: Annotated[
-        str | None, typer.Option(metavar="MEMBER", help="Who did it, by default you; for those who hand out work.")
-    ] = None,
-    duration_ms: Annotated[int | None, typer.Option(metavar="MS", help="How long it took.")] = None,
-    tokens_in: Annotated[int | None, typer.Option(metavar="N", help="Tokens that a model read for it.")] = None,
-    tokens_out: Annotated[int | None, typer.Option(metavar="N", help="Tokens that it wrote.")] = None,
-    tag: options.Tag = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    session_id: options.SessionId = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
     idempotency_key: options.IdempotencyKey = None,
 ) -> None:
     """Write down one thing that was tried."""
-    fields = given(
-        {
-            "outcome": outcome,
-            "task_id": task,
-            "agent_id": agent,
-            "duration_ms": duration_ms,
-            "tokens_in": tokens_in,
-            "tokens_out": tokens_out,
-            "tags": tag,
-            "project": project,
-            "repo": repo,
-            "session_id": session_id,
-            "visibility": visibility,
-            "allowed_roles": role,
-            "idempotency_key": idempotency_key,
-        }
-    )
+    fields |= given({"idempotency_key": idempotency_key})
     call = invocation(context)
     with call.memory() as memory:
         episode = memory.episodes.log(action=action, approach=approach, **fields)
@@ -144,19 +118,15 @@ def agents(context: typer.Context, task: TaskText, *, project: options.ProjectFi
     call.answer(whole_list(records), lambda: show_records(records))
 
 
+@with_filters(FILTERS, without="action")
 def rates(
     context: typer.Context,
     *,
+    filters: dict[str, Any],
     by: Annotated[str, typer.Option(metavar="WHAT", help=f"One of {any_of(RateBy)}.")] = RateBy.APPROACH.value,
-    task: TaskFilter = None,
-    agent: AgentFilter = None,
-    project: options.ProjectFilter = None,
-    since: options.Since = None,
-    until: options.Until = None,
     limit: Few = None,
 ) -> None:
     """How often things worked, over the last 30 days unless --since says otherwise."""
-    filters = given({"task_id": task, "agent_id": agent, "project": project, "since": since, "until": until})
     call = invocation(context)
     with call.memory() as memory:
         found = memory.episodes.success_rates(by, limit=limit, **filters)

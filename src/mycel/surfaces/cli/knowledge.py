@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from mycel.domain.knowledge import Outcome
+from mycel.domain.memory import WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.display import moment, show_more, show_written, when
@@ -83,7 +84,7 @@ def get(
     call.answer(as_knowledge(found), lambda: display.show_memory(found))
 
 
-@with_fields(lambda row: row.of_values)
+@with_fields(row for row in WRITTEN.values() if row.of_values)
 def set_value(
     context: typer.Context,
     key: KeyArgument,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from mycel.domain.memory import WRITTEN
 from mycel.errors import AccessDenied, Unavailable
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
@@ -32,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
         app.command(name, cls=Command, rich_help_panel="Write")(command)
 
 
-@with_fields(lambda row: row.at_first)
+@with_fields(row for row in WRITTEN.values() if row.at_first)
 def save(
     context: typer.Context,
     content: Annotated[
@@ -54,7 +55,7 @@ def save(
     call.answer(saved, lambda: display.show_written(saved, done="saved"))
 
 
-@with_fields(lambda _: True)
+@with_fields(WRITTEN.values())
 def update(
     context: typer.Context,
     id: options.Id,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import wraps
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast, get_args
 
 import typer
 
@@ -33,26 +33,47 @@ def option_of(row: FieldRow) -> Any:
         help = f"{help}; repeat it for several"
     if row.options is not None:
         help = f"{help}. One of {any_of(row.options)}"
-    metavar = None if row.holds is Holds.FLAG else row.metavar or "TEXT"
-    return typer.Option(row.option, metavar=metavar, help=f"{help}.", rich_help_panel=row.panel.value)
+    metavar = None if row.holds is Holds.FLAG else row.metavar or _METAVARS.get(row.holds, "TEXT")
+    names = filter(None, (row.option, row.other_option))
+    return typer.Option(*names, metavar=metavar, help=f"{help}.", rich_help_panel=row.panel.value)
 
 
-def with_fields(wanted: Callable[[FieldRow], bool]) -> Callable[[CommandT], CommandT]:
+def with_fields(rows: Iterable[FieldRow]) -> Callable[[CommandT], CommandT]:
     """Gives a command an option for each of these fields; it gets those named on the line as `fields`."""
-    rows = {_parameter(row): row for row in WRITTEN.values() if row.option and wanted(row)}
+    return _taking({row.request: _annotated(row) for row in rows if row.option}, into="fields")
+
+
+def with_filters(options: Mapping[str, Any], *, without: str = "") -> Callable[[CommandT], CommandT]:
+    """Gives a command these options; it gets those named on the line as `filters`."""
+    return _taking({name: option for name, option in options.items() if name != without}, into="filters")
+
+
+def _taking(options: Mapping[str, Any], *, into: str) -> Callable[[CommandT], CommandT]:
+    """By their names in the request."""
+    names = {request: _parameter(option, request) for request, option in options.items()}
 
     def decorate(command: CommandT) -> CommandT:
         @wraps(command)
         def run(*arguments: Any, **named: Any) -> None:
-            fields = given({row.request: named.pop(name) for name, row in rows.items()})
-            command(*arguments, **named, fields=fields)
+            values = given({request: named.pop(name) for request, name in names.items()})
+            # `any` and `expired` ask for every status, so each stands alone.
+            match values.get("status"):
+                case [alone]:
+                    values["status"] = alone
+                case _:
+                    pass
+            command(*arguments, **named, **{into: values})
 
         signature = inspect.signature(command, eval_str=True)
-        own = [one for one in signature.parameters.values() if one.name != "fields"]
+        own = [one for one in signature.parameters.values() if one.name != into]
         more = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            for name, row in rows.items()
-            for annotation, default in [_annotated(row)]
+            inspect.Parameter(
+                names[request],
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False if get_args(option)[0] is bool else None,
+                annotation=option,
+            )
+            for request, option in options.items()
         ]
         # Typer asks for both.
         vars(run)["__signature__"] = signature.replace(parameters=[*own, *more])
@@ -62,21 +83,32 @@ def with_fields(wanted: Callable[[FieldRow], bool]) -> Callable[[CommandT], Comm
     return decorate
 
 
-def _parameter(row: FieldRow) -> str:
-    return row.option.removeprefix("--").replace("-", "_")
+def _parameter(option: Any, request: str) -> str:
+    """What the option is called; one that says nothing is called as in the request."""
+    # Typer keeps the first name where others have their default.
+    name = get_args(option)[1].default
+    return name.removeprefix("--").replace("-", "_") if isinstance(name, str) else request
 
 
-def _annotated(row: FieldRow) -> tuple[Any, object]:
-    """Its type and default."""
+def _annotated(row: FieldRow) -> Any:
     if row.holds is Holds.FLAG:
-        return Annotated[bool, option_of(row)], False
-    kind = list[str] if row.holds in LISTS else float if row.holds is Holds.FRACTION else str
-    return Annotated[kind | None, option_of(row)], None
+        return Annotated[bool, option_of(row)]
+    kind = list[str] if row.holds in LISTS else _TYPES.get(row.holds, str)
+    return Annotated[kind | None, option_of(row)]
+
+
+_TYPES = {Holds.FRACTION: float, Holds.COUNT: int}
+_METAVARS = {Holds.COUNT: "N"}
 
 
 def clear_fields(fields: dict[str, Any], names: Sequence[str]) -> None:
     """Has the request empty what `--clear` names, by the names of options or of fields."""
-    options = {row.option.removeprefix("--"): row for row in WRITTEN.values() if row.option}
+    options = {
+        option.removeprefix("--"): row
+        for row in WRITTEN.values()
+        for option in (row.option, row.other_option)
+        if option
+    }
     for name in names:
         row = options.get(name) or WRITTEN.get(name)
         # No time to live is no end.
@@ -95,7 +127,7 @@ def naming(**options: str) -> Generator[None]:
         option = options.get(error.field.partition(".")[0])
         if option is None:
             raise
-        raise InvalidInput(error.problem, field=option) from None
+        raise type(error)(error.problem, field=option) from None
 
 
 _FILTERS = "Filters"
@@ -104,13 +136,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the memory.")]
 
 # Of what is no memory and has the same fields.
-Tag = Annotated[list[str] | None, option_of(WRITTEN["tags"])]
 Confidence = Annotated[float | None, option_of(WRITTEN["confidence"])]
 Project = Annotated[str | None, option_of(WRITTEN["project"])]
 Repo = Annotated[str | None, option_of(WRITTEN["repo"])]
-Task = Annotated[str | None, option_of(WRITTEN["task_id"])]
-VisibilityOption = Annotated[str | None, option_of(WRITTEN["visibility"])]
-AllowedRole = Annotated[list[str] | None, option_of(WRITTEN["allowed_roles"])]
 
 IdempotencyKey = Annotated[
     str | None,
@@ -119,13 +147,6 @@ IdempotencyKey = Annotated[
 Clear = Annotated[
     list[str] | None,
     typer.Option("--clear", metavar="FIELD", help="Empty a field, such as key; repeat it for several."),
-]
-
-SessionId = Annotated[
-    str | None,
-    typer.Option(
-        "--session-id", "--session", metavar="ID", help="The agent session it belongs to.", rich_help_panel=Panel.PLACE
-    ),
 ]
 
 TypeFilter = Annotated[
@@ -177,14 +198,16 @@ PageLimit = Annotated[int | None, typer.Option("--limit", metavar="N", help="At 
 Cursor = Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="The `next_cursor` of the page before.")]
 
 
-def filters(
-    *,
-    type: list[str] | None,
-    tag: list[str] | None,
-    status: list[str] | None,
-    **others: str | None,
-) -> dict[str, Any]:
-    """The filters named on the line, as `FilterFields`."""
-    # `any` and `expired` ask for every status, so each stands alone.
-    states = status[0] if status and len(status) == 1 else status
-    return given({"type": type, "tags": tag, "status": states, **others})
+# What lists and searches of memories can be asked for, by the names in the request.
+FILTERS: Mapping[str, Any] = {
+    "type": TypeFilter,
+    "tags": TagFilter,
+    "project": ProjectFilter,
+    "repo": RepoFilter,
+    "path": PathFilter,
+    "category": CategoryFilter,
+    "agent": AuthorFilter,
+    "status": StatusFilter,
+    "since": Since,
+    "until": Until,
+}

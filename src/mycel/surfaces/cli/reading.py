@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,12 +14,11 @@ from mycel.domain.search_request import Ranking
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, invocation
-from mycel.surfaces.cli.options import any_of, filters, given
+from mycel.surfaces.cli.options import any_of, given, with_filters
 from mycel.surfaces.cli.output import line, note, one_line, print_lines
 from mycel.wire.shapes import plain
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_fields import FilterFields
     from mycel.domain.change import Change
     from mycel.domain.context import ContextBundle
 
@@ -56,20 +55,12 @@ def _add_reading(app: typer.Typer) -> None:
         app.command(name, cls=Command, rich_help_panel="Find")(command)
 
 
+@with_filters(options.FILTERS)
 def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in plain words.")],
     *,
-    type: options.TypeFilter = None,
-    tag: options.TagFilter = None,
-    project: options.ProjectFilter = None,
-    repo: options.RepoFilter = None,
-    path: options.PathFilter = None,
-    category: options.CategoryFilter = None,
-    by: options.AuthorFilter = None,
-    status: options.StatusFilter = None,
-    since: options.Since = None,
-    until: options.Until = None,
+    filters: dict[str, Any],
     limit: SearchLimit = 10,
     min_relevance: MinRelevance = None,
     ranking: RankingOption = None,
@@ -82,18 +73,6 @@ def search(
     With --project or --repo, global memories and your own count as near too, and of other projects only what is
     strongly relevant is shown.
     """
-    chosen = filters(
-        type=type,
-        tag=tag,
-        status=status,
-        project=project,
-        repo=repo,
-        path=path,
-        category=category,
-        agent=by,
-        since=since,
-        until=until,
-    )
     call = invocation(context)
     with teams_of(call) as teams:
         recall = teams.search(
@@ -103,7 +82,7 @@ def search(
                 min_relevance=min_relevance,
                 ranking=ranking,
                 as_of=as_of,
-                **cast("FilterFields", chosen),
+                **filters,
             ),
             limit=limit,
         )
@@ -150,19 +129,11 @@ def get(
     call.answer(answer, lambda: display.show_memory(found, versions=versions, links=linked))
 
 
+@with_filters(options.FILTERS)
 def list_memories(
     context: typer.Context,
     *,
-    type: options.TypeFilter = None,
-    tag: options.TagFilter = None,
-    project: options.ProjectFilter = None,
-    repo: options.RepoFilter = None,
-    path: options.PathFilter = None,
-    category: options.CategoryFilter = None,
-    by: options.AuthorFilter = None,
-    status: options.StatusFilter = None,
-    since: options.Since = None,
-    until: options.Until = None,
+    filters: dict[str, Any],
     deleted: Annotated[bool, typer.Option("--deleted", help="Those that `restore` can bring back.")] = False,
     as_of: AsOf = None,
     order_by: OrderBy = None,
@@ -173,23 +144,11 @@ def list_memories(
 
     The owner of the files sees those of every team, unless --as or --team names one.
     """
-    chosen = filters(
-        type=type,
-        tag=tag,
-        status=status,
-        project=project,
-        repo=repo,
-        path=path,
-        category=category,
-        agent=by,
-        since=since,
-        until=until,
-    )
     call = invocation(context)
     with teams_of(call, reads_other_team=True) as teams:
         page = teams.page(
             lambda memory, most, after: memory.list(
-                order_by=order_by, limit=most, cursor=after, team=call.team, deleted=deleted, as_of=as_of, **chosen
+                order_by=order_by, limit=most, cursor=after, team=call.team, deleted=deleted, as_of=as_of, **filters
             ),
             limit=limit,
             cursor=cursor,

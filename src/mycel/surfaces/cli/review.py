@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mycel.domain.memory import Status
+from mycel.domain.memory import WRITTEN, Status
 from mycel.domain.memory_field import Holds
 from mycel.domain.query import Order
 from mycel.errors import InvalidInput, NotFound, ReferenceNotFound
@@ -18,12 +18,11 @@ from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_wri
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
 from mycel.surfaces.cli.material import content_of
-from mycel.surfaces.cli.options import clear_fields, filters, given, with_fields
+from mycel.surfaces.cli.options import clear_fields, given, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table, whole_list
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi
-    from mycel.contracts.memory_fields import FilterFields
     from mycel.domain.inbox import InboxItem, Surroundings
     from mycel.domain.link import Link
     from mycel.domain.memory import Memory
@@ -64,38 +63,19 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="inbox", rich_help_panel="Review")
 
 
+@with_filters(options.FILTERS, without="status")
 def list_items(
     context: typer.Context,
     *,
-    type: options.TypeFilter = None,
-    tag: options.TagFilter = None,
-    project: options.ProjectFilter = None,
-    repo: options.RepoFilter = None,
-    path: options.PathFilter = None,
-    category: options.CategoryFilter = None,
-    by: options.AuthorFilter = None,
-    since: options.Since = None,
-    until: options.Until = None,
+    filters: dict[str, Any],
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
     """List what waits, the newest first, and why; for the owner of the files in every team."""
-    chosen = filters(
-        type=type,
-        tag=tag,
-        status=None,
-        project=project,
-        repo=repo,
-        path=path,
-        category=category,
-        agent=by,
-        since=since,
-        until=until,
-    )
     call = invocation(context)
     with teams_of(call) as teams:
         page = teams.page(
-            lambda memory, most, after: memory.inbox(limit=most, cursor=after, **cast("FilterFields", chosen)),
+            lambda memory, most, after: memory.inbox(limit=most, cursor=after, **filters),
             limit=limit,
             cursor=cursor,
             order=Order,
@@ -123,7 +103,7 @@ def approve(context: typer.Context, ids: Ids) -> None:
     call.answer(whole_list(approved), lambda: show_decided(approved, done="approved"))
 
 
-@with_fields(lambda row: row.at_first and row.holds is not Holds.FLAG)
+@with_fields(row for row in WRITTEN.values() if row.at_first and row.holds is not Holds.FLAG)
 def edit(
     context: typer.Context,
     id: options.Id,

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from mycel.domain.capture_request import SURROUNDINGS
+from mycel.domain.episode import EPISODE_WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.episodes import show_briefing
 from mycel.surfaces.cli.events import show_event_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
-from mycel.surfaces.cli.options import given, naming
+from mycel.surfaces.cli.options import given, naming, with_fields
 
 TaskId = Annotated[str, typer.Argument(metavar="ID", help="The id of the task.")]
 Output = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What came out of it; `-` reads it from standard input.")
 ]
 OutputFile = Annotated[str | None, typer.Option(metavar="FILE", help="A file that holds the output.")]
-Approach = Annotated[str | None, typer.Option(metavar="TEXT", help="How it was done, for who does it next.")]
 Lesson = Annotated[
     list[str] | None,
     typer.Option("--lesson", metavar="TEXT", help="What was learned, for the inbox; repeat it for several."),
@@ -28,7 +29,10 @@ ArtifactPath = Annotated[
     list[str] | None,
     typer.Option("--artifact", metavar="PATH", help="A file that came out of it; repeat it for several."),
 ]
-Title = Annotated[str | None, typer.Option(metavar="TEXT", help="What the task is called.")]
+_ABOUT = (
+    EPISODE_WRITTEN["approach"],
+    *(row for name, row in SURROUNDINGS.items() if name not in {"task_id", "thread_id"}),
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -55,80 +59,48 @@ def brief(
     call.answer(briefing, lambda: show_briefing(briefing))
 
 
+@with_fields(_ABOUT)
 def complete(
     context: typer.Context,
     id: TaskId,
     *,
+    fields: dict[str, Any],
     output: Output = None,
     output_file: OutputFile = None,
-    approach: Approach = None,
     lesson: Lesson = None,
     artifact: ArtifactPath = None,
-    title: Title = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    session_id: options.SessionId = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
 ) -> None:
     """Save what a finished task came to; lessons in its output follow as candidates."""
-    fields = given(
-        {
-            "approach": approach,
-            "lessons": lesson,
-            "artifacts": [{"path": path} for path in artifact or ()],
-            "title": title,
-            "project": project,
-            "repo": repo,
-            "session_id": session_id,
-            "visibility": visibility,
-            "allowed_roles": role,
-        }
-    )
     text = _output(output, file=output_file)
     if text is None:
         raise InvalidInput("is needed, or --output-file", field="output")
-    call = invocation(context)
-    with naming(task_id="id"), call.memory(reads_files=bool(artifact)) as memory:
-        event = memory.after_task(task_id=id, action="completed", output=text, **fields).event
-    call.answer(event, lambda: show_event_done(event, done="saved"))
+    _save(context, id, fields | {"action": "completed", "output": text}, lesson, artifact)
 
 
+@with_fields(_ABOUT)
 def fail(
     context: typer.Context,
     id: TaskId,
     *,
+    fields: dict[str, Any],
     wrong: Annotated[str, typer.Option("--wrong", metavar="TEXT", help="What went wrong.")],
     output: Output = None,
     output_file: OutputFile = None,
-    approach: Approach = None,
     lesson: Lesson = None,
     artifact: ArtifactPath = None,
-    title: Title = None,
-    project: options.Project = None,
-    repo: options.Repo = None,
-    session_id: options.SessionId = None,
-    visibility: options.VisibilityOption = None,
-    role: options.AllowedRole = None,
 ) -> None:
     """Save why a task failed, for whoever tries it next; lessons follow as candidates."""
-    fields = given(
-        {
-            "approach": approach,
-            "lessons": lesson,
-            "artifacts": [{"path": path} for path in artifact or ()],
-            "title": title,
-            "project": project,
-            "repo": repo,
-            "session_id": session_id,
-            "visibility": visibility,
-            "allowed_roles": role,
-        }
-    )
     text = _output(output, file=output_file)
+    _save(context, id, fields | {"action": "failed", "what_went_wrong": wrong, "output": text}, lesson, artifact)
+
+
+def _save(
+    context: typer.Context, id: str, fields: dict[str, Any], lessons: list[str] | None, paths: list[str] | None
+) -> None:
+    fields |= given({"lessons": lessons, "artifacts": [{"path": path} for path in paths or ()]})
     call = invocation(context)
-    with naming(task_id="id", what_went_wrong="wrong"), call.memory(reads_files=bool(artifact)) as memory:
-        event = memory.after_task(task_id=id, action="failed", what_went_wrong=wrong, output=text, **fields).event
+    with naming(task_id="id", what_went_wrong="wrong"), call.memory(reads_files=bool(paths)) as memory:
+        event = memory.after_task(task_id=id, **fields).event
     call.answer(event, lambda: show_event_done(event, done="saved"))
 
 

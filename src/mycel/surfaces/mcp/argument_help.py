@@ -7,10 +7,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from mycel.domain.artifact import ArtifactType
-from mycel.domain.capture_request import CaptureMode
+from mycel.domain.artifact import OF_AN_ARTIFACT
+from mycel.domain.capture_request import SURROUNDINGS, CaptureMode
 from mycel.domain.category import LEARNINGS
-from mycel.domain.episode import Action, RateBy
+from mycel.domain.episode import OF_AN_EPISODE, RateBy
 from mycel.domain.link import Relation
 from mycel.domain.memory import WRITTEN, MemoryType, Status
 from mycel.domain.memory_field import LISTS, FieldRow, Holds
@@ -44,31 +44,29 @@ def _of_field(row: FieldRow) -> Schema:
         return _texts(row.about)
     if row.options is not None:
         return _choice(row.options, row.about)
+    if row.holds is Holds.COUNT:
+        return _number(row.about)
     if row.holds is Holds.FRACTION:
         return {**_number(row.about, kind="number"), "minimum": 0, "maximum": 1}
     return {"type": "object", "description": row.about} if row.holds is Holds.METADATA else _text(row.about)
 
 
+# Of what several records have, a memory's is meant.
+FIELDS: Mapping[str, FieldRow] = {**SURROUNDINGS, **OF_AN_ARTIFACT, **OF_AN_EPISODE, **WRITTEN}
 WORDS: Mapping[str, Schema] = MappingProxyType(
     {
-        **{name: _of_field(row) for name, row in WRITTEN.items()},
+        **{name: _of_field(row) for name, row in FIELDS.items()},
         "about": _text("The id of the person it is about; by default you"),
-        "action": _choice(Action, "What came of it"),
         "agent": _text("The id of an agent"),
-        "agent_id": _text("The id of the agent"),
-        "approach": _text("How it was done, in a few words: equal approaches are counted together"),
         "archive": _text("Lines of JSON, or a packed archive in base64"),
         "by": _choice(RateBy, "What to count by"),
         "capture_mode": _choice(CaptureMode, "Only store it, or also draw memories from it"),
-        "checksum": _text("The SHA-256 of the file, if you know it"),
         "closed": _flag("Whether the session is over; until then nothing is drawn from it"),
         "confirmed": _flag("For admins: whether the person has confirmed it"),
         "constraint": _text("A constraint to add"),
         "context_key": _text("A name in the task context"),
         "context_value": {"description": "Its value, any JSON; null removes the name"},
-        "description": _text("What it is, in a sentence"),
         "dry_run": _flag("Only say what would be done"),
-        "duration_ms": _number("How long it took, in milliseconds"),
         "edits": {"type": "object", "description": "Fields to change first, such as content or title"},
         "expected_version": _number("The version you have read: the write fails if it has moved on"),
         "from_id": _text("The id of the memory that the link starts from"),
@@ -87,7 +85,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "min_relevance": _number("Leave out what is less relevant, 0 to 1", kind="number"),
         "missing": _text("The id of a memory that the search did not find"),
         "note": _text("A line to add to the scratchpad"),
-        "outcome": _text("What came of it, in a sentence"),
         "output": _text("What the task produced or found"),
         "plan": _text("The plan, in place of the one before"),
         "private": _flag("For that worker alone instead of the team"),
@@ -97,12 +94,10 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "relation": _choice(Relation, "What the first says about the second"),
         "session_id": _text("A name of the session: later reports under it grow the same record"),
         "since": _text("From this time on, ISO 8601 with a zone"),
-        "size_bytes": _number("The size of the file, if you know it"),
         "source_id": _text("The id of a conversation that was stored before"),
         "task": _text("What you are about to do, in plain words, or the id of a task"),
         "task_id": _text("The id of a task, any text"),
         "text": _text("Words in its description or path"),
-        "thread_id": _text("A name of the thread"),
         "to_id": _text("The id of the memory, or project:NAME or repo:NAME, that it points to"),
         "token_budget": _number("At most so many tokens"),
         "useful": _flag("Whether it helped"),
@@ -116,9 +111,9 @@ _FIRST, _OF_LEDGER = ("fact", "lesson", "decision"), ("episode", "artifact")
 _SAVED_TYPES = [*_FIRST, *(kind.value for kind in MemoryType if kind.value not in {*_FIRST, *_OF_LEDGER})]
 # The same word where it stands for something else.
 OF_TOOL: Mapping[tuple[str, str], Schema] = {
-    ("register_artifact", "type"): _choice(ArtifactType, "What sort of file"),
-    ("list_artifacts", "type"): _choice(ArtifactType, "What sort of file"),
-    ("register_artifact", "path"): _text("The file, below a workspace folder, such as src/uploads.py"),
+    ("register_artifact", "type"): _of_field(OF_AN_ARTIFACT["type"]),
+    ("list_artifacts", "type"): _of_field(OF_AN_ARTIFACT["type"]),
+    ("register_artifact", "path"): _of_field(OF_AN_ARTIFACT["path"]),
     ("list_artifacts", "path"): _text("A file or folder below a workspace folder"),
     ("list_memories", "status"): {
         "type": "string",

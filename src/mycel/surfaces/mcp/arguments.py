@@ -10,19 +10,15 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
-from mycel.domain.memory import WRITTEN
 from mycel.errors import InvalidInput
-from mycel.surfaces.mcp.argument_help import Schema
+from mycel.surfaces.mcp.argument_help import FIELDS, Schema
 from mycel.surfaces.mcp.tool import Tool
 from mycel.wire.spelling import snake_case
 
 # What models call our words; read where a tool takes ours and was not given it.
 OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        **{name: row.aliases for name, row in WRITTEN.items() if row.aliases},
-        "agent_id": ("agent", "worker", "worker_id", "agent_name", "member", "to"),
-        "action": ("result", "status"),
-        "approach": ("method", "strategy"),
+        **{name: row.aliases for name, row in FIELDS.items() if row.aliases},
         "from_id": ("source", "from", "source_id", "id"),
         "id": ("memory_id", "uuid", "memory", "mem_id"),
         "learning": ("lesson", "content", "text", "memory", "message"),
