@@ -16,7 +16,7 @@ from mycel.domain import artifact, cursor, draft, envelope, fields, ids, renderi
 from mycel.domain.query import Order, OrderField
 from mycel.domain.source import Transcript, Turn
 from mycel.engine import chunks, purged_passages, shared_context, summary
-from mycel.engine.by_model.quotes import find_quote
+from mycel.engine.by_model.extraction import find_quote
 from mycel.engine.by_model.windows import divide_into_windows
 from mycel.engine.english import sentences
 from mycel.engine.english.titles import content_of, title_of
@@ -27,16 +27,15 @@ from mycel.engine.secrets.masking import mask_secrets, mask_within
 from mycel.engine.transcripts.privacy import PrivateFilter, without_private
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.errors import MycelError
-from mycel.providers.embeddings.estimate import estimated_token_ends
+from mycel.providers.embeddings.openai import estimated_token_ends
 from mycel.providers.llms.prompt import read_spoken_object
 from mycel.retrieval import analysis, duplicates, lexical, passages, snippet, spelling, wording
-from mycel.services.front_matter import read_front_matter
+from mycel.services.organisation_plan import read_front_matter
 from mycel.surfaces.agents.json_settings import JsonText
 from mycel.surfaces.cli import output
 from mycel.surfaces.hooks.inject import question_in
 from mycel.surfaces.hooks.place import _origin
-from mycel.wire.queries import read_argument
-from mycel.wire.spelling import snake_case
+from mycel.wire.arguments import read_argument, snake_case
 
 
 class Reader(NamedTuple):

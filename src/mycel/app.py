@@ -18,7 +18,7 @@ from mycel.domain.search_request import RankingOptions
 from mycel.domain.source import Step
 from mycel.embedded.team_memory import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
-from mycel.engine.workshop.workshop import MovableWorkshop, Workshop
+from mycel.engine.executor import Executor, MovableExecutor
 from mycel.errors import MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
@@ -31,8 +31,7 @@ from mycel.services.callers import Callers
 from mycel.services.capture import Capture
 from mycel.services.cascades import Cascading
 from mycel.services.catalogue import Catalogue
-from mycel.services.change_feed import Following
-from mycel.services.changes import Changes
+from mycel.services.change_feed import Changes, Following
 from mycel.services.consolidation import Consolidating
 from mycel.services.context import Context
 from mycel.services.embeddings import Embedding
@@ -46,7 +45,7 @@ from mycel.services.lessons import Teaching
 from mycel.services.maintenance import Maintaining
 from mycel.services.organisation import Organisation
 from mycel.services.policies import Policies
-from mycel.services.process_source import Digesting
+from mycel.services.process_source import SourceProcessor
 from mycel.services.queue_worker import Performer, Working
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
@@ -65,8 +64,8 @@ from mycel.stores.sqlite.pool import open_data_directory
 from mycel.wire.daemon_file import SERVICE_FILES
 
 if TYPE_CHECKING:
-    from mycel.providers.embeddings.description import Description
     from mycel.providers.embeddings.examine import Examination
+    from mycel.providers.embeddings.registry import Description
 
 
 def open_workspace(
@@ -101,7 +100,7 @@ def open_workspace(
             ground.embedding,
             ground.grouping,
             ground.engine,
-            ground.workshop,
+            ground.executor,
         )
         services = WorkspaceServices(
             organisation=organisation,
@@ -127,7 +126,7 @@ class _Ground:
     embedding: Embedding
     model: LanguageModel | None
     policies: Policies
-    workshop: MovableWorkshop
+    executor: MovableExecutor
     # Filled in when there are services to perform a step: some of them wake the engine, which runs the worker.
     performers: dict[Step, Performer]
     working: Working
@@ -141,7 +140,7 @@ class _Ground:
         self.callers.close()
         # Whoever waits for the child is told so by its end, and gives its work back.
         self.working.stop()
-        self.workshop.close()
+        self.executor.close()
         self.following.close()
         self.engine.close()
         self.embedding.close()
@@ -172,7 +171,7 @@ def _lay_ground(
         embedding=embedding,
         model=language_model or make_language_model(_language_model_options(settings)),
         policies=policies,
-        workshop=MovableWorkshop(_child_workshop),
+        executor=MovableExecutor(_process_executor),
         performers=performers,
         working=working,
         engine=Engine(stores, clock, policies, working),
@@ -183,10 +182,10 @@ def _lay_ground(
     )
 
 
-def _child_workshop() -> Workshop:
-    from mycel.engine.workshop.child_workshop import ChildWorkshop
+def _process_executor() -> Executor:
+    from mycel.engine.executor_process import ProcessExecutor
 
-    return ChildWorkshop()
+    return ProcessExecutor()
 
 
 def _member_services(ground: _Ground) -> MemberServices:
@@ -218,7 +217,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         episodes=episodes,
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
-        consolidating=Consolidating(stores, clock, policies, ground.embedding, workshop=ground.workshop),
+        consolidating=Consolidating(stores, clock, policies, ground.embedding, executor=ground.executor),
         teaching=Teaching(stores, directory, policies, max_content=most),
         cascading=Cascading(stores, directory, wake=wake),
         policies=policies,
@@ -230,10 +229,10 @@ def _member_services(ground: _Ground) -> MemberServices:
 
 
 def _performers(ground: _Ground, member: MemberServices) -> dict[Step, Performer]:
-    digesting = Digesting(ground.directory, ground.policies, workshop=ground.workshop, model=ground.model)
+    processor = SourceProcessor(ground.directory, ground.policies, executor=ground.executor, model=ground.model)
     return {
-        Step.SUMMARIZE: digesting,
-        Step.EXTRACT: digesting,
+        Step.SUMMARIZE: processor,
+        Step.EXTRACT: processor,
         Step.INDEX: member.files,
         Step.CONSOLIDATE: member.consolidating,
         Step.MAINTAIN: Maintaining(ground.clock, ground.policies, Pruning(ground.grouping)),
@@ -243,7 +242,7 @@ def _performers(ground: _Ground, member: MemberServices) -> dict[Step, Performer
 
 def describe_embedders(settings: Settings) -> list[Description]:
     """Those that need nothing, and between them the one of the settings if that is another."""
-    from mycel.providers.embeddings.description import describe
+    from mycel.providers.embeddings.registry import describe
 
     names = dict.fromkeys((BUILTIN, settings.embedder, NONE))
     return [describe(_embedding_options(replace(settings, embedder=name))) for name in names]

@@ -89,3 +89,9 @@ def test_every_file_that_the_architecture_names_is_there() -> None:
     ]
     assert named
     assert gone == []
+
+
+def test_where_to_change_what_fits_on_one_page() -> None:
+    _, _, table = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## Where do I change X?")
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    assert 30 < len(rows) <= 45

@@ -24,7 +24,7 @@ sys.stderr.write(json.dumps(sorted(set(sys.modules) - before)))
 HEAVY = {"dataclasses", "inspect", "asyncio", "http.client", "email", "ssl", "subprocess", "logging", "argparse"}
 # Of ours, what a hook may take beside its own package.
 OWN = {
-    *("mycel", "mycel.errors", "mycel.surfaces", "mycel.surfaces.entry"),
+    *("mycel", "mycel.durable_file", "mycel.errors", "mycel.surfaces", "mycel.surfaces.entry"),
     *(
         "mycel.domain",
         "mycel.domain.author_share",

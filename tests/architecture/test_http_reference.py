@@ -9,8 +9,7 @@ import pytest
 from starlette.routing import Route, WebSocketRoute
 
 from mycel.domain.draft import MAX_CONTENT_BYTES
-from mycel.domain.fields import MAX_DEPTH, MAX_PAGE
-from mycel.domain.limits import MAX_ITEMS
+from mycel.domain.fields import MAX_DEPTH, MAX_ITEMS, MAX_PAGE
 from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError
 from mycel.retrieval.lexical import MAX_QUESTION_WORDS
@@ -18,9 +17,9 @@ from mycel.surfaces.http.app import create_app
 from mycel.surfaces.http.bodies import MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.surfaces.http.calls import MAX_QUERY_PAIRS
 from mycel.surfaces.http.feeds import StreamLimits
-from mycel.wire.arguments import MAX_IN_QUERY
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS
 from mycel.wire.problems import STATUSES
+from mycel.wire.request_schemas import MAX_IN_QUERY
 
 MEBIBYTE = 1024**2
 

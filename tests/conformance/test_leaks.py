@@ -26,9 +26,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
-from mycel.embedded.artifacts import Artifacts
-from mycel.embedded.episode_ledger import EpisodeLedger
-from mycel.embedded.knowledge import Knowledge
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import mycel.engine.digest as digesting
 import mycel.services.consolidation as consolidating
 from mycel.app import open_workspace
+from mycel.engine import extract_and_summarize as engine_step
 from mycel.settings import Settings
 from mycel.stores.sqlite.embeddings import EmbeddingWriter
 from mycel.stores.sqlite.queue import QueueWriter
@@ -46,7 +46,7 @@ def dying(call: Callable[..., Any], *, countdown: int, after: bool = False) -> C
 def arm(moment: str, countdown: int) -> None:
     """`extract` and `embed` die while computing, the others in the middle of the transaction or right after it."""
     if moment == "extract":
-        digesting.digest = dying(digesting.digest, countdown=countdown, after=True)  # type: ignore[assignment]
+        engine_step.extract_and_summarize = dying(engine_step.extract_and_summarize, countdown=countdown, after=True)  # type: ignore[assignment]
     elif moment == "extracted":
         SourceWriter.set_extracted = dying(SourceWriter.set_extracted, countdown=countdown, after=True)  # type: ignore[method-assign]
     elif moment == "settled":

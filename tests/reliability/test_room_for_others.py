@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from mycel.domain.draft import DEFAULT_POLICY
+from mycel.engine.executor_process import json_line, transcript_values
 from mycel.engine.transcripts.reading import read_transcript
-from mycel.engine.workshop.child_messages import json_line, transcript_values
 from mycel.services.screening import screen_transcript
 from mycel.surfaces.http.bodies import read_object
 from mycel.surfaces.http.threads import Threads

@@ -18,7 +18,7 @@ import pytest
 
 from mycel import WorkingMemory
 from mycel.embedded import working_snapshot
-from mycel.embedded.endings import Endings
+from mycel.embedded.working_memory import Endings
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -190,6 +190,18 @@ def test_a_summary_loses_the_sentence_that_was_purged(squad: Squad) -> None:
     assert "PostgreSQL" not in everything_said(squad)
 
 
+def test_the_metadata_of_a_summary_loses_what_was_purged(squad: Squad) -> None:
+    squad.author.capture_session(TALK, session_id="s-1")
+    squad.workspace.run_pending()
+    (summary,) = squad.author.list(type="episode")
+    (said,) = [line for line in summary.content.splitlines() if "PostgreSQL" in line]
+    squad.author.update(summary.id, metadata={"talk": {"heard": [said, "It rained."]}})
+    purge_decision(squad)
+    (clean,) = squad.author.list(type="episode")
+    assert clean.metadata["talk"] == {"heard": ["- [purged]", "It rained."]}
+    assert not any("PostgreSQL" in str(version.memory.metadata) for version in squad.author.history(summary.id))
+
+
 def test_a_deleted_or_edited_summary_loses_it_too(squad: Squad) -> None:
     squad.author.capture_session(TALK, session_id="s-1")
     squad.workspace.run_pending()
@@ -491,11 +503,11 @@ def test_a_summary_that_somebody_made_their_own_is_left_alone(squad: Squad) -> N
 
 
 def test_what_is_purged_during_an_extraction_does_not_come_back(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mycel.engine import digest as digesting
+    from mycel.engine import extract_and_summarize
 
     squad.author.capture_session(TALK, session_id="s-1")
     squad.workspace.run_pending()
-    found = digesting.digest
+    found = extract_and_summarize.extract_and_summarize
 
     def purge_first(*given: object, **named: object) -> object:
         drawn = found(*given, **named)  # type: ignore[arg-type]
@@ -504,7 +516,7 @@ def test_what_is_purged_during_an_extraction_does_not_come_back(squad: Squad, mo
             squad.author.purge(memory.id)
         return drawn
 
-    monkeypatch.setattr(digesting, "digest", purge_first)
+    monkeypatch.setattr(extract_and_summarize, "extract_and_summarize", purge_first)
     more = [*TALK, {"role": "user", "content": "TODO: write the migration guide for the billing database."}]
     squad.author.capture_session(more, session_id="s-1")
     squad.workspace.run_pending()

@@ -20,7 +20,7 @@ from mycel.domain.team import Caller, Role
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, InvalidInput, NotFound, Unavailable
 from mycel.services.change_feed import Follower, Following
-from mycel.services.recent_log import told_of
+from mycel.services.log_tail import told_of
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.pool import SqliteStores
 from mycel.testing.clock import ManualClock

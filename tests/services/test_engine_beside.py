@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mycel.app import open_workspace
+from mycel.engine.executor import InlineExecutor, Pair
+from mycel.engine.executor_process import ProcessExecutor
 from mycel.engine.transcripts.reading import read_transcript
-from mycel.engine.workshop.child_workshop import ChildWorkshop
-from mycel.engine.workshop.workshop import InlineWorkshop, Pair
 from mycel.errors import Unavailable
 from mycel.settings import Settings
 
@@ -58,7 +58,7 @@ def test_a_child_answers_as_this_process_would() -> None:
 
     transcript = read_transcript([{"role": "user", "content": SAID}, {"role": "assistant", "content": "Noted."}])
     pairs = [Pair(Statement("The port is 8080."), Statement("The port is 9090."), 0.9)]
-    child, inline = ChildWorkshop(), InlineWorkshop()
+    child, inline = ProcessExecutor(), InlineExecutor()
     try:
         assert list(child.extract(transcript, start=0)) == list(inline.extract(transcript, start=0))
         assert child.summarize(transcript) == inline.summarize(transcript)
@@ -71,7 +71,7 @@ def test_a_child_answers_as_this_process_would() -> None:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal there")
 def test_a_child_that_dies_is_replaced() -> None:
     transcript = read_transcript([{"role": "user", "content": SAID}])
-    child = ChildWorkshop()
+    child = ProcessExecutor()
     try:
         child.summarize(transcript)
         assert child.process_id is not None

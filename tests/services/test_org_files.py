@@ -6,7 +6,7 @@ import pytest
 
 from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput
-from mycel.services.front_matter import read_front_matter
+from mycel.services.organisation_plan import read_front_matter
 
 SQUAD = """---
 team: squad

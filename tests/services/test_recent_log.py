@@ -18,7 +18,7 @@ from mycel.domain.ids import MemberId
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import MemoryType, Visibility
 from mycel.domain.team import Role
-from mycel.services.recent_log import RecentLog, told_of
+from mycel.services.log_tail import RecentLog, told_of
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock

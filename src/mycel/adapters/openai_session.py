@@ -11,8 +11,7 @@ from mycel.adapters.json_content import Spot, readable, texts_in, value_of
 from mycel.adapters.shelf import PAGE, Shelf, missing_package, path_of
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.draft import first_sentence
-from mycel.domain.fields import label, one_line
-from mycel.domain.limits import MAX_ITEMS
+from mycel.domain.fields import MAX_ITEMS, label, one_line
 from mycel.domain.memory import Memory, Scope
 from mycel.errors import InvalidInput
 

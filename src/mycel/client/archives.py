@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.errors import InvalidInput, NotFound, Unavailable
-from mycel.wire.archives import EXPORT, IMPORT, REPORT
+from mycel.wire.operations import EXPORT, IMPORT, REPORT
 from mycel.wire.reading import read_text
 
 if TYPE_CHECKING:

@@ -8,8 +8,6 @@ from typing import Any, Unpack
 
 from mycel.client import remote
 from mycel.client.changes import AsyncChangeIterator
-from mycel.contracts.artifacts_api import ArtifactFilterFields
-from mycel.contracts.episodes_api import EpisodeFilterFields
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
@@ -18,6 +16,7 @@ from mycel.contracts.memory_fields import (
     TaskFields,
     TaskResultFields,
 )
+from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFilterFields
 from mycel.contracts.written_fields import ArtifactFields, ChangedFields, EpisodeFields, KnowledgeFields, MemoryFields
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification

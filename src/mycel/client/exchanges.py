@@ -16,9 +16,9 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from mycel.domain.query import Page
 from mycel.errors import InvalidInput, MycelError, StoreDamaged, Unavailable
+from mycel.wire.arguments import write_argument
 from mycel.wire.operations import CURSOR, IDEMPOTENCY, Operation, Repeat
 from mycel.wire.problems import error_of
-from mycel.wire.queries import write_argument
 from mycel.wire.reading import read_text
 from mycel.wire.shapes import plain
 

@@ -7,9 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
-from mycel.contracts.artifacts_api import ArtifactsApi
-from mycel.contracts.episodes_api import EpisodesApi
-from mycel.contracts.knowledge_api import KnowledgeApi
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
@@ -17,6 +14,15 @@ from mycel.contracts.memory_fields import (
     PolicyFields,
     TaskFields,
     TaskResultFields,
+)
+from mycel.contracts.parts_api import (
+    ArtifactsApi,
+    EpisodesApi,
+    KnowledgeApi,
+    ProjectsApi,
+    ReposApi,
+    SourcesApi,
+    ViewsApi,
 )
 from mycel.contracts.written_fields import ChangedFields, MemoryFields
 from mycel.domain.archive import ExportReport, MoveReport
@@ -27,53 +33,14 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
-from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Explanation, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
-from mycel.domain.source import IngestionEvent, Source, SourceEntry
+from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord
 from mycel.domain.team import Caller
-
-
-class ProjectsApi(Protocol):
-    def __call__(self) -> list[Project]: ...
-    def list(self) -> list[Project]: ...
-    def register(self, name: str, *, description: str | None = None) -> Project: ...
-
-
-class ReposApi(Protocol):
-    def __call__(self) -> list[Repo]: ...
-    def list(self) -> list[Repo]: ...
-    def register(
-        self, name: str, *, project: str | None = None, folder: str | None = None, remote: str | None = None
-    ) -> Repo: ...
-
-
-class SourcesApi(Protocol):
-    def get(self, id: str) -> Source: ...
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        """Newest first, without their texts."""
-        ...
-
-    def events(
-        self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
-    ) -> Page[IngestionEvent]: ...
-    def event(self, id: str) -> IngestionEvent: ...
-    def retry(self, event_id: str) -> IngestionEvent:
-        """Has an event that failed or was given up done again; others stay as they are."""
-        ...
-
-
-class ViewsApi(Protocol):
-    def save(self, name: str, *, query: str | None = None, **filters: Unpack[FilterFields]) -> SavedView: ...
-    def list(self) -> list[SavedView]: ...
-    def delete(self, name: str) -> None: ...
-    def run(self, name: str, *, limit: int = 10) -> Recall:
-        """A view without a question lists the newest that its filters leave."""
-        ...
 
 
 class MemoryApi(Protocol):

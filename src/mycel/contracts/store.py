@@ -1,5 +1,8 @@
 """The store of one team, made of small parts, and the stores of a workspace.
 
+What is to become of a record is decided in `domain.archive`; sources, events, places and links come in through the
+parts that keep them.
+
 Every read takes a `ReadScope` made from its caller and answers as if what the scope does not see did not exist.
 Stores raise `Unavailable` (or `StorageFull`) when they cannot answer now, `StoreDamaged` when they are damaged
 or gone, and `Misconfigured` when they never will. A damaged store answers reads as far as it can, and no write.
@@ -7,14 +10,12 @@ or gone, and `Misconfigured` when they never will. A damaged store answers reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.archive_store import ArchiveReads, ArchiveWrites
-from mycel.contracts.artifact_store import ArtifactReads, ArtifactWrites
 from mycel.contracts.engine_store import (
     CascadeReads,
     CascadeWrites,
@@ -44,9 +45,60 @@ from mycel.contracts.memory_store import (
     Requests,
 )
 from mycel.contracts.search_store import EmbeddingReads, EmbeddingWrites, IndexReads, RecallReads, RecallWrites
+from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
+from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.change import Change, ChangeFilter, LogEntry, Today
 from mycel.domain.damage import Damage
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemberId, MemoryId, TeamName
+from mycel.domain.memory import Memory
+from mycel.domain.packed_terms import PackedTerms
+from mycel.domain.query import Filters, Page
+
+
+class ArchiveReads(Protocol):
+    def read(self, scope: ReadScope, take: Callable[[Record], None]) -> None:
+        """Gives everything in sight to `take`, as of one moment; a record comes after those that it refers to.
+
+        Readers and writers go on meanwhile. Deleted memories and receipts are only for a scope that sees everything.
+        """
+        ...
+
+
+class ArchiveWrites(Protocol):
+    def standing(self, scope: ReadScope, record: MemoryRecord) -> Standing:
+        """What is here already that bears on this memory."""
+        ...
+
+    def put_memory(self, record: MemoryRecord, words: PackedTerms, *, by: MemberId, before: Memory | None) -> None:
+        """With its id, times and versions, in place of what stood before. It gets into the log, as done by `by`."""
+        ...
+
+    def is_known(self, stone: Tombstone) -> bool: ...
+    def put_tombstone(self, stone: Tombstone) -> None: ...
+
+
+class ArtifactReads(Protocol):
+    def find(self, scope: ReadScope, id: MemoryId) -> Artifact | None: ...
+    def find_same(self, scope: ReadScope, like: Artifact) -> Artifact | None:
+        """One of the same author that says the same of the same file for the same readers, and has not ended."""
+        ...
+
+    def page(
+        self, scope: ReadScope, filters: Filters, wanted: ArtifactFilters, *, limit: int, cursor: str | None
+    ) -> Page[Artifact]:
+        """Newest first. Raises `InvalidInput` for a cursor that is not from this list."""
+        ...
+
+    def details(self, scope: ReadScope, ids: Collection[MemoryId]) -> Mapping[MemoryId, ArtifactDetail]:
+        """Of those that are artifacts in sight."""
+        ...
+
+
+class ArtifactWrites(ArtifactReads, Protocol):
+    def insert(self, memory: Memory, words: PackedTerms, detail: ArtifactDetail, *, by: MemberId) -> None:
+        """A new memory and its detail, as `MemoryWrites.insert` stores one without."""
+        ...
+
 
 ResultT = TypeVar("ResultT")
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 from mycel.domain.artifact import ARTIFACT_WRITTEN, OF_AN_ARTIFACT
-from mycel.domain.capture_request import SURROUNDINGS
 from mycel.domain.episode import COUNTS, EPISODE_WRITTEN
 from mycel.domain.memory import WRITTEN
 from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.source import SURROUNDINGS
 
 _TYPES: Mapping[Holds, Any] = {
     **dict.fromkeys((Holds.CONTENT, Holds.NOTE, Holds.TITLE, Holds.LABEL, Holds.PLACE, Holds.PATH, Holds.CHOICE), str),

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from mycel.domain import fields
+from mycel.domain.fields import MAX_COUNT
 from mycel.domain.ids import MemoryId, SourceId, parse_id
-from mycel.domain.limits import MAX_COUNT
 from mycel.domain.marks import marks_of, refuse_marks, with_marks
 from mycel.domain.memory import (
     FIELDS,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
 
+from mycel.domain.draft import check_audience, read_value
 from mycel.domain.ids import EventId, MemberId, SourceId
-from mycel.domain.memory import Memory, MemoryType, Scope, SourceKind, Visibility
+from mycel.domain.memory import WRITTEN, Category, Memory, MemoryType, Scope, SourceKind, Visibility
+from mycel.domain.memory_field import FieldRow, Holds, Panel, beside
 from mycel.domain.team import Role, Trust
+from mycel.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,19 @@ class Candidate:
     alternatives: tuple[str, ...] = ()
     grounds: str | None = None
 
+
+# Of what was drawn from a talk, where nothing says it more exactly. Only memories of one category are merged.
+USUAL_CATEGORY: Mapping[MemoryType, Category] = MappingProxyType(
+    {
+        MemoryType.DECISION: Category.DECISION,
+        MemoryType.TASK_HINT: Category.FACT,
+        MemoryType.REFERENCE: Category.FACT,
+        MemoryType.PROJECT: Category.FACT,
+        MemoryType.PROFILE: Category.PREFERENCE,
+        MemoryType.FACT: Category.CODEBASE_KNOWLEDGE,
+        MemoryType.LESSON: Category.MISTAKE_PATTERN,
+    }
+)
 
 # What stands where purged evidence was.
 BLANK = "\N{FULL BLOCK}"
@@ -152,3 +171,35 @@ def origin_of(memory: Memory) -> SourceId | None:
     """The source that a memory was drawn from."""
     origin = memory.evidence_ref or memory.source_ref
     return origin.source_id if origin else None
+
+
+class CaptureMode(StrEnum):
+    """`store` keeps the material and does nothing more; `extract` also draws candidates from it."""
+
+    STORE = "store"
+    EXTRACT = "extract"
+
+
+_OF_MEMORIES = ("project", "repo", "session_id", "task_id", "visibility", "allowed_roles")
+_OF_SOURCES = (
+    beside("thread_id", Holds.LABEL, "A name of the thread", metavar="ID", panel=Panel.PLACE),
+    beside("title", Holds.TITLE, "What it is called"),
+    beside("uri", Holds.LABEL, "Where it can be found", option=""),
+)
+# What a writer can say about a source, by the names in a request; what is drawn from it has most of it too.
+SURROUNDINGS: Mapping[str, FieldRow] = MappingProxyType(
+    {name: WRITTEN[name] for name in _OF_MEMORIES} | {row.name: row for row in _OF_SOURCES}
+)
+
+
+def read_surroundings(given: Mapping[str, object]) -> dict[str, Any]:
+    """Fields of a source by their names there; what is not given is left out."""
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in SURROUNDINGS:
+            raise InvalidInput(f"is not known here; known are {', '.join(SURROUNDINGS)}", field=name)
+        if value is not None:
+            row = SURROUNDINGS[name]
+            values[row.name] = read_value(row, value)
+    check_audience(values.get("visibility", Visibility.TEAM), values.get("allowed_roles", ()))
+    return values

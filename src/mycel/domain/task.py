@@ -8,11 +8,10 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.artifact import Artifact
-from mycel.domain.capture_request import SURROUNDINGS, read_surroundings
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import COUNTS, Action, Episode
 from mycel.domain.memory import Memory
-from mycel.domain.source import IngestionEvent
+from mycel.domain.source import SURROUNDINGS, IngestionEvent, read_surroundings
 from mycel.errors import InvalidInput
 
 MAX_LESSONS = 20

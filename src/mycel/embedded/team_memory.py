@@ -25,26 +25,22 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version
-from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Explanation, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
-from mycel.domain.source import IngestionEvent, Source, SourceEntry
+from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord, as_mapping
 from mycel.domain.team import Caller
-from mycel.embedded.artifacts import Artifacts
-from mycel.embedded.episode_ledger import EpisodeLedger
-from mycel.embedded.knowledge import Knowledge
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Projects, Repos, Sources, Views
 from mycel.services.archive import Moving
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.briefing import Briefings
 from mycel.services.capture import Capture
 from mycel.services.cascades import Cascading
 from mycel.services.catalogue import Catalogue
-from mycel.services.change_feed import Following
-from mycel.services.changes import Changes
+from mycel.services.change_feed import Changes, Following
 from mycel.services.consolidation import Consolidating
 from mycel.services.context import Context
 from mycel.services.episodes import Episodes
@@ -374,75 +370,3 @@ class TeamMemory:
             deleted=deleted,
             as_of=as_of,
         )
-
-
-class Projects:
-    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
-        self._caller = caller
-        self._catalogue = catalogue
-
-    def __call__(self) -> list[Project]:
-        return self._catalogue.list_projects(self._caller())
-
-    def register(self, name: str, *, description: str | None = None) -> Project:
-        return self._catalogue.register_project(self._caller(), name, description=description)
-
-    list = __call__
-
-
-class Repos:
-    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
-        self._caller = caller
-        self._catalogue = catalogue
-
-    def __call__(self) -> list[Repo]:
-        return self._catalogue.list_repos(self._caller())
-
-    def register(
-        self, name: str, *, project: str | None = None, folder: str | None = None, remote: str | None = None
-    ) -> Repo:
-        return self._catalogue.register_repo(self._caller(), name, project=project, folder=folder, remote=remote)
-
-    list = __call__
-
-
-class Sources:
-    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue, capture: Capture) -> None:
-        self._caller = caller
-        self._catalogue = catalogue
-        self._capture = capture
-
-    def get(self, id: str) -> Source:
-        return self._catalogue.get_source(self._caller(), id)
-
-    def events(self, *, state: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[IngestionEvent]:
-        return self._catalogue.list_events(self._caller(), state=state, limit=limit, cursor=cursor)
-
-    def event(self, id: str) -> IngestionEvent:
-        return self._catalogue.get_event(self._caller(), id)
-
-    def retry(self, event_id: str) -> IngestionEvent:
-        return self._capture.retry(self._caller(), event_id)
-
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        return self._catalogue.list_sources(self._caller(), limit=limit, cursor=cursor)
-
-
-class Views:
-    def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue, searching: Searching) -> None:
-        self._caller = caller
-        self._catalogue = catalogue
-        self._searching = searching
-
-    def save(self, name: str, *, query: str | None = None, **filters: Unpack[FilterFields]) -> SavedView:
-        return self._catalogue.save_view(self._caller(), name, query=query, filters=filters)
-
-    def delete(self, name: str) -> None:
-        self._catalogue.delete_view(self._caller(), name)
-
-    def run(self, name: str, *, limit: int = 10) -> Recall:
-        view = self._catalogue.get_view(self._caller(), name)
-        return self._searching.search(self._caller(), view.query, view.filters, limit=limit)
-
-    def list(self) -> list[SavedView]:
-        return self._catalogue.list_views(self._caller())

@@ -18,8 +18,8 @@ from typing import Any, cast
 from mycel.domain import fields
 from mycel.domain.ids import MemberId
 from mycel.domain.working_memory import MAX_TOTAL_BYTES, WorkingState, read_key, read_value
+from mycel.durable_file import replace_file, sync_folder
 from mycel.errors import InvalidInput, Misconfigured, StorageFull
-from mycel.settings import replace_file, sync_folder
 
 FORMAT = "mycel-working-memory"
 VERSION = 1

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import accumulate
+from types import MappingProxyType
+from typing import Any, cast
 
 from mycel.domain.memory import FIELDS, EvidenceRef, Memory
-from mycel.domain.memory_field import PROSE
+from mycel.domain.memory_field import PROSE, Holds
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import BLANK
 from mycel.engine.english.sentences import Span, split_sentences
@@ -137,14 +139,26 @@ def redacted(text: str, passages: Sequence[str]) -> str:
 
 
 def redacted_memory(memory: Memory, passages: Sequence[str]) -> Memory:
-    clean: dict[str, object] = {}
+    """Without what the passages say, in every field that holds sentences and in whatever metadata holds."""
+    clean: dict[str, Any] = {}
     for row in FIELDS.values():
-        value = getattr(memory, row.name) if row.holds in PROSE else None
-        if isinstance(value, str):
-            clean[row.name] = redacted(value, passages)
-        elif value:
-            clean[row.name] = tuple(redacted(text, passages) for text in value)
+        if row.holds in PROSE:
+            clean[row.name] = _redacted_value(getattr(memory, row.name), passages)
+        elif row.holds is Holds.METADATA:
+            clean[row.name] = MappingProxyType(_redacted_value(getattr(memory, row.name), passages))
     return replace(memory, **clean)
+
+
+def _redacted_value(value: object, passages: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        return redacted(value, passages)
+    if isinstance(value, Mapping):
+        named = cast(Mapping[str, object], value).items()
+        return {redacted(name, passages): _redacted_value(one, passages) for name, one in named}
+    if isinstance(value, list | tuple):
+        inner = [_redacted_value(one, passages) for one in cast(Sequence[object], value)]
+        return tuple(inner) if isinstance(value, tuple) else inner
+    return value
 
 
 class _Told:

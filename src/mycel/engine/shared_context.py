@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mycel.domain.category import Category
+from mycel.domain.memory import Category
 from mycel.engine.chunks import PATH_SIGN, Heading, find_headings, front_matter_end
 from mycel.engine.english.sentences import Span, fenced_blocks, is_inside
 

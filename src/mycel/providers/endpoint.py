@@ -15,6 +15,7 @@ from mycel.errors import Misconfigured, MycelError, Unavailable
 
 if TYPE_CHECKING:
     import httpx2
+    from openai import AsyncOpenAI
 
 
 ResultT = TypeVar("ResultT")
@@ -319,3 +320,13 @@ def _checked_key(key: str | None, *, setting: str) -> str | None:
 
 def _is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable() and " " not in text
+
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+def connect_openai(url: str, key: str, http: httpx2.AsyncClient) -> Connection[AsyncOpenAI]:
+    from openai import APIConnectionError, AsyncOpenAI
+
+    client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=http, timeout=http.timeout)
+    return Connection(client, (APIConnectionError,))

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mycel.domain.author_share import most_of_one, share_out
-from mycel.domain.category import Category
 from mycel.domain.context import Section
-from mycel.domain.memory import Memory, MemoryType
+from mycel.domain.memory import Category, Memory, MemoryType
 from mycel.domain.recall import Hit
 from mycel.retrieval.copies import Likeness, stand_ins
 from mycel.retrieval.packing import Candidate

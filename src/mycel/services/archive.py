@@ -22,9 +22,7 @@ from mycel.errors import InvalidInput
 from mycel.retrieval.terms import packed_terms
 from mycel.services.archive_files import ArchiveWriter, new_file, open_archive
 from mycel.services.archive_records import check_archive, read_archive
-from mycel.services.archive_screen import screened
-from mycel.services.import_as_member import Adopting
-from mycel.services.import_records import take_record
+from mycel.services.import_records import Adopting, screened, take_record
 from mycel.services.policies import Policies
 from mycel.services.write import Writing
 

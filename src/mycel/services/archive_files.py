@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from mycel.domain.archive import ExportReport, Header, Record
-from mycel.domain.archive_lines import footer_line, header_line, lines_of
-from mycel.domain.archive_shapes import MAX_LINE_BYTES, Line
+from mycel.domain.archive_lines import MAX_LINE_BYTES, Line, footer_line, header_line, lines_of
 from mycel.errors import InvalidInput, NotFound, StorageFull, Unavailable
 
 PACKED_SUFFIX = ".gz"

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from mycel.domain import archive_lines
 from mycel.domain.archive import Header, Kind, MemoryRecord, Record, SourcePassage
-from mycel.domain.archive_shapes import Line
+from mycel.domain.archive_lines import Line
 from mycel.domain.ids import TeamName
 from mycel.domain.link import Link
 from mycel.domain.memory import Version

@@ -10,9 +10,9 @@ from typing import Any
 
 from mycel.access.rules import require_attribution
 from mycel.access.scope import ReadScope, read_scope, readable_scopes
-from mycel.contracts.artifacts_api import ArtifactFilterFields
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
+from mycel.contracts.parts_api import ArtifactFilterFields
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.artifact import (

@@ -8,8 +8,8 @@ from mycel.domain import fields
 from mycel.domain.artifact import Artifact
 from mycel.domain.briefing import Briefing
 from mycel.domain.episode import NO_WORDING, Action, Episode, Record, SimilarEpisode, Tally
+from mycel.domain.fields import MAX_BRIEFED
 from mycel.domain.ids import MemoryId
-from mycel.domain.limits import MAX_BRIEFED
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput

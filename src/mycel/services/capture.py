@@ -14,11 +14,19 @@ from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.capture_request import CaptureMode, read_surroundings
 from mycel.domain.draft import default_scope
 from mycel.domain.ids import EventId, SourceId, TeamName, new_id, parse_id
 from mycel.domain.memory import SourceKind
-from mycel.domain.source import EventState, IngestionEvent, Source, Step, Transcript, Trigger
+from mycel.domain.source import (
+    CaptureMode,
+    EventState,
+    IngestionEvent,
+    Source,
+    Step,
+    Transcript,
+    Trigger,
+    read_surroundings,
+)
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, InvalidState, NotFound, Unavailable
 from mycel.services.idempotency import Retry

@@ -9,8 +9,8 @@ from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
+from mycel.domain.fields import MAX_NOTED_BYTES, MAX_VIEW_QUERY_BYTES
 from mycel.domain.ids import EventId, SourceId, parse_id
-from mycel.domain.limits import MAX_NOTED_BYTES, MAX_VIEW_QUERY_BYTES
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
 from mycel.domain.request_filters import read_filters, read_limit

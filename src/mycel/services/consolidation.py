@@ -10,8 +10,8 @@ from mycel.access.scope import ReadScope, engine_scope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
+from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, new_id, parse_id
-from mycel.domain.limits import MAX_ITEMS
 from mycel.domain.memory import Memory, Scope, Status
 from mycel.domain.query import Filters, Order, OrderField, Page
 from mycel.domain.report import Report
@@ -19,7 +19,7 @@ from mycel.domain.request_filters import read_limit
 from mycel.domain.source import IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller, Trust
 from mycel.engine.consolidation import LinkKey, Plan, plan_consolidation
-from mycel.engine.workshop.workshop import Workshop
+from mycel.engine.executor import Executor
 from mycel.errors import AccessDenied, Conflict, NotFound, Unavailable
 from mycel.services.apply_plan import carry_out, take_back
 from mycel.services.attempts import Attempts
@@ -56,13 +56,13 @@ class _Chosen:
 
 class Consolidating:
     def __init__(
-        self, stores: Stores, clock: Clock, policies: Policies, embedding: Embedding, *, workshop: Workshop
+        self, stores: Stores, clock: Clock, policies: Policies, embedding: Embedding, *, executor: Executor
     ) -> None:
         self._stores = stores
         self._clock = clock
         self._policies = policies
         self._embedding = embedding
-        self._workshop = workshop
+        self._executor = executor
 
     def consolidate(self, caller: Caller, *, ids: object = None, dry_run: object = False) -> Report:
         """Of what the caller sees: these memories, or the inbox and all that changed since the engine's last run."""
@@ -154,7 +154,7 @@ class Consolidating:
 
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
         now = self._clock.now()
-        compare = Comparing(store, scope, self._workshop, model=self._model(store), now=now)
+        compare = Comparing(store, scope, self._executor, model=self._model(store), now=now)
         judged = compare.judge(chosen.fresh.items())
         met = {memory.id for pair in judged for memory in (pair.earlier, pair.later)}
         looked_at = {memory.id: memory for memory in (*chosen.fresh.values(), *chosen.waiting)}

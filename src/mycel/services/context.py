@@ -11,10 +11,9 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
 from mycel.domain.author_share import AUTHOR_SHARE
-from mycel.domain.category import Category
 from mycel.domain.context import ContextBundle, Section
-from mycel.domain.limits import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
-from mycel.domain.memory import Memory, MemoryType, Scope, Visibility
+from mycel.domain.fields import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
+from mycel.domain.memory import Category, Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.recall import Hit, Recall
 from mycel.domain.search_request import MAX_QUERY_BYTES

@@ -11,7 +11,7 @@ from mycel.access.rules import require_attribution
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.episode_store import TimeBucket
-from mycel.contracts.episodes_api import EpisodeFilterFields
+from mycel.contracts.parts_api import EpisodeFilterFields
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import MAX_CONTENT_BYTES, MAX_NOTE_BYTES, new_memory, read_fields, read_value
@@ -31,8 +31,8 @@ from mycel.domain.episode import (
     Tally,
     episode_text,
 )
+from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import MemberId, MemoryId, parse_id
-from mycel.domain.limits import MAX_ITEMS
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, Memory, MemoryType
 from mycel.domain.query import Page

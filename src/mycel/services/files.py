@@ -11,14 +11,13 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.capture_request import read_surroundings
+from mycel.domain.fields import MAX_URI_BYTES
 from mycel.domain.ids import MemberId, MemoryId, TeamName
-from mycel.domain.limits import MAX_URI_BYTES
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Status, Visibility
-from mycel.domain.source import EventState, IngestionEvent, Source, Step, Transcript, Trigger, Turn
+from mycel.domain.source import EventState, IngestionEvent, Source, Step, Transcript, Trigger, Turn, read_surroundings
 from mycel.domain.team import Caller, Trust
-from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
+from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
 from mycel.services.capture import ask_for, new_event, new_source
 from mycel.services.extracted_memories import Drawing
 from mycel.services.policies import Policies

@@ -13,9 +13,8 @@ from mycel.contracts.store import Store
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Memory, Status
 from mycel.domain.query import Filters
-from mycel.engine.comparable import COMPARED, is_compared, may_contradict, may_merge
-from mycel.engine.consolidation import Judged
-from mycel.engine.workshop.workshop import Pair, Workshop
+from mycel.engine.consolidation import COMPARED, Judged, is_compared, may_contradict, may_merge
+from mycel.engine.executor import Executor, Pair
 from mycel.retrieval.lexical import parse_question
 
 if TYPE_CHECKING:
@@ -33,10 +32,10 @@ COMPARED_WITH = Filters(statuses=(*_STANDING, Status.ARCHIVED), types=tuple(COMP
 class Comparing:
     """Of one store, as far as a scope sees it. Without vectors the words decide alone."""
 
-    def __init__(self, store: Store, scope: ReadScope, workshop: Workshop, *, model: str | None, now: datetime) -> None:
+    def __init__(self, store: Store, scope: ReadScope, executor: Executor, *, model: str | None, now: datetime) -> None:
         self._store = store
         self._scope = scope
-        self._workshop = workshop
+        self._executor = executor
         self._compared_with = replace(COMPARED_WITH, alive_at=now)
         self._model = model
         self._is_calibrated = model is not None and model.startswith(CALIBRATED_MODEL)
@@ -51,7 +50,7 @@ class Comparing:
                 pairs.setdefault(frozenset((memory.id, other.id)), (memory, other, cosine))
         ordered = [(*sorted((one, other), key=said_at), cosine) for one, other, cosine in pairs.values()]
         asked = [Pair(_statement(earlier), _statement(later), cosine) for earlier, later, cosine in ordered]
-        judgements = self._workshop.judge(asked)
+        judgements = self._executor.judge(asked)
         return [
             Judged(earlier, later, judgement)
             for (earlier, later, _), judgement in zip(ordered, judgements, strict=True)

@@ -9,11 +9,10 @@ from mycel.access.scope import engine_scope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.category import Category
+from mycel.domain.fields import MAX_SHARED_TEXT_BYTES
 from mycel.domain.ids import MemoryId
 from mycel.domain.knowledge import ImportedEntry, ImportReport, LeftOut, Outcome, is_over, is_rival
-from mycel.domain.limits import MAX_SHARED_TEXT_BYTES
-from mycel.domain.memory import EvidenceRef, MadeBy, Memory, SourceKind, SourceRef, Status
+from mycel.domain.memory import Category, EvidenceRef, MadeBy, Memory, SourceKind, SourceRef, Status
 from mycel.domain.query import Filters, Order
 from mycel.domain.source import Source, Transcript, Trigger, Turn
 from mycel.domain.team import Caller

@@ -9,10 +9,9 @@ from mycel.access.rules import require_arbiter, require_reviewer
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.category import Category
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.knowledge import is_knowledge, is_rival
-from mycel.domain.memory import WRITTEN, Memory, MemoryType, Status, Version, Visibility
+from mycel.domain.memory import WRITTEN, Category, Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.query import Filters, Order, Page
 from mycel.domain.recall import Recall
 from mycel.domain.team import Caller

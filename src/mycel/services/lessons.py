@@ -9,12 +9,11 @@ from mycel.access.scope import read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.category import Category
 from mycel.domain.draft import MAX_CONTENT_BYTES, new_memory, read_fields
+from mycel.domain.fields import MAX_PROFILE_KEY
 from mycel.domain.ids import MemberId
-from mycel.domain.limits import MAX_PROFILE_KEY
 from mycel.domain.marks import with_marks
-from mycel.domain.memory import NO_METADATA, MadeBy, Memory, MemoryType, Scope, Status, Visibility
+from mycel.domain.memory import NO_METADATA, Category, MadeBy, Memory, MemoryType, Scope, Status, Visibility
 from mycel.domain.team import OPERATOR, Caller, Kind, Member, Role
 from mycel.errors import AccessDenied, InvalidInput, InvalidState, NotFound
 from mycel.services.idempotency import Retry

@@ -2,16 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from mycel.domain import fields
-from mycel.domain.limits import MAX_TEAMS
+from mycel.domain.fields import MAX_TEAMS
 from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role
 from mycel.errors import InvalidInput, InvalidState
-from mycel.services.front_matter import read_front_matter
 from mycel.services.organisation import read_member_id, read_team_name
+
+MAX_BYTES = 16 * 1024
+MAX_DEPTH = 16
+FENCE = "---"
+
+
+def read_front_matter(text: str) -> dict[str, Any]:
+    """An empty mapping when there is none."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    if not lines or lines[0].rstrip() != FENCE:
+        return {}
+    end = next((index for index, line in enumerate(lines[1:], 1) if line.rstrip() == FENCE), None)
+    if end is None:
+        raise InvalidInput("does not end with ---", field="front matter")
+    block = "\n".join(lines[1:end])
+    if len(block.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise InvalidInput(f"is longer than {MAX_BYTES:,} bytes", field="front matter")
+    return _load(block)
+
+
+def _load(block: str) -> dict[str, Any]:
+    # Imported here: few commands read such a file, and every one would pay for it.
+    import yaml
+
+    try:
+        _refuse_tricks(block)
+        found: object = yaml.safe_load(block)
+    # The constructors of dates, numbers and booleans raise whatever their parsing stumbles over.
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError):
+        raise InvalidInput("is not valid YAML", field="front matter") from None
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise InvalidInput("must be names and values", field="front matter")
+    return cast(dict[str, Any], found)
+
+
+def _refuse_tricks(block: str) -> None:
+    """Aliases expand a small text into gigabytes, and deep nesting exhausts the reader's stack."""
+    import yaml
+
+    depth = 0
+    events = cast(Iterator[yaml.Event], yaml.parse(block, Loader=yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
+    for event in events:
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise InvalidInput("must not use anchors or aliases", field="front matter")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise InvalidInput(f"is nested more than {MAX_DEPTH} deep", field="front matter")
+
 
 _TEAM_NAMES = ("name", "team")
 _OF_A_TEAM = frozenset({"name", "parent", "members"})

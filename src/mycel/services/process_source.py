@@ -1,4 +1,4 @@
-"""Digesting a source: its candidates go to the inbox and its summary becomes active, in one transaction."""
+"""SourceProcessor a source: its candidates go to the inbox and its summary becomes active, in one transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.source import Candidate, IngestionEvent, Source, Transcript
 from mycel.domain.team import ENGINE, Trust
-from mycel.engine.workshop.workshop import Workshop
+from mycel.engine.executor import Executor
 from mycel.errors import Conflict, NotFound
 from mycel.retrieval.duplicates import Wording
 from mycel.services.extracted_memories import Drawing
@@ -28,24 +28,24 @@ MOST_RECALLED = 500
 Applying = Callable[[Transaction], str]
 
 
-class Digesting:
+class SourceProcessor:
     def __init__(
-        self, directory: Directory, policies: Policies, *, workshop: Workshop, model: LanguageModel | None
+        self, directory: Directory, policies: Policies, *, executor: Executor, model: LanguageModel | None
     ) -> None:
         self._directory = directory
         self._policies = policies
-        self._workshop = workshop
+        self._executor = executor
         self._model = model
 
     def prepare(self, store: Store, event: IngestionEvent) -> Applying:
-        from mycel.engine.digest import digest
+        from mycel.engine.extract_and_summarize import extract_and_summarize
 
         source = get_source(store, event)
-        found = digest(
+        found = extract_and_summarize(
             Transcript(source.text, source.turns),
             steps=event.steps,
             start=source.extracted_to,
-            workshop=self._workshop,
+            executor=self._executor,
             model=self._model,
         )
         drawing = Drawing(

@@ -14,9 +14,9 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import Draft, changed_memory, read_fields
+from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.inbox import InboxItem
-from mycel.domain.limits import MAX_ITEMS
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import CONTESTED, REVIEW, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status

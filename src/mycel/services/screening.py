@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.draft import Draft
+from mycel.domain.fields import MAX_REASON_BYTES
 from mycel.domain.hidden_text import hides
-from mycel.domain.limits import MAX_REASON_BYTES
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA
 from mycel.domain.policy import Policy, Secrets

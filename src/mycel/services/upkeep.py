@@ -13,7 +13,7 @@ from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.team import Caller
-from mycel.engine.workshop.workshop import MovableWorkshop
+from mycel.engine.executor import MovableExecutor
 from mycel.errors import InvalidInput, InvalidState, MycelError, NotFound, StoreDamaged
 from mycel.services.approach_groups import Grouping
 from mycel.services.attempts import Attempts
@@ -31,7 +31,7 @@ class Upkeep:
         embedding: Embedding,
         grouping: Grouping,
         engine: Engine,
-        workshop: MovableWorkshop,
+        executor: MovableExecutor,
     ) -> None:
         self._stores = stores
         self._clock = clock
@@ -39,7 +39,7 @@ class Upkeep:
         self._embedding = embedding
         self._grouping = grouping
         self._engine = engine
-        self._workshop = workshop
+        self._executor = executor
 
     def run_pending(self, caller: Caller, *, report: Report | None = None) -> int:
         """Does what is waiting in every team; returns how many pieces of work were finished."""
@@ -73,7 +73,7 @@ class Upkeep:
 
     def work_beside(self, caller: Caller) -> None:
         require_operator(caller)
-        self._workshop.move_out()
+        self._executor.move_out()
         self._engine.start()
         self._embedding.load_beside()
         self._embedding.wake()

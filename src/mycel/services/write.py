@@ -12,8 +12,8 @@ from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.change import Operation
 from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
+from mycel.domain.fields import MAX_COUNT, MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
-from mycel.domain.limits import MAX_COUNT, MAX_ITEMS
 from mycel.domain.marks import REJECTED
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.packed_terms import PackedTerms

@@ -1,103 +1,93 @@
-"""The JSON Schema of what an operation takes: in its path, its query or its body."""
+"""Arguments as callers write them: in a query string, and in camelCase."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, cast, get_args, get_origin
 
-from mycel.domain.memory import WRITTEN
-from mycel.wire.constraints import AUDIENCE, CONSTRAINTS, ENDING
-from mycel.wire.operations import Operation, accepts_none
-from mycel.wire.schemas import DEFINITIONS, DEFINITIONS_AT, ID, NULL, TAG_LIST, TAGS, Schema, closed, either, nullable
-from mycel.wire.vocabulary import meaning_of
+from mycel.errors import InvalidInput
 
-# A query is part of an address, which many on its way cut short.
-MAX_IN_QUERY = 4096
-# The status of what waits in the inbox is known.
-_NOT_ASKED = frozenset({("inbox", "status")})
-# Whose length follows from something else.
-_SHAPED = frozenset({"enum", "pattern", "format"})
-SPELLING = "Names in camelCase are read too, but not both spellings of one name."
-
-
-def in_path(operation: Operation) -> Mapping[str, Schema]:
-    return {name: meaning_of(name, operation=operation.name) for name in operation.in_path}
+_WHOLE = re.compile(r"-?\d{1,19}")
+_NUMBER = re.compile(r"-?\d{1,19}(\.\d{1,19})?([eE][+-]?\d{1,3})?")
+_TAKEN_BY: Mapping[type, tuple[type, ...]] = {
+    **{bool: (bool,), int: (int, float), float: (float,), bytes: (bytes,)},
+    str: (str, Sequence),
+}
+_FLAGS: Mapping[str, bool] = {"true": True, "false": False}
 
 
-def arguments(operation: Operation) -> Schema:
-    """Of everything that does not stand in the path, by the names that the request has for it."""
-    if operation.name == "after_task":
-        return _after_task(operation)
-    if operation.name == "explain":
-        return _explain()
-    properties = _properties(operation)
-    required = {_named(operation, name) for name in operation.required if name not in operation.in_path}
-    constraints = CONSTRAINTS.get(operation.name, ())
-    bound = {"allOf": list(constraints)} if constraints else {}
-    return closed(properties, required=required, **bound)
+def read_argument(hint: Any, texts: Sequence[str], *, field: str) -> object:
+    """One text, or several where the type is a list."""
+    kinds = set(_kinds(hint))
+    if Sequence in kinds and (len(texts) > 1 or str not in kinds):
+        return list(texts)
+    if len(texts) > 1:
+        raise InvalidInput("is given more than once", field=field)
+    (text,) = texts
+    if bool in kinds:
+        return _FLAGS.get(text, text)
+    if int in kinds and _WHOLE.fullmatch(text):
+        return int(text)
+    if float in kinds and _NUMBER.fullmatch(text):
+        return float(text)
+    return text
 
 
-def without(schema: Schema, name: str) -> Schema:
-    """The same but for one name, which has another place in the request."""
-    if "properties" not in schema:
-        return {**schema, "anyOf": [without(one, name) for one in schema["anyOf"]]}
-    return {**schema, "properties": {key: one for key, one in schema["properties"].items() if key != name}}
+def write_argument(hint: Any, value: object, *, field: str) -> list[str]:
+    """In a query a number and its text look alike, so the difference is told here, as Python would."""
+    kinds = set(_kinds(hint))
+    taken_by = next((kinds for kind, kinds in _TAKEN_BY.items() if isinstance(value, kind)), ())
+    if taken_by and kinds.isdisjoint(taken_by):
+        raise InvalidInput(f"cannot be a {type(value).__name__}", field=field)
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    if isinstance(value, datetime):
+        return [value.isoformat()]
+    if isinstance(value, timedelta):
+        return [str(value.total_seconds())]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [str(one) for one in cast(Sequence[object], value)]
+    return [str(value)]
 
 
-def _properties(operation: Operation) -> dict[str, Schema]:
-    return {
-        _named(operation, name): _meaning(operation, name)
-        for name in operation.fields
-        if name not in operation.in_path and (operation.name, name) not in _NOT_ASKED
-    }
+def _kinds(hint: Any) -> list[Any]:
+    """The types a union is made of; of a list only that it is one."""
+    origin = get_origin(hint)
+    if origin is None:
+        return [hint]
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return [Sequence]
+    return [kind for part in get_args(hint) for kind in _kinds(part)]
 
 
-def _meaning(operation: Operation, name: str) -> Schema:
-    schema = meaning_of(name, operation=operation.name)
-    if operation.in_query:
-        return _in_query(schema)
-    empty = accepts_none(operation.fields[name]) and not _is_kept(operation, name)
-    return nullable(schema) if empty else schema
+# Fields whose value is an object, or a list of objects, with names of ours.
+_OURS = frozenset({"source", "items", "artifacts", "edits", "result", "teams", "members"})
+_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
-def _is_kept(operation: Operation, name: str) -> bool:
-    """What Python takes as None and a memory cannot be without."""
-    return operation.name == "update" and name in WRITTEN and not WRITTEN[name].emptied
+@lru_cache(maxsize=1024)
+def snake_case(name: str) -> str:
+    return _HUMP.sub(lambda found: f"_{found[0].lower()}", name)
 
 
-def _in_query(schema: Schema) -> Schema:
-    """There one value and a list of one look alike, and nothing is null."""
-    whole = DEFINITIONS.get(schema.get("$ref", "").removeprefix(DEFINITIONS_AT), schema)
-    if whole.get("type") == "string" and whole.get("maxLength", MAX_IN_QUERY + 1) > MAX_IN_QUERY:
-        short = {name: value for name, value in whole.items() if name != "description"}
-        return short if _SHAPED & short.keys() else {**short, "maxLength": MAX_IN_QUERY}
-    if schema == TAGS:
-        return TAG_LIST
-    options = cast(list[Schema], schema.get("anyOf", []))
-    if not any(option.get("type") == "array" for option in options):
-        return schema
-    single = next(option for option in options if option.get("type") != "array")
-    several = next(option for option in options if option.get("type") == "array")
-    # A word such as `any` stands alone.
-    alone = {**single, "enum": [word for word in single["enum"] if word not in several["items"]["enum"]]}
-    return either(several, alone) if alone["enum"] else several
+def respelled(given: Mapping[str, Any], *, within: str = "") -> dict[str, Any]:
+    """The same object with our names; naming a field twice, in both spellings, is an error."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        ours = snake_case(name)
+        if ours in found:
+            raise InvalidInput(f"is given twice, also as {name}", field=within + ours)
+        found[ours] = _nested(value, f"{within}{ours}") if ours in _OURS else value
+    return found
 
 
-def _named(operation: Operation, name: str) -> str:
-    given = {ours: theirs for theirs, ours in (operation.renamed or {}).items()}
-    return given.get(name, name)
-
-
-def _after_task(operation: Operation) -> Schema:
-    """As one object, or as its fields."""
-    fields = _properties(operation)
-    result = fields.pop("result")
-    nothing = either(NULL, {"type": "object", "maxProperties": 0})
-    as_fields = closed({**fields, "result": nothing}, required=["task_id"], allOf=[AUDIENCE, ENDING])
-    return either(closed({"result": result["anyOf"][0]}, required=["result"]), as_fields)
-
-
-def _explain() -> Schema:
-    """A recall, perhaps with what it missed, or a memory."""
-    recall = closed({"recall_id": ID, "missing": meaning_of("missing")}, required=["recall_id"])
-    return either(recall, closed({"memory_id": ID}, required=["memory_id"]))
+def _nested(value: object, field: str) -> object:
+    if isinstance(value, Mapping):
+        return respelled(cast(Mapping[str, Any], value), within=f"{field}.")
+    if isinstance(value, list):
+        listed = cast(list[object], value)
+        return [_nested(one, f"{field}[{place}]") for place, one in enumerate(listed)]
+    return value

@@ -15,11 +15,27 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from mycel.contracts.artifacts_api import ArtifactsApi
-from mycel.contracts.episodes_api import EpisodesApi
-from mycel.contracts.knowledge_api import KnowledgeApi
-from mycel.contracts.memory_api import MemoryApi, ProjectsApi, ReposApi, SourcesApi, ViewsApi
+from mycel.contracts.memory_api import MemoryApi
+from mycel.contracts.parts_api import (
+    ArtifactsApi,
+    EpisodesApi,
+    KnowledgeApi,
+    ProjectsApi,
+    ReposApi,
+    SourcesApi,
+    ViewsApi,
+)
 from mycel.contracts.workspace_api import WorkspaceApi
+
+EXPORT = "/api/export"
+IMPORT = "/api/import"
+# The header of an export that holds its report, in ASCII JSON.
+REPORT = "mycel-report"
+
+
+def name_of(*, packed: bool) -> str:
+    return "archive.jsonl.gz" if packed else "archive.jsonl"
+
 
 PARTS: Mapping[str, type] = {
     "artifacts": ArtifactsApi,

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mycel.domain.artifact import ARTIFACT_WRITTEN, OF_AN_ARTIFACT, ArtifactType
-from mycel.domain.capture_request import SURROUNDINGS, CaptureMode
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import EPISODE_WRITTEN, RateBy
-from mycel.domain.fields import MAX_PAGE
-from mycel.domain.limits import (
+from mycel.domain.fields import (
     LEAST_TOKEN_BUDGET,
     MAX_BRIEFED,
     MAX_COUNT,
     MAX_ITEMS,
     MAX_NOTED_BYTES,
+    MAX_PAGE,
     MAX_PROFILE_KEY,
     MAX_REASON_BYTES,
     MAX_SHARED_TEXT_BYTES,
@@ -30,10 +29,10 @@ from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
 from mycel.domain.search_request import MAX_QUERY_BYTES, Ranking
-from mycel.domain.source import EventState
+from mycel.domain.source import SURROUNDINGS, CaptureMode, EventState
 from mycel.domain.task import ENDINGS, MAX_ARTIFACTS, MAX_LESSONS, MAX_TASK_OUTPUT_BYTES
 from mycel.domain.team import Kind, Role, Trust
-from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
+from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
 from mycel.wire.schemas import (
     ARTIFACT_CURSOR,
     ARTIFACT_FOLDER,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from mycel.surfaces.cli.charts import BAR_WIDTH, bars, days
+from mycel.surfaces.cli.display import BAR_WIDTH, bars, days
 
 
 def texts(lines: list[object]) -> list[str]:

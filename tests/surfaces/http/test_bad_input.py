@@ -17,8 +17,8 @@ from mycel.app import open_workspace
 from mycel.settings import Settings
 from mycel.surfaces.http.app import create_app
 from mycel.surfaces.http.bodies import MAX_BODY_BYTES, MAX_CAPTURE_BYTES
-from mycel.wire.arguments import MAX_IN_QUERY, arguments
 from mycel.wire.operations import OPERATIONS, Operation
+from mycel.wire.request_schemas import MAX_IN_QUERY, arguments
 from tests.serving import served
 
 ORIGIN = "http://127.0.0.1:7077"

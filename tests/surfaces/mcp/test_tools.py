@@ -12,12 +12,13 @@ from mcp import Client, MCPError
 
 import mycel
 from mycel.surfaces.mcp.argument_help import FIELDS, OF_TOOL, WORDS
-from mycel.surfaces.mcp.arguments import repeat_key
 from mycel.surfaces.mcp.server import INSTRUCTIONS
 from mycel.surfaces.mcp.tool import LocalTool
+from mycel.surfaces.mcp.tool_call import repeat_key
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.tools import TOOLS
 from mycel.surfaces.mcp.working_memory_tools import WORKING
+from mycel.wire.operations import Repeat
 from tests.service_process import eventually
 from tests.surfaces.mcp.clients import MODERN, OLDER, Served, empty_archive, found, run, save, text_of
 
@@ -110,6 +111,21 @@ def test_the_official_client_lists_and_calls_every_tool(served: Served, way: str
             assert listed.keys() == {tool.name for tool in (*TOOLS, *WORKING)} - without
             answers = await call_all(client, without=without)
             assert answers.keys() == listed.keys()
+
+    run(work)
+
+
+def test_a_tool_says_that_it_may_be_called_again_where_its_operation_says_so(served: Served) -> None:
+    async def work() -> None:
+        async with served.http("eng-director") as client:
+            hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+        for tool in TOOLS:
+            annotations = hints[tool.name]
+            assert annotations is not None
+            assert annotations.idempotent_hint is (tool.repeat is not Repeat.NEVER), tool.name
+        told = {name for name, annotations in hints.items() if annotations and not annotations.idempotent_hint}
+        assert {"approve_memory", "reject_memory", "consolidate", "cascade"} <= told
+        assert not told & {"search_memory", "save_memory", "memory-delete", "index_file", "log_episode"}
 
     run(work)
 
@@ -321,7 +337,7 @@ def test_a_briefing_tells_what_went_wrong_once_and_until_it_works(served: Served
 def test_the_same_attempt_later_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
     by_name = {tool.name: tool for tool in TOOLS}
     moments = iter([1000.0, 1010.0, 5000.0])
-    monkeypatch.setattr("mycel.surfaces.mcp.arguments.time.time", lambda: next(moments))
+    monkeypatch.setattr("mycel.surfaces.mcp.tool_call.time.time", lambda: next(moments))
     first, again, later = (repeat_key(by_name["log_episode"], {"approach": "x"}) for _ in range(3))
     assert first == again != later
     assert repeat_key(by_name["save_memory"], {"content": "x"}) == repeat_key(by_name["save_memory"], {"content": "x"})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mycel.client.service_log import MAX_LOG_BYTES, ServiceLog
+from mycel.client.daemon import MAX_LOG_BYTES, ServiceLog
 
 
 def write(log: ServiceLog, text: str) -> None:

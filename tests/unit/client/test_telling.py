@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mycel.client import change_stream as module
-from mycel.client.change_stream import PATIENCE_SECONDS, Open, Read, telling
+from mycel.client import changes as module
+from mycel.client.changes import PATIENCE_SECONDS, Open, Read, telling
 from mycel.client.exchanges import TRIES, Failed, Pause, Received, Sent
 from mycel.domain.change import Change, Operation
 from mycel.domain.ids import MemberId, MemoryId

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from mycel.domain.category import USUAL, Category
-from mycel.domain.memory import MemoryType
-from mycel.domain.source import Candidate
+from mycel.domain.memory import Category, MemoryType
+from mycel.domain.source import USUAL_CATEGORY, Candidate
 from mycel.engine.by_model import extraction
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.prompts import read_prompt
@@ -147,7 +146,7 @@ def test_a_category_that_the_rules_do_not_know_is_the_usual_one_of_its_type(name
 def test_the_model_is_told_the_types_and_categories_that_the_rules_give() -> None:
     told = set(re.findall(r"Type `(\w+)`, category\s+`([\w-]+)`", read_prompt("extraction")))
     ruled = {(rule.type, rule.category) for rule in rules()}
-    ruled |= {kind for heading in HEADINGS if (kind := kind_of(heading)) is not None} | set(USUAL.items())
+    ruled |= {kind for heading in HEADINGS if (kind := kind_of(heading)) is not None} | set(USUAL_CATEGORY.items())
     assert told == {(type.value, category.value) for type, category in ruled}
     fields = extraction.SCHEMA["properties"]["candidates"]["items"]["properties"]
     assert fields["category"]["enum"] == [category.value for category in Category]

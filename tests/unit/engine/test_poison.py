@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mycel.engine.poison import detection, disguise
-from mycel.engine.poison import signal as meanings
+from mycel.engine.poison import lexicon as meanings
 from mycel.engine.poison.detection import instruction_to_reader
 
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks" / "data"

@@ -138,3 +138,14 @@ def test_no_field_of_sentences_keeps_what_was_purged(row: FieldRow) -> None:
     summary = sample(**{"content": "We met.", "title": "We met.", row.name: (told, "We met.") if listed else told})
     clean = getattr(redacted_memory(summary, ["the pin is under the mat"]), row.name)
     assert clean == ((REDACTED, "We met.") if listed else REDACTED)
+
+
+def test_metadata_keeps_nothing_of_what_was_purged_however_deep_it_lies() -> None:
+    told = "The pin is under the mat."
+    metadata = {"room": "hall", "talk": {"said": [told, 3, None], told: True}, "both": f"We met. {told}"}
+    clean = redacted_memory(sample("We met.", metadata=metadata), ["the pin is under the mat"]).metadata
+    assert clean == {
+        "room": "hall",
+        "talk": {"said": [REDACTED, 3, None], REDACTED: True},
+        "both": f"We met. {REDACTED}",
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mycel.engine.by_model.quotes import find_quote
+from mycel.engine.by_model.extraction import find_quote
 
 TEXT = 'user: We\'ll use "pnpm"\n  for the web client.\nassistant: reuse tabs, not "tabsize". 价格保存在分单位里。'
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mycel.domain.source import Transcript
-from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.engine.transcripts.reading import read_transcript
+from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
 
 AT = "2026-11-15T09:00:00.000Z"
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mycel.domain.source import Transcript
-from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.engine.transcripts.session_growth import grown
+from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
 from mycel.errors import LimitExceeded
 
 words = st.text(st.sampled_from("ab \n."), min_size=1).filter(str.strip)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mycel.domain.source import Transcript, Turn
 from mycel.engine.transcripts import privacy
-from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
 from mycel.engine.transcripts.reading import read_transcript
+from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
 from mycel.errors import InvalidInput, LimitExceeded
 
 # Anything that can be stored and hides nothing.

@@ -18,10 +18,9 @@ import pytest
 
 from mycel.app import open_workspace
 from mycel.errors import Misconfigured
-from mycel.providers.embeddings import loaded, shipped
+from mycel.providers.embeddings import onnx, shipped
 from mycel.providers.embeddings.card import read_card
-from mycel.providers.embeddings.loaded import LoadedModel
-from mycel.providers.embeddings.onnx import OnnxEmbedder
+from mycel.providers.embeddings.onnx import LoadedModel, OnnxEmbedder
 from mycel.settings import Settings
 from tests.unit.providers.tiny_model import TABLE, write_model
 
@@ -29,16 +28,16 @@ from tests.unit.providers.tiny_model import TABLE, write_model
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[LoadedModel]]:
     """Every model that is read from disk from now on, as if none had been before."""
-    monkeypatch.setattr(loaded, "_shelves", {})
+    monkeypatch.setattr(onnx, "_shelves", {})
     seen: list[weakref.ref[LoadedModel]] = []
-    load = loaded._load
+    load = onnx._load
 
     def watched(folder: Path, **options: object) -> LoadedModel:
         model = load(folder, **options)  # type: ignore[arg-type]
         seen.append(weakref.ref(model))
         return model
 
-    monkeypatch.setattr(loaded, "_load", watched)
+    monkeypatch.setattr(onnx, "_load", watched)
     return seen
 
 

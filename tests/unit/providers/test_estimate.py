@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mycel.providers.embeddings.estimate import cut_to_tokens, estimated_token_ends
+from mycel.providers.embeddings.openai import cut_to_tokens, estimated_token_ends
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from mycel.contracts.embedder import Background
 from mycel.errors import Misconfigured, Unavailable
 from mycel.providers.embeddings import examine as examining
 from mycel.providers.embeddings import shipped
-from mycel.providers.embeddings.description import Kind, describe
 from mycel.providers.embeddings.examine import ANSWERED, QUESTIONS, STATEMENTS, Examination, Outcome, examine
-from mycel.providers.embeddings.registry import EmbeddingOptions
+from mycel.providers.embeddings.registry import EmbeddingOptions, Kind, describe
 from mycel.testing.embedder import WordEmbedder
 from tests.unit.providers.tiny_model import TABLE, write_model
 

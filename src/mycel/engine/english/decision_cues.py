@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mycel.domain.category import Category
-from mycel.domain.memory import MemoryType
+from mycel.domain.memory import Category, MemoryType
 from mycel.engine.extraction.rules import Rule
 
 Row = tuple[float, str, str]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mycel.domain.category import Category
-from mycel.domain.memory import MemoryType
+from mycel.domain.memory import Category, MemoryType
 from mycel.engine.english.decision_cues import LABEL, family
 from mycel.engine.extraction.rules import Rule
 

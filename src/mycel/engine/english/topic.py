@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from mycel.domain.category import Category
-from mycel.domain.memory import MemoryType
+from mycel.domain.memory import Category, MemoryType
 from mycel.engine.english import word_set
 from mycel.engine.extraction.rules import OPEN_BOX, Kind, Topic
 

@@ -8,9 +8,8 @@ from functools import cache
 from math import exp
 from typing import NamedTuple
 
-from mycel.domain.category import USUAL, Category
-from mycel.domain.memory import MemoryType
-from mycel.domain.source import Candidate, Transcript
+from mycel.domain.memory import Category, MemoryType
+from mycel.domain.source import USUAL_CATEGORY, Candidate, Transcript
 from mycel.engine.extraction.rules import Match, RuleBook
 from mycel.engine.extraction.talk import Talk
 from mycel.engine.language import (
@@ -177,7 +176,7 @@ def _by_weight(reading: Reading, words: list[str], *, table: Weights) -> Verdict
         return None
     if ruled is not None and (ruled.type is found.type or found.chance < LEAST_CHANCE):
         return ruled
-    return Verdict(found.type, USUAL[found.type], min(MOST_BY_WEIGHT, 0.45 + found.chance / 4))
+    return Verdict(found.type, USUAL_CATEGORY[found.type], min(MOST_BY_WEIGHT, 0.45 + found.chance / 4))
 
 
 @cache

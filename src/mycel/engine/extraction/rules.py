@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mycel.domain.category import Category
-from mycel.domain.memory import MemoryType
+from mycel.domain.memory import Category, MemoryType
 
 Kind = tuple[MemoryType, Category]
 

@@ -9,12 +9,18 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from mycel.engine.poison.concepts import Concept
-from mycel.engine.poison.disguise import letters_stand_apart, plain, spelled_out, undisguised, without_mentions
-from mycel.engine.poison.encodings import decoded, turned
-from mycel.engine.poison.lexicon import hints_of
+from mycel.engine.poison.disguise import (
+    decoded,
+    letters_stand_apart,
+    plain,
+    spelled_out,
+    turned,
+    undisguised,
+    without_mentions,
+)
+from mycel.engine.poison.lexicon import DISGUISE, Phrase, hints_of
 from mycel.engine.poison.meaning import with_opposites
 from mycel.engine.poison.orders import order_in, runs_unseen
-from mycel.engine.poison.signal import DISGUISE, Phrase
 from mycel.retrieval.analysis import words
 
 # So many points are an alarm; a phrase that gives an attack away has them alone. Of the 100 attacks and 100 conventions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycel.engine.poison.signal import ADDRESS, CONCEALMENT, OVERRIDE, PERSONA, Phrase
+from mycel.engine.poison.lexicon import ADDRESS, CONCEALMENT, OVERRIDE, PERSONA, Phrase
 
 _NEAR = r"[^.!?\n]{0,40}?"
 

@@ -1,4 +1,4 @@
-"""Which concepts a word, an address, a file or a command stands for."""
+"""Words and phrases of those who give orders to a reader, and what such a sign means to a reviewer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,42 @@ from typing import NamedTuple
 
 from mycel.engine.poison.concepts import WORDS
 from mycel.engine.poison.concepts import Concept as C  # noqa: N817  # nearly every line names several
-from mycel.engine.poison.disguise import DIGIT_AMONG_LETTERS
-from mycel.engine.poison.encodings import words_backwards, words_in_rot13
+from mycel.engine.poison.disguise import DIGIT_AMONG_LETTERS, words_backwards, words_in_rot13
+
+OVERRIDE = "tells its reader to disregard other instructions"
+ADDRESS = "speaks to the AI that reads it"
+CONCEALMENT = "asks to hide something from people"
+DISCLOSURE = "asks to show or send private material"
+MARKUP = "imitates messages of a system, a tool or a chat"
+PERSONA = "tells its reader to be somebody else"
+AUTHORITY = "claims authority over rules, notes or approvals"
+STEERING = "dictates what its reader answers or does"
+DISGUISE = "hides its words from people"
+EXECUTION = "has its reader run what comes from outside"
+
+
+class Phrase(NamedTuple):
+    """A pattern over plain lower-case text, and hints one of which is in every match.
+
+    Without a weight it gives an attack away alone; with one it only adds to other signs near it.
+    """
+
+    meaning: str
+    hints: tuple[str, ...]
+    pattern: str
+    weight: float | None = None
+
+
+class Words(NamedTuple):
+    """Words and word groups that attacks use more than ordinary notes do, and how much more.
+
+    They are divided by `|`; a star stands for any one word, and the forms of a word are one.
+    """
+
+    meaning: str
+    weight: float
+    phrases: str
+
 
 PIECE = re.compile(r"[\w.'~/@$&%+-]{1,80}|[,;:|!]")
 _INSIDE = re.compile(r"[^\W_]{1,40}")

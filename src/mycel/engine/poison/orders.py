@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mycel.engine.poison.concepts import Concept as C  # noqa: N817  # nearly every line names several
-from mycel.engine.poison.lexicon import of_shape
-from mycel.engine.poison.meaning import may_speak_of, speaks_of
-from mycel.engine.poison.signal import (
+from mycel.engine.poison.lexicon import (
     AUTHORITY,
     CONCEALMENT,
     DISCLOSURE,
@@ -22,7 +20,9 @@ from mycel.engine.poison.signal import (
     OVERRIDE,
     PERSONA,
     STEERING,
+    of_shape,
 )
+from mycel.engine.poison.meaning import may_speak_of, speaks_of
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 # Two short sentences in a row are one order; longer ones speak of different things.

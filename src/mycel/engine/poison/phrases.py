@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycel.engine.poison.signal import (
+from mycel.engine.poison.lexicon import (
     ADDRESS,
     CONCEALMENT,
     DISCLOSURE,

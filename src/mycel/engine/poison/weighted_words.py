@@ -6,7 +6,7 @@ documents written for this purpose, and rounded to quarters.
 
 from __future__ import annotations
 
-from mycel.engine.poison.signal import (
+from mycel.engine.poison.lexicon import (
     ADDRESS,
     AUTHORITY,
     CONCEALMENT,

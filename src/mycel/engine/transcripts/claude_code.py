@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import cast
 
 from mycel.engine.transcripts.messages import MOST_OF_RESULT, Item, read_content, time_or_none
-from mycel.engine.transcripts.said import ASSISTANT, SYSTEM, TOOL, USER, Said, clip
+from mycel.engine.transcripts.turns import ASSISTANT, SYSTEM, TOOL, USER, Said, clip
 from mycel.errors import InvalidInput
 
 _SPOKEN = {"user": USER, "assistant": ASSISTANT}

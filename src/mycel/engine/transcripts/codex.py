@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import cast
 
 from mycel.engine.transcripts.messages import MOST_OF_RESULT, Item, read_item, time_or_none
-from mycel.engine.transcripts.said import SYSTEM, USER, Said, clip
+from mycel.engine.transcripts.turns import SYSTEM, USER, Said, clip
 from mycel.errors import InvalidInput
 
 _ENVELOPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})

@@ -9,9 +9,18 @@ from datetime import datetime
 from typing import cast
 
 from mycel.domain import fields
-from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES, check_size, size_of
 from mycel.engine.transcripts.privacy import PrivateFilter
-from mycel.engine.transcripts.said import PARAGRAPH, ROLES, TOOL, UNKNOWN, Said, clip
+from mycel.engine.transcripts.turns import (
+    MAX_TRANSCRIPT_BYTES,
+    PARAGRAPH,
+    ROLES,
+    TOOL,
+    UNKNOWN,
+    Said,
+    check_size,
+    clip,
+    size_of,
+)
 from mycel.errors import InvalidInput
 
 MOST_OF_INPUT = 200

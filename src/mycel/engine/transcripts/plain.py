@@ -11,7 +11,7 @@ from itertools import pairwise
 from mycel.domain.source import Transcript, Turn
 from mycel.engine.english.sentences import fenced_blocks, is_inside
 from mycel.engine.transcripts.privacy import without_private
-from mycel.engine.transcripts.said import ROLES, UNKNOWN
+from mycel.engine.transcripts.turns import ROLES, UNKNOWN
 
 SLICE_CHARS = 65_536
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import BLANK, Source, Transcript
 from mycel.engine.purged_passages import blank_purged
-from mycel.engine.transcripts.limit import byte_size, check_size
-from mycel.engine.transcripts.said import PARAGRAPH
+from mycel.engine.transcripts.turns import PARAGRAPH, byte_size, check_size
 
 
 def grown(before: Transcript, report: Transcript) -> Transcript:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,31 @@ from mycel.contracts.embedder import Background
 from mycel.errors import Misconfigured
 from mycel.providers.breaker import Breaker
 from mycel.providers.embeddings.checks import rows_of_answer
-from mycel.providers.embeddings.estimate import cut_to_tokens, estimated_token_ends
-from mycel.providers.endpoint import Endpoint, Service
-from mycel.providers.openai_client import OPENAI_URL, connect_openai
+from mycel.providers.endpoint import OPENAI_URL, Endpoint, Service, connect_openai
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from mycel.contracts.embedder import Vectors
+
+
+# Han, kana, Hangul: there a character is about a token. Elsewhere a token has about four characters of a word.
+_DENSE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_TOKEN = re.compile(rf"[^\W{_DENSE}]{{1,4}}|\S")
+
+
+def estimated_token_ends(text: str) -> list[int]:
+    return [match.end() for match in _TOKEN.finditer(text)]
+
+
+def cut_to_tokens(text: str, *, most: int) -> str:
+    """The beginning of the text that has at most so many tokens, as estimated."""
+    # No token is shorter than a character.
+    if len(text) <= most:
+        return text
+    ends = estimated_token_ends(text)
+    return text if len(ends) <= most else text[: ends[most - 1]]
+
 
 DEFAULT_MODEL = "text-embedding-3-small"
 # Of its 1536; the model is trained so that the first numbers carry most, and the index stays three times smaller.

@@ -1,12 +1,14 @@
-"""Which embedder a setting names; the others are not even imported."""
+"""The embedders that can be chosen by name, and what is known of each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from mycel.contracts.embedder import Embedder
+from mycel.errors import Misconfigured
 
 NONE, BUILTIN, OPENAI = "none", "builtin", "openai"
 NAMES = (BUILTIN, OPENAI, NONE)
@@ -66,3 +68,45 @@ _MAKERS: Mapping[str, Callable[[EmbeddingOptions], Embedder | None]] = {
     BUILTIN: _builtin,
     OPENAI: _openai,
 }
+
+
+class Kind(StrEnum):
+    BUILTIN = "built-in"
+    LOCAL = "local"
+    ENDPOINT = "endpoint"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """`name` is what the setting says; `problem` why it could not be used, if so."""
+
+    name: str
+    kind: Kind
+    model: str | None = None
+    dimensions: int | None = None
+    size_bytes: int | None = None
+    problem: str | None = None
+
+
+def describe(options: EmbeddingOptions) -> Description:
+    name, kind = options.embedder, _KINDS.get(options.embedder, Kind.LOCAL)
+    try:
+        embedder = make_embedder(options)
+    except Misconfigured as error:
+        return Description(name=name, kind=kind, problem=str(error))
+    if embedder is None:
+        return Description(name=name, kind=kind)
+    size = _size_bytes(name)
+    embedder.close()
+    return Description(name=name, kind=kind, model=embedder.model, dimensions=embedder.dimensions, size_bytes=size)
+
+
+def _size_bytes(name: str) -> int | None:
+    from mycel.providers.embeddings.onnx import MODEL_FILES
+
+    folder = folder_of(name)
+    return None if folder is None else sum((folder / file).stat().st_size for file in MODEL_FILES)
+
+
+_KINDS = {BUILTIN: Kind.BUILTIN, NONE: Kind.WORDS, OPENAI: Kind.ENDPOINT}

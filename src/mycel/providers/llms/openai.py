@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mycel.providers.breaker import Breaker
-from mycel.providers.endpoint import Endpoint, Question, Service
+from mycel.providers.endpoint import OPENAI_URL, Endpoint, Question, Service, connect_openai
 from mycel.providers.llms import prompt as prompts
 from mycel.providers.llms.prompt import (
     Prompt,
@@ -20,7 +20,6 @@ from mycel.providers.llms.prompt import (
     told_schema,
     wrong_answer,
 )
-from mycel.providers.openai_client import OPENAI_URL, connect_openai
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mycel import __version__
+from mycel.durable_file import replace_file
 from mycel.errors import Misconfigured
-from mycel.settings import replace_file
 from mycel.surfaces.agents.agent import Connection
 from mycel.surfaces.agents.json_settings import NotEditable
 from mycel.surfaces.agents.records import FileRecord, Installed, Records, digest

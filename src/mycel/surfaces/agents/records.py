@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mycel.settings import replace_file
+from mycel.durable_file import replace_file
 from mycel.wire.daemon_file import OWNER_ONLY
 
 FOLDER, BACKUPS = "installs", "backups"

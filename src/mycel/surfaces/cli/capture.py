@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mycel.domain.capture_request import SURROUNDINGS
+from mycel.domain.source import SURROUNDINGS
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli.events import show_event_done
 from mycel.surfaces.cli.invocation import Command, Group, invocation

@@ -1,17 +1,16 @@
-"""How memories look to a person: which fields, in which order."""
+"""How memories look to a person: which fields, in which order; and counts as bars."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mycel.domain.envelope import kind_of, under_key
 from mycel.domain.memory import FIELDS, Status
 from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.rendering import field_text
-from mycel.surfaces.cli import charts
 from mycel.surfaces.cli.output import (
     Column,
     Line,
@@ -30,6 +29,51 @@ if TYPE_CHECKING:
     from mycel.domain.query import Page, Statistics, Tree
     from mycel.domain.recall import Hit, Recall
     from mycel.domain.receipt import Receipt
+
+
+BAR_WIDTH = 30
+DAYS = 14
+# Eighths of a cell, so that small differences show.
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_HEIGHTS = "▁▂▃▄▅▆▇█"
+
+
+def show_charts(tables: Iterable[tuple[str, Mapping[str, int]]], by_day: Mapping[str, int]) -> None:
+    for title, by in tables:
+        if by:
+            print_lines([line(""), line((title, "bold")), *bars(by)])
+    if by_day:
+        print_lines([line(""), line(("by day", "bold")), days(by_day, until=datetime.now(UTC).date())])
+
+
+def bars(by: Mapping[str, int]) -> list[Line]:
+    """The longest bar is the greatest count."""
+    width, most = max(map(len, by)), max(by.values())
+    places = len(str(most))
+    return [
+        line((f"{name:<{width}}", "dim"), f"  {count:>{places}}  ", (_bar(count, most), "cyan"), indent=2)
+        for name, count in by.items()
+    ]
+
+
+def days(by_day: Mapping[str, int], *, until: date) -> Line:
+    """One mark for each of the last days; a day on which nothing was written stays empty."""
+    wanted = [until - timedelta(days=DAYS - 1 - place) for place in range(DAYS)]
+    counts = [by_day.get(day.isoformat(), 0) for day in wanted]
+    told = f" {wanted[0]:%d %b} to {until:%d %b}, {sum(counts)} written"
+    return line((_heights(counts), "cyan"), (told, "dim"), indent=2)
+
+
+def _bar(count: int, most: int) -> str:
+    eighths = round(8 * BAR_WIDTH * count / most) if most else 0
+    whole, rest = divmod(max(eighths, 1 if count else 0), 8)
+    return "█" * whole + (_EIGHTHS[rest] if rest else "")
+
+
+def _heights(counts: Sequence[int]) -> str:
+    most = max(counts)
+    return "".join(_HEIGHTS[min(7, 8 * count // most)] if count else " " for count in counts) if most else ""
+
 
 _LABEL_WIDTH = 14
 _MARKED = re.compile(r"\*\*(.+?)\*\*")
@@ -110,7 +154,7 @@ def show_statistics(team: str, statistics: Statistics) -> None:
     print_lines(labelled(name, value) for name, value in counts)
     tables = (("by type", statistics.by_type), ("by status", statistics.by_status), ("events", statistics.events))
     if is_terminal():
-        charts.show_statistics(tables, statistics.by_day)
+        show_charts(tables, statistics.by_day)
         return
     for title, by in (*tables, ("by day", statistics.by_day)):
         print_lines(labelled(title, ", ".join(f"{name} {count}" for name, count in by.items())) for _ in [by] if by)

@@ -1,4 +1,4 @@
-"""The commands that do the engine's work here and now, and check every store."""
+"""The commands that do the engine's work here and now, make vectors, and check every store."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from mycel.wire.shapes import plain
 if TYPE_CHECKING:
     from types import FrameType
 
+    from mycel.domain.embedding import EmbeddingProgress
     from mycel.domain.ids import TeamName
     from mycel.domain.source import IngestionEvent
     from mycel.embedded.workspace import Workspace
@@ -39,6 +40,7 @@ def add_to(app: typer.Typer) -> None:
 def _add_work(app: typer.Typer) -> None:
     app.command("work", cls=Command, rich_help_panel="Run")(work)
     app.command("maintain", cls=Command, rich_help_panel="Run")(maintain)
+    app.command("embed", cls=Command, rich_help_panel="Run")(embed)
 
 
 def work(
@@ -148,3 +150,21 @@ def _show_problems(problems: Mapping[str, Sequence[str]]) -> None:
     for store, found in problems.items():
         print_lines([line((store, "bold red"), text) for text in found])
     note(f"Restore what is damaged from a backup or an archive, then check again; see {GUIDE}.")
+
+
+def embed(context: typer.Context) -> None:
+    """Make the vectors that are missing, in every team, with the embedder of the settings."""
+    call = invocation(context)
+    with call.files() as workspace, progress("working") as report:
+        done = workspace.embed_pending(report=report)
+        teams = {team.name: workspace.embedding_progress(team.name) for team in workspace.teams()}
+    call.answer({"done": done, "teams": teams}, lambda: _show_progress(teams))
+
+
+def _show_progress(teams: Mapping[TeamName, EmbeddingProgress]) -> None:
+    for team, made in teams.items():
+        if made.model is None:
+            note("The embedder is `none`: memories are found by their words. See `mycel model list`.")
+            return
+        if made.embedded or made.pending:
+            print_lines([line(f"{team}: {made.embedded} embedded, {made.pending} waiting, {made.model}")])

@@ -23,7 +23,7 @@ from mycel.surfaces.cli.invocation import (
 
 # The modules of this package in the order of the help, each with the commands and groups that it adds.
 MODULES: Mapping[str, tuple[str, ...]] = {
-    "reading": ("search", "recent", "get", "list", "tree", "stats", "context", "watch"),
+    "reading": ("search", "recent", "get", "list", "tree", "stats", "context", "watch", "explain"),
     "memories": ("save", "update", "delete", "restore", "purge"),
     "knowledge": ("learn", "profile", "knowledge"),
     "capture": ("capture",),
@@ -36,8 +36,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "archive": ("export", "import"),
     "organisation": ("team", "member", "token"),
     "policies": ("policy",),
-    "explain": ("explain", "embed"),
-    "engine": ("work", "maintain", "check"),
+    "engine": ("work", "maintain", "embed", "check"),
     "events": ("events",),
     "models": ("model",),
     "install": ("install", "uninstall"),

@@ -29,7 +29,7 @@ def content_of(text: str, *, field: str = "content") -> str:
 
 def read_material(place: str, *, field: str = "file") -> str:
     """All of a file, or of standard input for `-`, as long as it can be captured."""
-    from mycel.engine.transcripts.limit import MAX_TRANSCRIPT_BYTES
+    from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
 
     if place == FROM_INPUT:
         return _decoded(_read_input(field=field, most=MAX_TRANSCRIPT_BYTES), field=field)

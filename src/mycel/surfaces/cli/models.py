@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from mycel.domain.embedding import EmbeddingProgress
     from mycel.domain.ids import TeamName
-    from mycel.providers.embeddings.description import Description
     from mycel.providers.embeddings.examine import Examination
+    from mycel.providers.embeddings.registry import Description
     from mycel.settings import Settings
 
 _LABEL_WIDTH = 15

@@ -1,4 +1,4 @@
-"""The commands that read: search, get, lists, what an agent should know, and what happens in a team."""
+"""The commands that read: search and why it found, get, lists, what an agent should know, what happens in a team."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from mycel.wire.shapes import plain
 if TYPE_CHECKING:
     from mycel.domain.change import Change
     from mycel.domain.context import ContextBundle
+    from mycel.domain.recall import Explanation
 
 
 SearchLimit = Annotated[int, typer.Option(metavar="N", help="At most so many.", min=1)]
@@ -41,6 +42,7 @@ def add_to(app: typer.Typer) -> None:
     _add_reading(app)
     _add_context(app)
     _add_watch(app)
+    app.command("explain", cls=Command, rich_help_panel="Find")(explain)
 
 
 def _add_reading(app: typer.Typer) -> None:
@@ -299,3 +301,26 @@ def _show_change(change: Change) -> None:
             )
         ]
     )
+
+
+def explain(
+    context: typer.Context,
+    recall: Annotated[
+        str | None, typer.Argument(metavar="RECALL", help="The id of one of your searches; `search` prints it.")
+    ] = None,
+    *,
+    missing: Annotated[
+        str | None, typer.Option(metavar="ID", help="Say at which step the search left this memory behind.")
+    ] = None,
+    memory: Annotated[str | None, typer.Option(metavar="ID", help="Say what is known about a memory instead.")] = None,
+) -> None:
+    """Say why a search found what it found, why a memory was not in it, or where a memory comes from."""
+    call = invocation(context)
+    with teams_of(call) as teams:
+        told = teams.where_it_is(lambda one: one.explain(recall, memory_id=memory, missing=missing))
+    call.answer(told, lambda: _show_explanation(told))
+
+
+def _show_explanation(told: Explanation) -> None:
+    head = "" if told.step is None else f"{told.step}: "
+    print_lines([line((head, "bold"), told.text)])

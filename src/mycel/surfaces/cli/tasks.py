@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from mycel.domain.capture_request import SURROUNDINGS
 from mycel.domain.episode import EPISODE_WRITTEN
+from mycel.domain.source import SURROUNDINGS
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.episodes import show_briefing

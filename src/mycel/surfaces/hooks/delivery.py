@@ -11,9 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mycel.durable_file import sync_folder
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.environment import AUTO, HookSettings, child_environment
-from mycel.surfaces.hooks.files import FOLDER, OWNER_ONLY, Log, locked, make_folder, sync_folder, write_whole
+from mycel.surfaces.hooks.files import FOLDER, OWNER_ONLY, Log, locked, make_folder, write_whole
 from mycel.surfaces.hooks.service import HERE, Caller, Service, destination, find_service
 from mycel.surfaces.hooks.transcript import FileRange, read_piece
 

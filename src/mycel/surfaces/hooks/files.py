@@ -40,16 +40,6 @@ def write_whole(path: Path, *parts: bytes, durable: bool) -> None:
         raise
 
 
-def sync_folder(folder: Path) -> None:
-    """A new name survives a power cut only after this; on Windows no folder can be opened."""
-    with suppress(PermissionError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 @contextmanager
 def locked(path: Path, deadline: Deadline) -> Generator[bool]:
     """Whether the lock was had in time. Where the system knows no such locks, everybody has it: writes are

@@ -20,7 +20,7 @@ from mycel.access.rules import require_operator
 from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, browser_login, docs_pages, mcp, sockets, streams
+from mycel.surfaces.http import archives, browser_login, docs_pages, mcp, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.authentication import Visitors
 from mycel.surfaces.http.docs_pages import Descriptions
@@ -112,7 +112,6 @@ def create_app(
         DescribedRoute("/health/live", _live, {"GET": LIVE}),
         DescribedRoute("/health/ready", _ready, {"GET": READY}),
         *streams.ROUTES,
-        *sockets.ROUTES,
         *archives.ROUTES,
         DescribedRoute("/metrics", _metrics, {"GET": METRICS}),
         *browser_login.ROUTES,

@@ -17,7 +17,7 @@ from mycel.surfaces.http.calls import query_arguments
 from mycel.surfaces.http.routes import About, DescribedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.staging import Stage
-from mycel.wire.archives import EXPORT, IMPORT, REPORT, name_of
+from mycel.wire.operations import EXPORT, IMPORT, REPORT, name_of
 from mycel.wire.schemas import FLAG, Schema
 from mycel.wire.shapes import to_json
 

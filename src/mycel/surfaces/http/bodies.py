@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from starlette.types import Message, Receive, Scope
 
-from mycel.domain.fields import LEAST_INTEGER, MAX_DEPTH, MOST_INTEGER
-from mycel.domain.limits import MAX_COUNT
+from mycel.domain.fields import LEAST_INTEGER, MAX_COUNT, MAX_DEPTH, MOST_INTEGER
 from mycel.errors import InvalidInput, TooLarge
 from mycel.surfaces.http.problems import Problem, Refused
 

@@ -20,10 +20,10 @@ from mycel.surfaces.http.credentials import COOKIE, LINK_SECONDS, address_of, co
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.surfaces.http.routes import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.service import Service, service_of
+from mycel.wire.arguments import respelled
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.schemas import MEMBER, Schema, closed, filled, nullable
 from mycel.wire.shapes import to_json
-from mycel.wire.spelling import respelled
 
 LINKS = "/api/sign-in-links"
 SIGN_IN_JSON = "/api/sign-in"

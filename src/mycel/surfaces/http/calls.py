@@ -23,11 +23,10 @@ from mycel.embedded.workspace import Visit
 from mycel.errors import Conflict, InvalidInput, InvalidState
 from mycel.surfaces.http.bodies import check_text, read_object
 from mycel.surfaces.http.problems import Problem, Refused
-from mycel.wire.arguments import MAX_IN_QUERY
+from mycel.wire.arguments import read_argument, respelled, snake_case
 from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation, accepts_none
-from mycel.wire.queries import read_argument
+from mycel.wire.request_schemas import MAX_IN_QUERY
 from mycel.wire.shapes import as_knowledge, to_json
-from mycel.wire.spelling import respelled, snake_case
 
 MAX_QUERY_PAIRS = 500
 

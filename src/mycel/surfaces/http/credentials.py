@@ -16,9 +16,9 @@ from starlette.types import Scope
 
 from mycel.domain.ids import MemberId
 from mycel.domain.team import OPERATOR
+from mycel.durable_file import replace_file
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, NotFound, StorageFull, Unauthenticated
-from mycel.settings import replace_file
 from mycel.surfaces.http.log import log_event
 from mycel.surfaces.http.rate_limit import Allowance
 from mycel.wire.daemon_file import OPERATOR_TOKEN, OWNER_ONLY, read_operator_token

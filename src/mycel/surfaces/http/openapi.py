@@ -14,10 +14,9 @@ from mycel.surfaces.http.bodies import JSON, MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.surfaces.http.calls import PLACES
 from mycel.surfaces.http.routes import About, DescribedRoute
 from mycel.wire.answers import Answers
-from mycel.wire.arguments import SPELLING, arguments, in_path, without
-from mycel.wire.nested import definitions
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS, Operation
 from mycel.wire.problems import MEDIA_TYPE
+from mycel.wire.request_schemas import SPELLING, arguments, definitions, in_path, without
 from mycel.wire.schemas import LABEL, MEMBER, TEAM, Schema, placed
 from mycel.wire.summaries import description_of, summary_of, tag_of
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from mycel.client.daemon import find_daemon
+from mycel.durable_file import replace_file, sync_folder
 from mycel.errors import Conflict, Misconfigured
-from mycel.settings import replace_file, sync_folder
 from mycel.surfaces.http.log import log_event
 from mycel.wire.daemon_file import DAEMON_FILE, OWNER_ONLY, SERVICE_LOCK, DaemonFile, other_version, read_daemon_file
 from mycel.wire.proof import new_secret

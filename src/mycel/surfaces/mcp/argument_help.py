@@ -8,13 +8,12 @@ from types import MappingProxyType
 from typing import Any
 
 from mycel.domain.artifact import OF_AN_ARTIFACT
-from mycel.domain.capture_request import SURROUNDINGS, CaptureMode
-from mycel.domain.category import LEARNINGS
 from mycel.domain.episode import OF_AN_EPISODE, RateBy
 from mycel.domain.link import Relation
-from mycel.domain.memory import WRITTEN, MemoryType, Status
+from mycel.domain.memory import WRITTEN, Category, MemoryType, Status
 from mycel.domain.memory_field import LISTS, FieldRow, Holds
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
+from mycel.domain.source import SURROUNDINGS, CaptureMode
 
 Schema = dict[str, Any]
 
@@ -106,6 +105,8 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "what_went_wrong": _text("Why it failed, so that nobody tries it the same way again"),
     }
 )
+# What a lead teaches.
+_TAUGHT = (Category.MISTAKE_PATTERN, Category.BEST_PRACTICE, Category.CODEBASE_KNOWLEDGE, Category.PREFERENCE)
 # Those of the ledger are made by logging and registering; the first three are meant most of the time.
 _FIRST, _OF_LEDGER = ("fact", "lesson", "decision"), ("episode", "artifact")
 _SAVED_TYPES = [*_FIRST, *(kind.value for kind in MemoryType if kind.value not in {*_FIRST, *_OF_LEDGER})]
@@ -124,7 +125,7 @@ OF_TOOL: Mapping[tuple[str, str], Schema] = {
     ("index_file", "content"): _text("All of the file"),
     ("inject-learning", "category"): {
         "type": "string",
-        "enum": [category.value for category in LEARNINGS],
+        "enum": [category.value for category in _TAUGHT],
         "description": "What sort of lesson",
     },
     ("inject-learning", "agent_id"): _text("The id of the worker it is meant for"),

@@ -35,11 +35,12 @@ from mycel.surfaces.mcp.callers import Context, Door, Guest
 from mycel.surfaces.mcp.notifications import logged, with_progress
 from mycel.surfaces.mcp.prompts import PROMPTS, Written, complete
 from mycel.surfaces.mcp.resources import RENDERED, Listening, Rendered, Subscriptions
-from mycel.surfaces.mcp.tool import Effect, Tool
+from mycel.surfaces.mcp.tool import Tool
 from mycel.surfaces.mcp.tool_call import call_tool
 from mycel.surfaces.mcp.tool_sets import ToolSet
 from mycel.surfaces.mcp.tools import TOOLS, WHAT_TO_SAVE
 from mycel.surfaces.mcp.working_memory_tools import WORKING
+from mycel.wire.operations import Effect, Repeat
 
 INSTRUCTIONS = (
     "Mycel is the shared memory of your team: what other agents and people have learned, and what you knew in earlier "
@@ -166,7 +167,7 @@ def _listed(tool: Tool) -> ListedTool:
         annotations=ToolAnnotations(
             read_only_hint=tool.effect is Effect.READS,
             destructive_hint=tool.effect is Effect.REMOVES,
-            idempotent_hint=True,
+            idempotent_hint=tool.repeat is not Repeat.NEVER,
             open_world_hint=False,
         ),
     )

@@ -12,7 +12,7 @@ from mycel.surfaces.mcp.argument_help import Schema, meaning_of
 from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.tool_results import Tell
 from mycel.surfaces.mcp.tool_sets import ToolSet
-from mycel.wire.operations import IDEMPOTENCY, OPERATIONS, Effect, Operation
+from mycel.wire.operations import IDEMPOTENCY, OPERATIONS, Effect, Operation, Repeat
 
 
 def anybody(_caller: Caller) -> bool:
@@ -47,6 +47,10 @@ class Tool:
         return self.operation.effect
 
     @property
+    def repeat(self) -> Repeat:
+        return self.operation.repeat
+
+    @property
     def repeats_by_key(self) -> bool:
         """Whether a repeated call must be known by a key; of others, the last one says what holds."""
         return self.effect is Effect.ADDS and IDEMPOTENCY in self.operation.fields
@@ -67,7 +71,10 @@ class Tool:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalTool(Tool):
-    """Done with what the caller's side has, such as its working memory or a file, by `apply`."""
+    """Done with what the caller's side has, such as its working memory or a file, by `apply`.
+
+    Of all of them a second time changes nothing.
+    """
 
     apply: Callable[[Guest, Mapping[str, Any]], object]
     local_effect: Effect = Effect.READS
@@ -75,6 +82,10 @@ class LocalTool(Tool):
     @property
     def effect(self) -> Effect:
         return self.local_effect
+
+    @property
+    def repeat(self) -> Repeat:
+        return Repeat.SAFE
 
     @property
     def repeats_by_key(self) -> bool:

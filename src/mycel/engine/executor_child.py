@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-from mycel.engine.workshop.child_messages import (
+from mycel.engine.executor import InlineExecutor
+from mycel.engine.executor_process import (
     candidate_values,
     judgement_values,
     pair_from,
     transcript_from,
 )
-from mycel.engine.workshop.workshop import InlineWorkshop
 
 # Whoever waits for an answer of the service comes first.
 NICENESS = 10
@@ -30,31 +30,31 @@ def main() -> None:
 
 
 def serve(asked: IO[str], answers: IO[str]) -> None:
-    workshop = InlineWorkshop()
+    executor = InlineExecutor()
     for line in asked:
         request = json.loads(line)
         try:
-            answer: Mapping[str, Any] = {"result": _WORK[request["work"]](workshop, request)}
+            answer: Mapping[str, Any] = {"result": _WORK[request["work"]](executor, request)}
         except Exception as error:  # noqa: BLE001 - told to the parent; its text may quote a memory
             answer = {"error": type(error).__name__}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
-def _extract(workshop: InlineWorkshop, request: Mapping[str, Any]) -> Any:
-    found = workshop.extract(transcript_from(request["transcript"]), start=request["start"])
+def _extract(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
+    found = executor.extract(transcript_from(request["transcript"]), start=request["start"])
     return [candidate_values(candidate) for candidate in found]
 
 
-def _summarize(workshop: InlineWorkshop, request: Mapping[str, Any]) -> Any:
-    return workshop.summarize(transcript_from(request["transcript"]))
+def _summarize(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
+    return executor.summarize(transcript_from(request["transcript"]))
 
 
-def _judge(workshop: InlineWorkshop, request: Mapping[str, Any]) -> Any:
-    return [judgement_values(found) for found in workshop.judge([pair_from(pair) for pair in request["pairs"]])]
+def _judge(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
+    return [judgement_values(found) for found in executor.judge([pair_from(pair) for pair in request["pairs"]])]
 
 
-_WORK: Mapping[str, Callable[[InlineWorkshop, Mapping[str, Any]], Any]] = {
+_WORK: Mapping[str, Callable[[InlineExecutor, Mapping[str, Any]], Any]] = {
     "extract": _extract,
     "summarize": _summarize,
     "judge": _judge,

@@ -8,27 +8,105 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
 
-from mycel.domain.source import Candidate, Transcript
-from mycel.engine.judging.pair import Judgement
-from mycel.engine.workshop.child_messages import (
-    candidate_from,
-    json_line,
-    judgement_from,
-    pair_values,
-    transcript_values,
-)
-from mycel.engine.workshop.workshop import Pair
+from mycel.domain.memory import MemoryType
+from mycel.domain.source import Candidate, Transcript, Turn
+from mycel.engine.executor import Pair
+from mycel.engine.judging.pair import Judgement, Statement
 from mycel.errors import Unavailable
+
+SLICE_CHARS = 65_536
+
+
+def json_line(request: Mapping[str, Any]) -> str:
+    """A text of many megabytes is written in slices: each call holds the interpreter lock."""
+    return "".join(_encoded(request))
+
+
+def _encoded(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield '"'
+        for start in range(0, len(value), SLICE_CHARS):
+            yield json.dumps(value[start : start + SLICE_CHARS])[1:-1]
+        yield '"'
+    elif isinstance(value, Mapping):
+        named = cast("Mapping[str, object]", value)
+        yield "{"
+        for number, (name, inner) in enumerate(named.items()):
+            yield f"{', ' if number else ''}{json.dumps(name)}: "
+            yield from _encoded(inner)
+        yield "}"
+    else:
+        yield json.dumps(value)
+
+
+def transcript_values(transcript: Transcript) -> dict[str, Any]:
+    turns = [[turn.role, turn.start, turn.end, turn.speaker] for turn in transcript.turns]
+    return {"text": transcript.text, "turns": turns}
+
+
+def transcript_from(values: Mapping[str, Any]) -> Transcript:
+    return Transcript(values["text"], tuple(Turn(*turn) for turn in values["turns"]))
+
+
+def candidate_values(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "type": candidate.type.value,
+        "title": candidate.title,
+        "content": candidate.content,
+        "confidence": candidate.confidence,
+        "start": candidate.start,
+        "end": candidate.end,
+        "category": candidate.category,
+        "tags": list(candidate.tags),
+        "rationale": candidate.rationale,
+        "alternatives": list(candidate.alternatives),
+    }
+
+
+def candidate_from(values: Mapping[str, Any]) -> Candidate:
+    read: dict[str, Any] = {**values, "type": MemoryType(values["type"])}
+    read |= {name: tuple(values[name]) for name in ("tags", "alternatives")}
+    return Candidate(**read)
+
+
+def pair_values(pair: Pair) -> list[Any]:
+    return [_statement_values(pair.earlier), _statement_values(pair.later), pair.cosine]
+
+
+def pair_from(values: list[Any]) -> Pair:
+    earlier, later, cosine = values
+    return Pair(_statement_from(earlier), _statement_from(later), cosine)
+
+
+def judgement_values(judgement: Judgement) -> list[Any]:
+    return [judgement.likeness, judgement.contradiction, judgement.supersedes, judgement.reason]
+
+
+def judgement_from(values: list[Any]) -> Judgement:
+    likeness, contradiction, supersedes, reason = values
+    return Judgement(likeness, contradiction, supersedes, reason)
+
+
+def _statement_values(statement: Statement) -> list[Any]:
+    at = statement.said_at
+    return [statement.text, list(statement.subject), None if at is None else at.isoformat()]
+
+
+def _statement_from(values: list[Any]) -> Statement:
+    text, subject, at = values
+    return Statement(text, tuple(subject), None if at is None else datetime.fromisoformat(at))
+
 
 CLOSING_SECONDS = 2.0
 # The largest transcript takes a minute; what takes so long would keep every team waiting.
 MOST_SECONDS = 600.0
 
 
-class ChildWorkshop:
+class ProcessExecutor:
     """Started by the first work, and again when it has died. One piece of work at a time."""
 
     def __init__(self) -> None:
@@ -92,7 +170,7 @@ class ChildWorkshop:
             if self._child is not None:
                 _close_pipes(self._child)
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "mycel.engine.workshop.child"],
+                [sys.executable, "-m", "mycel.engine.executor_child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""One source digested: the candidates in it and its summary, by a language model if there is one, else by rules."""
+"""The candidates in one source and its summary, by a language model if there is one, else by rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mycel.contracts.language_model import LanguageModel
 from mycel.domain.source import Candidate, Step, Transcript
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.summary import summarize_with_model
-from mycel.engine.workshop.workshop import Workshop
+from mycel.engine.executor import Executor
 from mycel.errors import Misconfigured, Unavailable
 
 ResultT = TypeVar("ResultT")
@@ -19,7 +19,7 @@ RULES = "rules"
 
 
 @dataclass(frozen=True, slots=True)
-class Digest:
+class SourceResult:
     """`by` says what made it: the model's name, or rules, with what went wrong when rules stood in for a model."""
 
     candidates: tuple[Candidate, ...]
@@ -27,14 +27,14 @@ class Digest:
     by: str
 
 
-def digest(
+def extract_and_summarize(
     transcript: Transcript,
     *,
     steps: tuple[Step, ...],
     start: int,
-    workshop: Workshop,
+    executor: Executor,
     model: LanguageModel | None,
-) -> Digest:
+) -> SourceResult:
     """Candidates of what stands at or after `start`; the summary is of the whole."""
     made_by: dict[str, None] = {}
 
@@ -55,11 +55,11 @@ def digest(
     if Step.EXTRACT in steps:
         candidates = attempt(
             lambda asked: tuple(extract_with_model(asked, transcript, start=start).candidates),
-            lambda: tuple(workshop.extract(transcript, start=start)),
+            lambda: tuple(executor.extract(transcript, start=start)),
         )
     if Step.SUMMARIZE in steps:
         summary = attempt(
             lambda asked: summarize_with_model(asked, transcript),
-            lambda: workshop.summarize(transcript),
+            lambda: executor.summarize(transcript),
         )
-    return Digest(candidates, summary, "; ".join(made_by))
+    return SourceResult(candidates, summary, "; ".join(made_by))

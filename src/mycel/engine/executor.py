@@ -21,7 +21,7 @@ class Pair:
     cosine: float | None
 
 
-class Workshop(Protocol):
+class Executor(Protocol):
     """Safe to use from any thread. Raises `Unavailable` when the work was cut short; it can be done again."""
 
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]: ...
@@ -30,7 +30,7 @@ class Workshop(Protocol):
     def close(self) -> None: ...
 
 
-class InlineWorkshop:
+class InlineExecutor:
     """For a program that waits for the result anyway."""
 
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
@@ -52,11 +52,11 @@ class InlineWorkshop:
         """Nothing is held."""
 
 
-class MovableWorkshop:
+class MovableExecutor:
     """In this process until told to move out, for programs that others wait for."""
 
-    def __init__(self, outside: Callable[[], Workshop]) -> None:
-        self._inside: Workshop = InlineWorkshop()
+    def __init__(self, outside: Callable[[], Executor]) -> None:
+        self._inside: Executor = InlineExecutor()
         self._outside = outside
         self._current = self._inside
 
