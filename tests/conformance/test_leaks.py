@@ -30,7 +30,7 @@ from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
-from mycel.stores.sqlite import artifacts, memories, places, reports, sources, word_search
+from mycel.stores.sqlite import artifacts, index, memories, places, reports, sources
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
@@ -766,16 +766,15 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     """Makes one module of the store see everything; statements it keeps are put together anew."""
 
     def clear() -> None:
-        for module in (artifacts, memories, places, reports, sources, word_search):
+        for module in (artifacts, index, memories, places, reports, sources):
             for kept in vars(module).values():
                 if hasattr(kept, "cache_clear"):
                     kept.cache_clear()
 
     def forget(arm: str) -> None:
         monkeypatch.setattr(f"mycel.stores.sqlite.{arm}.visible", sees_everything)
-        # Of words even the index asks who reads.
-        monkeypatch.setattr("mycel.stores.sqlite.word_search.audience_query", lambda scope: 'audience : "any"')
-        monkeypatch.setattr("mycel.stores.sqlite.frequencies.audience_query", lambda scope: 'audience : "any"')
+        # What is searched is masked in the index as well.
+        monkeypatch.setattr("mycel.index.facets.Facets._visible", lambda *_: True)
         clear()
 
     yield forget
@@ -786,7 +785,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
 @pytest.mark.parametrize(
     ("arm", "expected"),
     [
-        ("word_search", {"search"}),
+        ("index", {"search"}),
         ("archive", {"export"}),
         ("memories", {"get", "history", "usage", "list", "tree", "recent", "stats"}),
         ("links", {"links"}),
