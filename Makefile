@@ -9,6 +9,8 @@ ARGS ?=
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+# A third of the time a worker waits, for a process or for a moment to pass.
+SUITE := $(BIN)/pytest -n 3 --dist worksteal
 COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
@@ -23,14 +25,14 @@ serve: $(INSTALLED) ## Start the service (ARGS="--port 7077")
 	$(BIN)/mycel serve $(ARGS)
 
 test: $(INSTALLED) ## Run the tests but the slow proofs (ARGS="-k name")
-	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+	$(SUITE) $(ARGS)
 
 check: $(INSTALLED) ## Everything a change must pass: lint, format, types, layers, tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --warnings
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(SUITE)
 
 bench: $(INSTALLED) ## Measure quality and speed (ARGS go to the benchmarks)
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -39,7 +41,7 @@ bench-peers: $(INSTALLED) ## Measure Mycel beside its peers (ARGS="--bench-data 
 	$(BIN)/python -m benchmarks.peers $(ARGS)
 
 proof: $(INSTALLED) ## Run the slow proofs (ARGS="-k name")
-	$(BIN)/pytest -m proof --timeout 3600 $(ARGS)
+	$(BIN)/pytest -m "proof or hypothesis" --hypothesis-profile=proof --timeout 3600 $(ARGS)
 
 format: $(INSTALLED) ## Fix what the linter can and format the code
 	$(BIN)/ruff check --fix

@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Of properties that name no number of their own; what takes long on a busy machine is no failure.
+settings.register_profile("suite", max_examples=40, deadline=None)
+settings.register_profile("proof", max_examples=1000, deadline=None)
 
 # A file system in memory, where there is one, and what has to be free in it.
 MEMORY = Path("/dev/shm")

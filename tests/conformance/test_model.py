@@ -565,7 +565,7 @@ def shown(state: State) -> tuple[object, ...]:
 
 
 ANY_SPEED: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-QUICK = settings(max_examples=10, stateful_step_count=40, derandomize=True, **ANY_SPEED)
+QUICK = settings(max_examples=6, stateful_step_count=40, derandomize=True, **ANY_SPEED)
 
 
 # Long runs: the steps that tell a broken rule from a sound one may come late.
