@@ -1,4 +1,4 @@
-"""BM25 as FTS5 has it, for what FTS5 must not rank: it counts words over a whole table, whoever may read its rows."""
+"""BM25: how much a text says of a term, by how rare the term is, how often it stands there and how long the text is."""
 
 from __future__ import annotations
 
