@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from time import perf_counter, thread_time
 
-# More would mostly wait for each other's Python, and each holds the intermediate results of a text in memory.
+# Each holds the intermediate results of a text in memory, some megabytes.
 MOST_THREADS = 4
 # Of the time that has passed: three threads on two cores get two thirds each.
 LEAST_SHARE = 0.75
