@@ -82,7 +82,7 @@ def _windows(text: str) -> None:
 
 def _question(text: str) -> None:
     asked = lexical.parse_question(text)
-    lexical.choose_terms(asked, frequencies={}, documents=10)
+    lexical.rarities_of(asked.terms, frequencies=dict.fromkeys(asked.terms, 3), documents=10)
     spelling.corrected(text, lambda terms: dict.fromkeys(terms, 0))
 
 

@@ -38,6 +38,7 @@ from mycel.testing.store_samples import (
     quoting,
     reader,
 )
+from tests.earlier_schema import before_terms
 from tests.template import copy_template
 
 
@@ -164,13 +165,7 @@ def test_a_store_of_before_is_searched_by_all_of_its_words(tmp_path: Path) -> No
         delete(store, put(store, "a heron gone", key="gone").id)
         standing = everything_counted(store)
     with closing(open_writer(path)) as connection:
-        # As the migration before this one left it.
-        connection.execute("DROP TABLE memory_terms")
-        for name in ("memory_words", "restricted_words"):
-            connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (content, content = '')")
-        for name, of in (("memory_vocabulary", "memory_words"), ("restricted_vocabulary", "restricted_words")):
-            connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5vocab ({of}, row)")
-        connection.execute("PRAGMA user_version = 14")
+        before_terms(connection)
     with closing(SqliteStore(path, root=tmp_path, team=TEAM, clock=ManualClock(), disk=Disk())) as store:
         assert everything_counted(store) == standing
         assert store.files.check() == []

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.earlier_schema import before_terms
 from tests.squad import Squad, file_of, open_squad, wide_embedder
 
 
@@ -40,9 +41,9 @@ def test_a_ledger_of_before_counts_no_titles_as_approaches(tmp_path: Path) -> No
         INSERT INTO approaches (wording, approach_group, model, vector) VALUES (7, 7, 'words', x'01');
         UPDATE approaches SET approach_group = 7, model = 'words' WHERE id = 2;
         UPDATE episodes SET approach_group = 7 WHERE wording = (SELECT wording FROM approaches WHERE id = 2);
-        DROP INDEX memories_waiting; DROP INDEX memory_links_superseding; DROP INDEX memories_taught;
-        PRAGMA user_version = 12;"""
+        DROP INDEX memories_waiting; DROP INDEX memory_links_superseding; DROP INDEX memories_taught;"""
     )
+    before_terms(connection, version=12)
     connection.close()
     with open_squad(tmp_path, embedder=wide_embedder()).workspace as workspace:
         rates = workspace.as_member("swe-1").episodes.success_rates()

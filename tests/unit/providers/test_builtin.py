@@ -172,12 +172,12 @@ def test_a_forked_process_loads_a_model_of_its_own(tmp_path: Path) -> None:
     script = f"""
 import os, sys, threading
 from pathlib import Path
-from mycel.providers.embeddings import loaded
+from mycel.providers.embeddings import onnx
 from mycel.providers.embeddings.onnx import OnnxEmbedder
 folder = Path({str(write_model(tmp_path))!r})
 kept = OnnxEmbedder(folder)
 kept.embed_query("cat")
-loaded._shelves[os.getpid()].lock.acquire()
+onnx._shelves[os.getpid()].lock.acquire()
 child = os.fork()
 if child == 0:
     fresh = OnnxEmbedder(folder)

@@ -1,0 +1,22 @@
+"""A store's schema as an earlier version left it, for tests of migrations."""
+
+from __future__ import annotations
+
+import apsw
+
+_WORDS = """
+    CREATE VIRTUAL TABLE {name} USING fts5 (
+      {columns}, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '._/-:+#@'");
+    CREATE VIRTUAL TABLE {vocabulary} USING fts5vocab ({name}, row)"""
+
+
+def before_terms(connection: apsw.Connection, *, version: int = 14) -> None:
+    """Two empty tables of words in the place of the memories' terms."""
+    connection.execute("DROP TABLE memory_terms")
+    columns = "title, summary, content, tags"
+    for name, vocabulary, of in (
+        ("memory_words", "memory_vocabulary", columns),
+        ("restricted_words", "restricted_vocabulary", f"{columns}, audience"),
+    ):
+        connection.execute(_WORDS.format(name=name, vocabulary=vocabulary, columns=of))
+    connection.execute(f"PRAGMA user_version = {version:d}")
