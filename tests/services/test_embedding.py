@@ -118,16 +118,22 @@ def test_all_memories_that_the_filters_leave_are_found_by_meaning_when_all_are_a
     assert set(ids(squad.teammate.search("outage", path="/down"))) == {memory.id for memory in memories}
 
 
-def test_a_few_saves_are_caught_up_with_and_many_are_done_beside(squad: Squad, embedder: WordEmbedder) -> None:
-    for number in range(LITTLE):
-        squad.author.save(f"heron {number}", path=f"/{number}")
-    assert squad.author.search("heron").degraded == ()
-    assert len(embedded(squad)) == LITTLE
-    for number in range(LITTLE + 1):
-        squad.author.save(f"stork {number}", path=f"/s/{number}")
-    assert squad.author.search("stork").degraded == ("embedding_backlog",)
-    wait_until(lambda: len(embedded(squad)) == 2 * LITTLE + 1)
-    assert squad.author.search("stork").degraded == ()
+def test_a_few_saves_are_caught_up_with_and_many_are_done_beside(tmp_path: Path) -> None:
+    embedder = HeldEmbedder()
+    squad = open_squad(tmp_path, embedder=embedder)
+    with squad.workspace, embedder:
+        embedder.release()
+        for number in range(LITTLE):
+            squad.author.save(f"heron {number}", path=f"/{number}")
+        assert squad.author.search("heron").degraded == ()
+        assert len(embedded(squad)) == LITTLE
+        embedder.hold()
+        for number in range(LITTLE + 1):
+            squad.author.save(f"stork {number}", path=f"/s/{number}")
+        assert squad.author.search("stork").degraded == ("embedding_backlog",)
+        embedder.release()
+        wait_until(lambda: len(embedded(squad)) == 2 * LITTLE + 1)
+        wait_until(lambda: squad.author.search("stork").degraded == ())
 
 
 @pytest.mark.parametrize("by", ["run_pending", "the worker"])
