@@ -10,7 +10,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
-from mycel.surfaces.http.routes import DescribedRoute
+from mycel.surfaces.http.described_route import DescribedRoute
 from mycel.wire.operations import OPERATIONS
 from mycel.wire.summaries import summary_of, tag_of
 

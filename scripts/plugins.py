@@ -9,7 +9,7 @@ from typing import Any
 from mycel import __version__
 from mycel.surfaces.agents.agent import SERVER, Connection
 from mycel.surfaces.agents.json_settings import HOOKS
-from mycel.surfaces.agents.setups import AGENTS
+from mycel.surfaces.agents.registry import AGENTS
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.hook_event import installed_events
 

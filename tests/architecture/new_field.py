@@ -24,8 +24,8 @@ from mycel.errors import InvalidInput, MycelError
 from mycel.settings import Settings
 from mycel.surfaces.cli.main import build
 from mycel.surfaces.http.app import create_app
+from mycel.surfaces.http.described_route import described
 from mycel.surfaces.http.openapi import openapi
-from mycel.surfaces.http.routes import described
 from mycel.wire.shapes import to_json
 from tests.serving import ADDRESS, in_process
 from tests.surfaces.mcp.reader import OFFER, Reader, answer_of

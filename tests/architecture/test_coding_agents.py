@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from mycel.surfaces import agents
-from mycel.surfaces.agents.setups import AGENTS
+from mycel.surfaces.agents.registry import AGENTS
 
 FOLDER = Path(agents.__file__).parent
 FILES = {name: f"{name.replace('-', '_')}.py" for name in AGENTS}
 # It lists them.
-TABLE = "setups.py"
+TABLE = "registry.py"
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -16,7 +16,7 @@ from typing import Any
 from mycel.client.daemon import find_daemon
 from mycel.client.workspace import RemoteWorkspace
 from mycel.domain.source import Source
-from mycel.surfaces.agents.setups import AGENTS
+from mycel.surfaces.agents.registry import AGENTS
 from mycel.wire.daemon_file import read_operator_token
 from tests.real_agents.npm_programs import NODE_FOLDER
 from tests.real_agents.programs import MODEL, PROJECT, PROMPT, Program

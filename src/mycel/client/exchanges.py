@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import json
 import random
+import time
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast, get_origin
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -177,3 +178,14 @@ def _next_cursor(link: str | None) -> str | None:
         return None
     target = link[link.index("<") + 1 : link.index(">")]
     return next(iter(parse_qs(urlsplit(target).query).get(CURSOR, ())), None)
+
+
+def carry_out(exchange: Exchange, once: Callable[[Sent], Received | Failed]) -> Any:
+    """Sends what it asks for and waits in the thread, until it has its answer."""
+    answer: Received | Failed | None = None
+    try:
+        while True:
+            wanted = exchange.send(answer)
+            answer = time.sleep(wanted.seconds) if isinstance(wanted, Pause) else once(wanted)
+    except StopIteration as end:
+        return end.value

@@ -5,14 +5,13 @@ The other sender's library and its TLS would take a command longer to load than 
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent
+from mycel.client.exchanges import Exchange, Failed, Received, Sent, carry_out
 from mycel.errors import CLOSED, Unavailable
 from mycel.wire.proof import STRANGER, prove
 
@@ -41,13 +40,7 @@ class LocalSender:
         return getattr(self._other, name)
 
     def send(self, exchange: Exchange) -> Any:
-        answer: Received | Failed | None = None
-        try:
-            while True:
-                wanted = exchange.send(answer)
-                answer = time.sleep(wanted.seconds) if isinstance(wanted, Pause) else self.once(wanted)
-        except StopIteration as end:
-            return end.value
+        return carry_out(exchange, self.once)
 
     def once(self, wanted: Sent) -> Received | Failed:
         self.require_open()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import time
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -15,7 +14,7 @@ from weakref import WeakSet
 
 import httpx2
 
-from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent, error_in
+from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent, carry_out, error_in
 from mycel.errors import CLOSED, Misconfigured, Unavailable
 
 # An archive is made, or checked, before its first byte comes back.
@@ -48,13 +47,7 @@ class Sender:
             raise Unavailable(CLOSED)
 
     def send(self, exchange: Exchange) -> Any:
-        answer: Received | Failed | None = None
-        try:
-            while True:
-                wanted = exchange.send(answer)
-                answer = time.sleep(wanted.seconds) if isinstance(wanted, Pause) else self.once(wanted)
-        except StopIteration as end:
-            return end.value
+        return carry_out(exchange, self.once)
 
     @contextmanager
     def fetch(

@@ -62,6 +62,11 @@ def read_limit(value: object, *, default: int = DEFAULT_PAGE) -> int:
     return default if value is None else fields.whole(value, field="limit", least=1, most=fields.MAX_PAGE)
 
 
+def read_mark(cursor: object) -> str | None:
+    """Where the page before ended; only the list itself knows what it means."""
+    return None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+
+
 def read_change_filter(*, path: object = None, project: object = None, type: object = None) -> ChangeFilter:
     return ChangeFilter(
         path="/" if path is None else fields.path(path),

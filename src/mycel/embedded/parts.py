@@ -27,8 +27,6 @@ from mycel.services.search import Searching
 
 
 class Artifacts:
-    """See `contracts.artifacts_api.ArtifactsApi` for what each method promises."""
-
     def __init__(self, caller: Callable[[], Caller], registry: ArtifactRegistry) -> None:
         self._caller = caller
         self._registry = registry
@@ -57,8 +55,6 @@ class Artifacts:
 
 
 class EpisodeLedger:
-    """See `contracts.episodes_api.EpisodesApi` for what each method promises."""
-
     def __init__(self, caller: Callable[[], Caller], episodes: Episodes) -> None:
         self._caller = caller
         self._episodes = episodes
@@ -107,8 +103,6 @@ class EpisodeLedger:
 
 
 class Knowledge:
-    """See `contracts.knowledge_api.KnowledgeApi` for what each method promises."""
-
     def __init__(self, caller: Callable[[], Caller], knowledge: KnowledgeService, importing: Importing) -> None:
         self._caller = caller
         self._knowledge = knowledge

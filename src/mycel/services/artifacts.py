@@ -29,7 +29,7 @@ from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields, read_value
 from mycel.domain.ids import MemberId, parse_id
 from mycel.domain.memory import MemoryType
 from mycel.domain.query import Filters, Page
-from mycel.domain.request_filters import read_filters, read_limit
+from mycel.domain.request_filters import read_filters, read_limit, read_mark
 from mycel.domain.search_request import MAX_QUERY_BYTES, read_search_request
 from mycel.domain.team import EXECUTIVE, Caller
 from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound, ReferenceNotFound
@@ -126,7 +126,7 @@ class ArtifactRegistry:
         filters = replace(read_filters(of_the_memory, now=self._clock.now()), types=(MemoryType.ARTIFACT,))
         wanted = _read_wanted(given)
         page, text = read_limit(limit), given.get("text")
-        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        mark = read_mark(cursor)
         scope = named_scope(caller, team)
         if text is not None:
             if mark is not None:

@@ -231,11 +231,18 @@ class Capture:
         raise Unavailable("this session keeps changing: try again")
 
     def _captured(self, caller: Caller, work: Callable[[Transaction], IngestionEvent]) -> IngestionEvent:
-        with self._stores.lease(caller.team) as store:
-            event = store.transact(work)
-        if event.state is EventState.PENDING:
-            self._wake(caller.team)
-        return event
+        return captured(self._stores, caller, work, wake=self._wake)
+
+
+def captured(
+    stores: Stores, caller: Caller, work: Callable[[Transaction], IngestionEvent], *, wake: Callable[[TeamName], None]
+) -> IngestionEvent:
+    """Stores it, and tells the engine where there is something left to do."""
+    with stores.lease(caller.team) as store:
+        event = store.transact(work)
+    if event.state is EventState.PENDING:
+        wake(caller.team)
+    return event
 
 
 def _nothing_to_keep() -> InvalidState:

@@ -33,10 +33,9 @@ from mycel.domain.episode import (
 )
 from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import MemberId, MemoryId, parse_id
-from mycel.domain.marks import with_marks
-from mycel.domain.memory import NO_METADATA, Memory, MemoryType
+from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.query import Page
-from mycel.domain.request_filters import read_limit
+from mycel.domain.request_filters import read_limit, read_mark
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, InvalidState, NotFound
 from mycel.retrieval.wording import wording_of
@@ -46,7 +45,7 @@ from mycel.services.organisation import read_member_id
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.read import named_scope
-from mycel.services.screening import masked, screen
+from mycel.services.screening import mark_masked, masked, screen
 from mycel.services.search import Searching
 
 MOST_BUCKETS = 400
@@ -184,8 +183,7 @@ class Episodes:
         }
         draft = screen(read_fields({**about, **fixed}, max_content=self._max_content + MAX_NOTE_BYTES), policy)
         values = new_memory(draft, caller=caller, policy=policy)
-        if kinds:
-            values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(kinds))
+        mark_masked(values, kinds)
         detail = read_detail(caller, action, text.approach_end, text.outcome_start, said, approach=tried)
         return unwritten(values, ttl=policy.life_of(values["made_by"], MemoryType.EPISODE)), detail
 
@@ -209,7 +207,7 @@ class Episodes:
     ) -> Page[Episode]:
         filters = read_episode_filters(given)
         page = read_limit(limit)
-        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        mark = read_mark(cursor)
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
             found = store.episodes.page(scope, filters, limit=page, cursor=mark)

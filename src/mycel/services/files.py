@@ -18,7 +18,7 @@ from mycel.domain.memory import EvidenceRef, MadeBy, MemoryType, SourceKind, Sta
 from mycel.domain.source import EventState, IngestionEvent, Source, Step, Transcript, Trigger, Turn, read_surroundings
 from mycel.domain.team import Caller, Trust
 from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
-from mycel.services.capture import ask_for, new_event, new_source
+from mycel.services.capture import ask_for, captured, new_event, new_source
 from mycel.services.extracted_memories import Drawing
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory
@@ -86,11 +86,7 @@ class Files:
                 transaction.queue.add(event)
             return first
 
-        with self._stores.lease(caller.team) as store:
-            event = store.transact(work)
-        if event.state is EventState.PENDING:
-            self._wake(caller.team)
-        return event
+        return captured(self._stores, caller, work, wake=self._wake)
 
     def prepare(self, store: Store, event: IngestionEvent) -> Applying:
         """A large document, split beside."""

@@ -18,7 +18,7 @@ from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Usage, Version, checked_memory
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
-from mycel.domain.request_filters import read_filters, read_limit, read_order
+from mycel.domain.request_filters import read_filters, read_limit, read_mark, read_order
 from mycel.domain.team import Caller, Role
 from mycel.errors import InvalidState, NotFound
 from mycel.retrieval.ranking import freshness
@@ -127,7 +127,7 @@ class Reading:
                     return Page(())
                 filters = replace(filters, agent_id=caller.member_id)
         order, page = read_order(order_by), read_limit(limit)
-        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        mark = read_mark(cursor)
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
             return self._freshness.of_page(store.memories.page(scope, filters, order=order, limit=page, cursor=mark))

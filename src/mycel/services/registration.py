@@ -11,14 +11,13 @@ from mycel.domain import fields
 from mycel.domain.artifact import ArtifactDetail, ArtifactType, Composed, compose
 from mycel.domain.draft import Draft, new_memory, read_fields
 from mycel.domain.ids import MemberId
-from mycel.domain.marks import with_marks
-from mycel.domain.memory import NO_METADATA, MemoryType
+from mycel.domain.memory import MemoryType
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput, InvalidState
 from mycel.services.artifact_files import Measured, Placed
 from mycel.services.prepared import PreparedMemory, unwritten
-from mycel.services.screening import masked, screen, suspicion
+from mycel.services.screening import mark_masked, masked, screen, suspicion
 
 MAX_GIVEN_BYTES = 64 * 1024 * 1024
 MAX_SHOWN_PATH = 200
@@ -74,8 +73,7 @@ def prepare(
     kinds: dict[str, None] = {}
     composed = _compose(asked, measured, policy, kinds, max_content=max_content)
     values = new_memory(_screened(asked, composed, policy, max_content=max_content), caller=caller, policy=policy)
-    if kinds:
-        values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(kinds))
+    mark_masked(values, kinds)
     detail = ArtifactDetail(
         agent_id=asked.producer,
         type=asked.type,

@@ -22,7 +22,7 @@ from mycel.domain.marks import CONTESTED, REVIEW, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.query import Filters, Order, Page
-from mycel.domain.request_filters import read_filters, read_limit
+from mycel.domain.request_filters import read_filters, read_limit, read_mark
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
 from mycel.services.policies import Policies
@@ -61,7 +61,7 @@ class Reviewing:
             raise InvalidInput("of what waits is known", field="status")
         filters = waiting(given, now=self._clock.now())
         page = read_limit(limit)
-        mark = None if cursor is None else fields.text(cursor, field="cursor", max_bytes=4096)
+        mark = read_mark(cursor)
         scope = read_scope(caller)
         with self._stores.lease(caller.team) as store:
             found = store.memories.page(scope, filters, order=Order(), limit=page, cursor=mark)

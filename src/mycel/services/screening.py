@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
@@ -23,14 +23,19 @@ _SHORT_CHARS = 48
 _TOGETHER_CHARS = 280
 
 
+def mark_masked(values: dict[str, Any], kinds: Iterable[str]) -> None:
+    """Has a memory say which kinds of secrets were masked in it."""
+    if named := list(kinds):
+        values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=named)
+
+
 def screen(draft: Draft, policy: Policy) -> Draft:
     """The draft without secrets, and with the reason why a person should look at it first, if there is one."""
     values = draft.values
     if _holds_secret(values):
         kinds: dict[str, None] = {}
         values = without_secrets(values, policy, kinds=kinds)
-        if kinds:
-            values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(kinds))
+        mark_masked(values, kinds)
     return replace(draft, values=values, suspicion=suspicion(values))
 
 

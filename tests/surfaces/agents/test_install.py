@@ -19,7 +19,7 @@ from mycel.errors import Misconfigured
 from mycel.surfaces.agents.agent import PROJECT, USER, Connection
 from mycel.surfaces.agents.install import install, plan_install, plan_uninstall, uninstall
 from mycel.surfaces.agents.records import Records
-from mycel.surfaces.agents.setups import AGENTS
+from mycel.surfaces.agents.registry import AGENTS
 from mycel.surfaces.agents.site import Site
 from mycel.surfaces.hooks.hook_event import installed_events
 

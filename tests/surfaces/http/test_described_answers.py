@@ -11,8 +11,8 @@ import schemathesis
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
+from mycel.surfaces.http.described_route import described
 from mycel.surfaces.http.openapi import openapi, path_of
-from mycel.surfaces.http.routes import described
 from mycel.wire.operations import OPERATIONS
 from tests.serving import served
 from tests.surfaces.http.described_api import closed_answers

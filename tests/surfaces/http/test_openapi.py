@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
+from mycel.surfaces.http.described_route import About, DescribedRoute, described
 from mycel.surfaces.http.openapi import openapi, path_of
-from mycel.surfaces.http.routes import About, DescribedRoute, described
 from mycel.wire.operations import OPERATIONS
 from mycel.wire.vocabulary import OVERRIDES, WORDS
 from tests.surfaces.http.described_api import (

@@ -20,7 +20,7 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import Unauthenticated
 from mycel.settings import Settings
 from mycel.surfaces.http.browser_login import LIFETIME
-from mycel.surfaces.http.routes import DescribedRoute
+from mycel.surfaces.http.described_route import DescribedRoute
 from mycel.wire.operations import OPERATIONS
 from tests.asking import ADDRESS, asking, bearer
 

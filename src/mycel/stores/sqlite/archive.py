@@ -53,7 +53,7 @@ _KEY_TAKEN = """
 
 
 class SqliteArchive(Part):
-    """See `contracts.archive_store.ArchiveReads`."""
+    """See `contracts.store.ArchiveReads`."""
 
     @query
     def read(self, connection: apsw.Connection, scope: ReadScope, take: Callable[[Record], None]) -> None:
@@ -63,7 +63,7 @@ class SqliteArchive(Part):
 
 
 class ArchiveWriter(WritingPart):
-    """See `contracts.archive_store.ArchiveWrites`."""
+    """See `contracts.store.ArchiveWrites`."""
 
     @query
     def standing(self, connection: apsw.Connection, scope: ReadScope, record: MemoryRecord) -> Standing:

@@ -50,7 +50,7 @@ def detail_row(number: int, detail: ArtifactDetail) -> tuple[object, ...]:
 
 
 class SqliteArtifacts(Part):
-    """See `contracts.artifact_store.ArtifactReads`."""
+    """See `contracts.store.ArtifactReads`."""
 
     @query
     def find(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Artifact | None:
@@ -128,7 +128,7 @@ class SqliteArtifacts(Part):
 
 
 class ArtifactWriter(WritingPart, SqliteArtifacts):
-    """See `contracts.artifact_store.ArtifactWrites`."""
+    """See `contracts.store.ArtifactWrites`."""
 
     def insert(self, memory: Memory, words: PackedTerms, detail: ArtifactDetail, *, by: MemberId) -> None:
         number = insert_memory(self.batch, memory, words, by=by)

@@ -20,7 +20,7 @@ from mycel.surfaces.agents.agent import TOKEN_VARIABLE, USER
 from mycel.surfaces.agents.checks import Endpoint, Finding, ok, problem, warning
 from mycel.surfaces.agents.install import plan_install
 from mycel.surfaces.agents.probe import Server, ask_hook, list_tools, program_of, server_of
-from mycel.surfaces.agents.setups import AGENTS, connection_of, find_setups
+from mycel.surfaces.agents.registry import AGENTS, connection_of, find_setups
 from mycel.surfaces.agents.site import Setup
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.clock import TimeUp, Unreachable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mycel.domain.team import OPERATOR
-from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.invocation import add_commands, invocation
 from mycel.surfaces.cli.output import Column, counting, note, print_table
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ ArchiveFile = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("export", cls=Command, rich_help_panel="Moving")(export)
-    app.command("import", cls=Command, rich_help_panel="Moving")(import_)
+    add_commands(app, "Moving", {"export": export, "import": import_})
 
 
 def export(context: typer.Context, file: ArchiveFile) -> None:

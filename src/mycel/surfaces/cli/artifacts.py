@@ -10,7 +10,7 @@ import typer
 from mycel.domain.artifact import ARTIFACT_WRITTEN, ArtifactType, FileState
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
-from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
+from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
 from mycel.surfaces.cli.options import any_of, given, naming, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, line, note, one_line, print_lines, print_table
@@ -36,16 +36,14 @@ ArtifactId = Annotated[str, typer.Argument(metavar="ID", help="The id of the art
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=ListingGroup, help="Register and find what agents produced. Alone it lists.")
-    for name, command in (
-        ("list", list_artifacts),
-        ("register", register),
-        ("get", get),
-        ("verify", verify),
-        ("delete", delete),
-    ):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="artifacts", rich_help_panel="Capture")
+    add_group(
+        app,
+        "artifacts",
+        "Capture",
+        {"list": list_artifacts, "register": register, "get": get, "verify": verify, "delete": delete},
+        help="Register and find what agents produced. Alone it lists.",
+        cls=ListingGroup,
+    )
 
 
 @with_filters(FILTERS)

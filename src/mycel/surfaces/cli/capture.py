@@ -11,7 +11,7 @@ import typer
 from mycel.domain.source import SURROUNDINGS
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli.events import show_event_done
-from mycel.surfaces.cli.invocation import Command, Group, invocation
+from mycel.surfaces.cli.invocation import add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material, read_messages
 from mycel.surfaces.cli.options import naming, with_fields
 
@@ -36,10 +36,13 @@ def _surroundings(without: str = "") -> Iterable[FieldRow]:
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=Group, help="Hand in sessions, conversations, threads and files to draw memories from.")
-    for name, command in (("session", session), ("conversation", conversation), ("thread", thread), ("file", file)):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="capture", rich_help_panel="Capture")
+    add_group(
+        app,
+        "capture",
+        "Capture",
+        {"session": session, "conversation": conversation, "thread": thread, "file": file},
+        help="Hand in sessions, conversations, threads and files to draw memories from.",
+    )
 
 
 @with_fields(_surroundings("thread_id"))

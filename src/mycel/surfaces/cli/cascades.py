@@ -10,7 +10,7 @@ import typer
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import show_more, when
 from mycel.surfaces.cli.events import show_event_done
-from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.invocation import add_commands, invocation
 from mycel.surfaces.cli.output import Column, note, print_table
 from mycel.surfaces.cli.review import titles_of
 
@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    for name, command in (
-        ("cascade", cascade),
-        ("escalate", escalate),
-        ("withdraw", withdraw),
-        ("cascades", list_cascades),
-    ):
-        app.command(name, cls=Command, rich_help_panel="Between teams")(command)
+    add_commands(
+        app,
+        "Between teams",
+        {"cascade": cascade, "escalate": escalate, "withdraw": withdraw, "cascades": list_cascades},
+    )
 
 
 def cascade(context: typer.Context, id: options.Id) -> None:

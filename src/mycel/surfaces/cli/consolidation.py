@@ -11,7 +11,7 @@ import typer
 from mycel.domain.memory import Status
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import show_done, show_more, when
-from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.invocation import add_commands, invocation
 from mycel.surfaces.cli.options import naming
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, progress
 from mycel.surfaces.cli.review import show_waiting, titles_of
@@ -25,13 +25,7 @@ _PANEL = "Review"
 
 
 def add_to(app: typer.Typer) -> None:
-    for name, command in (
-        ("consolidate", consolidate),
-        ("reports", list_reports),
-        ("undo", undo),
-        ("settle", settle),
-    ):
-        app.command(name, cls=Command, rich_help_panel=_PANEL)(command)
+    add_commands(app, _PANEL, {"consolidate": consolidate, "reports": list_reports, "undo": undo, "settle": settle})
 
 
 def consolidate(

@@ -12,7 +12,7 @@ import typer
 from mycel.errors import MycelError
 from mycel.stores.layout import is_unused
 from mycel.surfaces.cli.failure import FAILED
-from mycel.surfaces.cli.invocation import Command, Invocation, invocation
+from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
 from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import line, print_lines
 
@@ -28,7 +28,7 @@ _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("doctor", cls=Command, rich_help_panel="Agents")(doctor)
+    add_commands(app, "Agents", {"doctor": doctor})
 
 
 def doctor(context: typer.Context) -> None:

@@ -14,7 +14,7 @@ from mycel.domain.damage import GUIDE
 from mycel.domain.source import EventState
 from mycel.surfaces.cli.events import Watch, show_finished
 from mycel.surfaces.cli.failure import FAILED
-from mycel.surfaces.cli.invocation import Command, Invocation, invocation
+from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
 from mycel.surfaces.cli.output import line, note, print_lines, progress
 from mycel.wire.shapes import plain
 
@@ -33,14 +33,7 @@ Finished = tuple["TeamName", "IngestionEvent"]
 
 
 def add_to(app: typer.Typer) -> None:
-    _add_work(app)
-    _add_check(app)
-
-
-def _add_work(app: typer.Typer) -> None:
-    app.command("work", cls=Command, rich_help_panel="Run")(work)
-    app.command("maintain", cls=Command, rich_help_panel="Run")(maintain)
-    app.command("embed", cls=Command, rich_help_panel="Run")(embed)
+    add_commands(app, "Run", {"work": work, "maintain": maintain, "embed": embed, "check": check})
 
 
 def work(
@@ -124,10 +117,6 @@ def _show_summary(done: int, finished: list[Finished]) -> None:
 def _show(finished: Finished) -> None:
     team, event = finished
     show_finished(event, team=team)
-
-
-def _add_check(app: typer.Typer) -> None:
-    app.command("check", cls=Command, rich_help_panel="Run")(check)
 
 
 def check(context: typer.Context) -> None:

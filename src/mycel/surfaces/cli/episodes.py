@@ -10,7 +10,7 @@ import typer
 from mycel.domain.episode import EPISODE_WRITTEN, Action, RateBy
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
-from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
+from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.options import any_of, given, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, whole_list
 
@@ -41,18 +41,14 @@ Few = Annotated[int | None, typer.Option(metavar="N", help="How many at most.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=ListingGroup, help="The ledger of what was tried. Alone it lists.")
-    commands = (
-        ("list", list_episodes),
-        ("log", log),
-        ("get", get),
-        ("similar", similar),
-        ("agents", agents),
-        ("rates", rates),
+    add_group(
+        app,
+        "episodes",
+        "Layers",
+        {"list": list_episodes, "log": log, "get": get, "similar": similar, "agents": agents, "rates": rates},
+        help="The ledger of what was tried. Alone it lists.",
+        cls=ListingGroup,
     )
-    for name, command in commands:
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="episodes", rich_help_panel="Layers")
 
 
 @with_filters(FILTERS)

@@ -13,7 +13,7 @@ from mycel.domain.source import EventState
 from mycel.errors import NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
-from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
+from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.options import any_of
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
 
@@ -32,10 +32,14 @@ EventIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of th
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=ListingGroup, help="Look into the engine's queue and its log. Alone it lists.")
-    for name, command in (("list", list_events), ("show", show), ("retry", retry)):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="events", rich_help_panel="Run")
+    add_group(
+        app,
+        "events",
+        "Run",
+        {"list": list_events, "show": show, "retry": retry},
+        help="Look into the engine's queue and its log. Alone it lists.",
+        cls=ListingGroup,
+    )
 
 
 def list_events(

@@ -10,7 +10,7 @@ import typer
 
 from mycel.domain.team import OPERATOR
 from mycel.errors import InvalidInput
-from mycel.surfaces.cli.invocation import Command, Invocation, invocation
+from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
 from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.options import Yes
 from mycel.surfaces.cli.output import Line, is_terminal, line, note, print_lines
@@ -34,8 +34,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would ch
 
 
 def add_to(app: typer.Typer) -> None:
-    for command in (install, uninstall):
-        app.command(cls=Command, rich_help_panel=_PANEL)(command)
+    add_commands(app, _PANEL, {"install": install, "uninstall": uninstall})
 
 
 def install(
@@ -56,7 +55,7 @@ def install(
     from mycel.surfaces.agents.install import install as put_in
     from mycel.surfaces.agents.install import plan_install
     from mycel.surfaces.agents.records import Records
-    from mycel.surfaces.agents.setups import agent_named, connection_of
+    from mycel.surfaces.agents.registry import agent_named, connection_of
     from mycel.surfaces.agents.site import site_of
 
     call = invocation(context)
@@ -102,7 +101,7 @@ def uninstall(
     from mycel.surfaces.agents.install import plan_uninstall
     from mycel.surfaces.agents.install import uninstall as take_out
     from mycel.surfaces.agents.records import Records
-    from mycel.surfaces.agents.setups import agent_named, connection_of
+    from mycel.surfaces.agents.registry import agent_named, connection_of
     from mycel.surfaces.agents.site import site_of
 
     call = invocation(context)

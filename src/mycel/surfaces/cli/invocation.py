@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -260,59 +260,40 @@ def _remember(name: str) -> Callable[[typer.Context, Any], Any]:
     return remember
 
 
-_PANEL = "Shared options"
+def _shared(option: str, remembered: str, *, help: str, metavar: str | None = None) -> Any:
+    return typer.Option(
+        option,
+        metavar=metavar,
+        help=help,
+        callback=_remember(remembered),
+        expose_value=False,
+        rich_help_panel="Shared options",
+    )
+
 
 DataOption = Annotated[
     str | None,
-    typer.Option(
-        "--data",
-        metavar="DIR",
-        help="The data directory; otherwise MYCEL_DATA, then the user's data folder.",
-        callback=_remember("data"),
-        expose_value=False,
-        rich_help_panel=_PANEL,
+    _shared(
+        "--data", "data", metavar="DIR", help="The data directory; otherwise MYCEL_DATA, then the user's data folder."
     ),
 ]
 MemberOption = Annotated[
     str | None,
-    typer.Option(
-        "--as",
-        metavar="MEMBER",
-        help="The member to act as; otherwise MYCEL_AGENT, then the operator.",
-        callback=_remember("member"),
-        expose_value=False,
-        rich_help_panel=_PANEL,
-    ),
+    _shared("--as", "member", metavar="MEMBER", help="The member to act as; otherwise MYCEL_AGENT, then the operator."),
 ]
 TeamOption = Annotated[
     str | None,
-    typer.Option(
-        "--team",
+    _shared(
+        *("--team", "team"),
         metavar="TEAM",
         help="The team the operator acts in, or that `list`, `tree` and `watch` read.",
-        callback=_remember("team"),
-        expose_value=False,
-        rich_help_panel=_PANEL,
     ),
 ]
-JsonOption = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        help="Answer with one JSON value on standard output.",
-        callback=_remember("as_json"),
-        expose_value=False,
-        rich_help_panel=_PANEL,
-    ),
-]
+JsonOption = Annotated[bool, _shared("--json", "as_json", help="Answer with one JSON value on standard output.")]
 CreateOption = Annotated[
     bool,
-    typer.Option(
-        "--create",
-        help="Add the member that --as names if there is none: to --team, or to `executive`.",
-        callback=_remember("create"),
-        expose_value=False,
-        rich_help_panel=_PANEL,
+    _shared(
+        "--create", "create", help="Add the member that --as names if there is none: to --team, or to `executive`."
     ),
 ]
 USAGE_ERROR = 2
@@ -338,6 +319,11 @@ class Command(TyperCommand):
         if not is_terminal():
             self.rich_markup_mode = None
         super().format_help(ctx, formatter)
+
+
+def add_commands(app: typer.Typer, panel: str | None, commands: Mapping[str, Callable[..., None]]) -> None:
+    for name, command in commands.items():
+        app.command(name, cls=Command, rich_help_panel=panel)(command)
 
 
 class Group(TyperGroup):
@@ -367,3 +353,17 @@ class ListingGroup(Group):
         if (not args or args[0].startswith("-")) and "--help" not in args and not ctx.resilient_parsing:
             args = [next(iter(self.commands)), *args]
         return super().parse_args(ctx, args)
+
+
+def add_group(
+    app: typer.Typer,
+    name: str,
+    panel: str,
+    commands: Mapping[str, Callable[..., None]],
+    *,
+    help: str,
+    cls: type[Group] = Group,
+) -> None:
+    group = typer.Typer(cls=cls, help=help)
+    add_commands(group, None, commands)
+    app.add_typer(group, name=name, rich_help_panel=panel)

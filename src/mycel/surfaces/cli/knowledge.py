@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -13,9 +13,9 @@ from mycel.domain.memory import WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.display import moment, show_more, show_written, when
-from mycel.surfaces.cli.invocation import Command, Group, ListingGroup, invocation
+from mycel.surfaces.cli.invocation import ListingGroup, add_commands, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, content_of, read_material
-from mycel.surfaces.cli.options import naming, with_fields
+from mycel.surfaces.cli.options import naming, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, note, one_line, print_table, whole_list
 from mycel.wire.shapes import as_knowledge
 
@@ -27,46 +27,50 @@ if TYPE_CHECKING:
 
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="The key, such as auth-flow.")]
-KeyFilter = Annotated[str | None, typer.Option("--key", metavar="NAME", help="Under this key.")]
+FILTERS: Mapping[str, Any] = {
+    "project": options.ProjectFilter,
+    "category": options.CategoryFilter,
+    "key": Annotated[str | None, typer.Option("--key", metavar="NAME", help="Under this key.")],
+}
 Category = Annotated[
     str, typer.Option("--category", metavar="NAME", help="Such as convention, architecture, decision or fact.")
 ]
 
 
 def add_to(app: typer.Typer) -> None:
-    _add_for_others(app)
-    _add_knowledge(app)
+    add_commands(app, "Write", {"learn": learn})
+    add_group(app, "profile", "Write", {"set": set_fact}, help="Keep facts about the people of a team.")
+    add_group(
+        app,
+        "knowledge",
+        "Write",
+        {
+            "list": list_values,
+            "get": get,
+            "set": set_value,
+            "history": history,
+            "candidates": candidates,
+            "arbitrate": arbitrate,
+            "delete": delete,
+            "import": import_files,
+        },
+        help="Keep one standing value per project, category and key. Alone it lists.",
+        cls=ListingGroup,
+    )
 
 
-def _add_knowledge(app: typer.Typer) -> None:
-    group = typer.Typer(cls=ListingGroup, help="Keep one standing value per project, category and key. Alone it lists.")
-    for name, command in (
-        ("list", list_values),
-        ("get", get),
-        ("set", set_value),
-        ("history", history),
-        ("candidates", candidates),
-        ("arbitrate", arbitrate),
-        ("delete", delete),
-        ("import", import_files),
-    ):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="knowledge", rich_help_panel="Write")
-
-
+@with_filters(FILTERS)
 def list_values(
     context: typer.Context,
     *,
-    project: options.ProjectFilter = None,
-    category: options.CategoryFilter = None,
-    key: KeyFilter = None,
+    filters: dict[str, Any],
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
     """List the values that stand, the newest first."""
     call = invocation(context)
     with call.memory() as memory:
-        page = memory.knowledge.list(project=project, category=category, key=key, limit=limit, cursor=cursor)
+        page = memory.knowledge.list(limit=limit, cursor=cursor, **filters)
     call.answer(as_knowledge(page), lambda: show_values(page, empty="No knowledge."))
 
 
@@ -128,19 +132,18 @@ def history(context: typer.Context, id: options.Id) -> None:
     call.answer(whole_list(versions), lambda: show_versions(versions))
 
 
+@with_filters(FILTERS)
 def candidates(
     context: typer.Context,
     *,
-    project: options.ProjectFilter = None,
-    category: options.CategoryFilter = None,
-    key: KeyFilter = None,
+    filters: dict[str, Any],
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
     """List what waits for an arbiter, the newest first."""
     call = invocation(context)
     with call.memory() as memory:
-        page = memory.knowledge.candidates(project=project, category=category, key=key, limit=limit, cursor=cursor)
+        page = memory.knowledge.candidates(limit=limit, cursor=cursor, **filters)
     call.answer(as_knowledge(page), lambda: show_values(page, empty="Nothing waits."))
 
 
@@ -198,13 +201,6 @@ def import_files(
             for called, text in texts
         ]
     call.answer(whole_list(reports), lambda: show_reports(reports))
-
-
-def _add_for_others(app: typer.Typer) -> None:
-    app.command("learn", cls=Command, rich_help_panel="Write")(learn)
-    group = typer.Typer(cls=Group, help="Keep facts about the people of a team.")
-    group.command("set", cls=Command)(set_fact)
-    app.add_typer(group, name="profile", rich_help_panel="Write")
 
 
 def learn(

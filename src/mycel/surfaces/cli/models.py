@@ -9,7 +9,7 @@ import typer
 
 from mycel.errors import Misconfigured
 from mycel.surfaces.cli.display import show_done
-from mycel.surfaces.cli.invocation import Command, Group, Invocation, invocation
+from mycel.surfaces.cli.invocation import Invocation, add_group, invocation
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, whole_list
 from mycel.wire.shapes import plain
 
@@ -29,10 +29,13 @@ _CHOICE = "`builtin`, `none`, `openai`, or the folder of a local model"
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=Group, help="List, check and choose the models that find memories by meaning.")
-    for name, command in (("list", list_models), ("check", check), ("use", use)):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="model", rich_help_panel="Run")
+    add_group(
+        app,
+        "model",
+        "Run",
+        {"list": list_models, "check": check, "use": use},
+        help="List, check and choose the models that find memories by meaning.",
+    )
 
 
 def list_models(context: typer.Context) -> None:

@@ -9,12 +9,12 @@ import typer
 
 from mycel.domain.team import Kind, Role, Trust
 from mycel.surfaces.cli.display import moment, show_done
-from mycel.surfaces.cli.invocation import Command, Group, invocation
+from mycel.surfaces.cli.invocation import add_group, invocation
 from mycel.surfaces.cli.options import Yes, any_of
 from mycel.surfaces.cli.output import Column, line, note, one_line, print_lines, print_table, whole_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from mycel.domain.team import Member, Team, Token
 
@@ -26,28 +26,21 @@ TokenTtl = Annotated[str | None, typer.Option("--ttl", metavar="SPAN", help="It 
 
 
 def add_to(app: typer.Typer) -> None:
-    groups: tuple[tuple[str, str, dict[str, Callable[..., None]]], ...] = (
-        (
-            "team",
-            "Add, list and load teams.",
-            {"add": add_team, "list": list_teams, "load": load_teams, "reset": reset_team},
-        ),
-        (
-            "member",
-            "Add, list and remove the agents and people of a team.",
-            {"add": add_member, "list": list_members, "remove": remove_member, "resolve": resolve_member},
-        ),
-        (
-            "token",
-            "Issue, list and revoke the tokens members sign in with.",
-            {"issue": issue_token, "list": list_tokens, "revoke": revoke_token},
-        ),
+    add_group(
+        *(app, "team", _PANEL),
+        {"add": add_team, "list": list_teams, "load": load_teams, "reset": reset_team},
+        help="Add, list and load teams.",
     )
-    for name, help, commands in groups:
-        group = typer.Typer(cls=Group, help=help)
-        for verb, command in commands.items():
-            group.command(verb, cls=Command)(command)
-        app.add_typer(group, name=name, rich_help_panel=_PANEL)
+    add_group(
+        *(app, "member", _PANEL),
+        {"add": add_member, "list": list_members, "remove": remove_member, "resolve": resolve_member},
+        help="Add, list and remove the agents and people of a team.",
+    )
+    add_group(
+        *(app, "token", _PANEL),
+        {"issue": issue_token, "list": list_tokens, "revoke": revoke_token},
+        help="Issue, list and revoke the tokens members sign in with.",
+    )
 
 
 def add_team(

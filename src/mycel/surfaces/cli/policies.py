@@ -11,7 +11,7 @@ from mycel.domain.memory import MadeBy, MemoryType
 from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets, policy_values
 from mycel.domain.team import Trust
 from mycel.errors import InvalidInput
-from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
+from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.options import any_of, given, naming
 from mycel.surfaces.cli.output import line, note, print_lines
 
@@ -35,10 +35,14 @@ _VALUE_WIDTH = 9
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=ListingGroup, help="Show or change the policy of a team. Alone it shows it.")
-    for name, command in (("show", show), ("set", change)):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="policy", rich_help_panel="Organise")
+    add_group(
+        app,
+        "policy",
+        "Organise",
+        {"show": show, "set": change},
+        help="Show or change the policy of a team. Alone it shows it.",
+        cls=ListingGroup,
+    )
 
 
 def show(context: typer.Context) -> None:

@@ -16,7 +16,7 @@ from mycel.errors import InvalidInput, NotFound, ReferenceNotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
 from mycel.surfaces.cli.every_team import teams_of
-from mycel.surfaces.cli.invocation import Command, ListingGroup, invocation
+from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.material import content_of
 from mycel.surfaces.cli.options import clear_fields, given, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_lines, print_table, whole_list
@@ -51,16 +51,14 @@ Ids = Annotated[list[str], typer.Argument(metavar="ID", help="The ids of the mem
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=ListingGroup, help="Look through what waits for a person, and decide. Alone it lists.")
-    for name, command in (
-        ("list", list_items),
-        ("show", show),
-        ("approve", approve),
-        ("edit", edit),
-        ("reject", reject),
-    ):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="inbox", rich_help_panel="Review")
+    add_group(
+        app,
+        "inbox",
+        "Review",
+        {"list": list_items, "show": show, "approve": approve, "edit": edit, "reject": reject},
+        help="Look through what waits for a person, and decide. Alone it lists.",
+        cls=ListingGroup,
+    )
 
 
 @with_filters(options.FILTERS, without="status")

@@ -12,7 +12,7 @@ import typer
 
 from mycel.domain.fields import lifetime
 from mycel.errors import InvalidInput, Misconfigured
-from mycel.surfaces.cli.invocation import Command, Invocation, invocation
+from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
 from mycel.surfaces.cli.output import print_json
 from mycel.surfaces.hooks.hook_event import AGENTS
 from mycel.surfaces.mcp.tool_sets import TOOL_SETS, ToolSet
@@ -24,13 +24,8 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    _add_mcp(app)
-    _add_hook(app)
-    _add_serve(app)
-
-
-def _add_mcp(app: typer.Typer) -> None:
-    app.command("mcp", cls=Command, rich_help_panel="Agents")(mcp)
+    add_commands(app, "Agents", {"mcp": mcp})
+    add_commands(app, "Run", {"hook": hook, "serve": serve})
 
 
 def mcp(
@@ -90,10 +85,6 @@ def _working(call: Invocation, session: str) -> Callable[[str], WorkingMemory]:
     return working
 
 
-def _add_hook(app: typer.Typer) -> None:
-    app.command("hook", cls=Command, rich_help_panel="Run")(hook)
-
-
 def hook(
     context: typer.Context,
     agent: Annotated[str, typer.Argument(metavar="AGENT", help=f"Which agent calls: {', '.join(AGENTS)}.")],
@@ -113,10 +104,6 @@ def hook(
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7077
-
-
-def _add_serve(app: typer.Typer) -> None:
-    app.command("serve", cls=Command, rich_help_panel="Run")(serve)
 
 
 def serve(

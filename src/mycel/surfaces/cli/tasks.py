@@ -12,7 +12,7 @@ from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.episodes import show_briefing
 from mycel.surfaces.cli.events import show_event_done
-from mycel.surfaces.cli.invocation import Command, Group, invocation
+from mycel.surfaces.cli.invocation import add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
 from mycel.surfaces.cli.options import given, naming, with_fields
 
@@ -36,10 +36,13 @@ _ABOUT = (
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=Group, help="What to know before a task, and what it came to.")
-    for name, command in (("brief", brief), ("complete", complete), ("fail", fail)):
-        group.command(name, cls=Command)(command)
-    app.add_typer(group, name="task", rich_help_panel="Capture")
+    add_group(
+        app,
+        "task",
+        "Capture",
+        {"brief": brief, "complete": complete, "fail": fail},
+        help="What to know before a task, and what it came to.",
+    )
 
 
 def brief(

@@ -23,13 +23,13 @@ from mycel.settings import Settings
 from mycel.surfaces.http import archives, browser_login, docs_pages, mcp, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.authentication import Visitors
+from mycel.surfaces.http.described_route import About, DescribedRoute
 from mycel.surfaces.http.docs_pages import Descriptions
 from mycel.surfaces.http.feeds import Feeds, StreamLimits
 from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.mcp_sessions import SessionLimits
 from mycel.surfaces.http.metrics import Measured, Metrics
 from mycel.surfaces.http.problems import HANDLERS
-from mycel.surfaces.http.routes import About, DescribedRoute
 from mycel.surfaces.http.service import KnownDamages, Service, service_of
 from mycel.surfaces.http.staging import Staging, StagingLimits
 from mycel.surfaces.http.threads import Threads

@@ -14,7 +14,7 @@ from mycel.domain.archive import ExportReport, MoveReport
 from mycel.embedded.workspace import Visit
 from mycel.surfaces.http.bodies import check_announced, chunk_of
 from mycel.surfaces.http.calls import query_arguments
-from mycel.surfaces.http.routes import About, DescribedRoute
+from mycel.surfaces.http.described_route import About, DescribedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.staging import Stage
 from mycel.wire.operations import EXPORT, IMPORT, REPORT, name_of

@@ -17,8 +17,8 @@ from mycel.domain.team import Caller, IssuedToken, Token
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
 from mycel.surfaces.http.credentials import COOKIE, LINK_SECONDS, address_of, cookie_of, require_own_page
+from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.problems import Problem, Refused
-from mycel.surfaces.http.routes import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.wire.arguments import respelled
 from mycel.wire.problems import headers_of, status_of

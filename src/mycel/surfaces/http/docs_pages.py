@@ -18,8 +18,8 @@ from starlette.routing import BaseRoute
 from mycel import __version__
 from mycel.surfaces.http.bodies import JSON
 from mycel.surfaces.http.browser_login import SIGN_IN
+from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute, described
 from mycel.surfaces.http.openapi import AT, Document, openapi
-from mycel.surfaces.http.routes import About, DescribedRoute, NotedRoute, described
 
 _STYLE = """
 :root { color-scheme: light dark; }

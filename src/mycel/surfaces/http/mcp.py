@@ -20,10 +20,10 @@ from starlette.types import Receive, Scope, Send
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
 from mycel.surfaces.http.credentials import credentials_of
+from mycel.surfaces.http.described_route import NotedRoute
 from mycel.surfaces.http.feeds import Feed, Slow
 from mycel.surfaces.http.mcp_sessions import Exchange, McpSessions, SessionLimits
 from mycel.surfaces.http.problems import problem_of
-from mycel.surfaces.http.routes import NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.mcp.tool_sets import TOOL_SETS, ToolSet
 from mycel.wire.events import CHANGE, Event

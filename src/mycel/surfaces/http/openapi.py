@@ -12,7 +12,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.surfaces.http.bodies import JSON, MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.surfaces.http.calls import PLACES
-from mycel.surfaces.http.routes import About, DescribedRoute
+from mycel.surfaces.http.described_route import About, DescribedRoute
 from mycel.wire.answers import Answers
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS, Operation
 from mycel.wire.problems import MEDIA_TYPE

@@ -17,9 +17,9 @@ from mycel.domain.change import Change
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
 from mycel.surfaces.http.calls import query_arguments
+from mycel.surfaces.http.described_route import About, DescribedRoute, NotedSocket
 from mycel.surfaces.http.feeds import Feed, Left, deliver
 from mycel.surfaces.http.problems import problem_of
-from mycel.surfaces.http.routes import About, DescribedRoute, NotedSocket
 from mycel.surfaces.http.service import service_of
 from mycel.wire.events import CHANGES, HEARTBEAT, LAST_EVENT_ID, MEDIA_TYPE, NOW, Event, end_event
 from mycel.wire.shapes import to_json

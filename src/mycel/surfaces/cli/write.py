@@ -10,7 +10,7 @@ from mycel.domain.memory import WRITTEN
 from mycel.errors import AccessDenied, Unavailable
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
-from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.invocation import add_commands, invocation
 from mycel.surfaces.cli.material import content_of
 from mycel.surfaces.cli.options import clear_fields, given, with_fields
 from mycel.surfaces.cli.output import one_line
@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    for name, command in (
-        ("save", save),
-        ("update", update),
-        ("delete", delete),
-        ("restore", restore),
-        ("purge", purge),
-    ):
-        app.command(name, cls=Command, rich_help_panel="Write")(command)
+    add_commands(app, "Write", {"save": save, "update": update, "delete": delete, "restore": restore, "purge": purge})
 
 
 @with_fields(row for row in WRITTEN.values() if row.at_first)

@@ -13,7 +13,7 @@ from mycel.domain.request_filters import read_order
 from mycel.domain.search_request import Ranking
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.every_team import teams_of
-from mycel.surfaces.cli.invocation import Command, invocation
+from mycel.surfaces.cli.invocation import add_commands, invocation
 from mycel.surfaces.cli.options import any_of, given, with_filters
 from mycel.surfaces.cli.output import line, note, one_line, print_lines
 from mycel.wire.shapes import plain
@@ -39,22 +39,8 @@ OrderBy = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
-    _add_reading(app)
-    _add_context(app)
-    _add_watch(app)
-    app.command("explain", cls=Command, rich_help_panel="Find")(explain)
-
-
-def _add_reading(app: typer.Typer) -> None:
-    for name, command in (
-        ("search", search),
-        ("recent", recent),
-        ("get", get),
-        ("list", list_memories),
-        ("tree", tree),
-        ("stats", stats),
-    ):
-        app.command(name, cls=Command, rich_help_panel="Find")(command)
+    finding = {"search": search, "recent": recent, "get": get, "list": list_memories, "tree": tree, "stats": stats}
+    add_commands(app, "Find", {**finding, "context": context_for, "watch": watch, "explain": explain})
 
 
 @with_filters(options.FILTERS)
@@ -210,10 +196,6 @@ StyleOption = Annotated[
 ]
 
 
-def _add_context(app: typer.Typer) -> None:
-    app.command("context", cls=Command, rich_help_panel="Find")(context_for)
-
-
 def context_for(
     context: typer.Context,
     task: TaskArgument = None,
@@ -256,10 +238,6 @@ _STYLES = {
     Operation.DELETE: "yellow",
     Operation.PURGE: "red",
 }
-
-
-def _add_watch(app: typer.Typer) -> None:
-    app.command("watch", cls=Command, rich_help_panel="Find")(watch)
 
 
 def watch(
