@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mycel.access.tokens import PREFIX, hash_secret
+from mycel.access.token_secret import PREFIX, hash_secret
 from mycel.app import open_workspace
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import Caller, IssuedToken, Kind, Role

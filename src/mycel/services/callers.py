@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mycel.access.rules import require_operator
-from mycel.access.tokens import hash_secret
+from mycel.access.token_secret import hash_secret
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName

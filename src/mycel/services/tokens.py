@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mycel.access.tokens import PREFIX, hash_secret, new_secret
+from mycel.access.token_secret import PREFIX, hash_secret, new_secret
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
 from mycel.domain import fields
 from mycel.domain.ids import MemberId, new_id

@@ -13,7 +13,7 @@ import pytest
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from mycel.access.tokens import hash_secret
+from mycel.access.token_secret import hash_secret
 from mycel.app import open_workspace
 from mycel.domain.team import IssuedToken, Role, Token
 from mycel.embedded.workspace import Workspace

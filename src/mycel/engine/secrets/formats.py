@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mycel.access.tokens import PREFIX
+from mycel.access.token_secret import PREFIX
 from mycel.engine.secrets.values import Span, is_key_in_groups
 
 # How far before its run of key characters a format may begin, and what then stands between.

@@ -6,24 +6,20 @@ import hashlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from weakref import WeakValueDictionary
 
 from starlette.types import Scope
 
-from mycel.access.tokens import is_secret
-from mycel.domain.ids import MemberId
+from mycel.access.token_secret import is_secret
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.errors import AccessDenied, LimitExceeded, MycelError, Unauthenticated
 from mycel.services.callers import NOT_ADMITTED
 from mycel.surfaces.http.credentials import address_of, credentials_of
-from mycel.surfaces.http.rate_limit import Allowance, Strangers
+from mycel.surfaces.http.rate_limit import Allowance, Members, Strangers
 from mycel.surfaces.http.threads import Threads
 
 MAX_VISITORS = 4096
 # Asked again after this time, so that a revoked token stops working within a second.
 FRESH_SECONDS = 0.4
-# How much of a second's allowance may be used at once.
-BURST_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -41,11 +37,9 @@ class Visitors:
     def __init__(self, workspace: Workspace, threads: Threads, *, requests_per_second: float) -> None:
         self._workspace = workspace
         self._threads = threads
-        self._rate = requests_per_second
         self._strangers = Strangers()
         self._bearers: OrderedDict[bytes, Bearer] = OrderedDict()
-        # For as long as a token of the member's is known.
-        self._allowances: WeakValueDictionary[MemberId, Allowance] = WeakValueDictionary()
+        self._members = Members(requests_per_second)
         self._acting: OrderedDict[tuple[bytes, str | None, str | None], Visit] = OrderedDict()
 
     async def admit(self, scope: Scope) -> Visit:
@@ -84,17 +78,11 @@ class Visitors:
         self._strangers.enter(address)
         visit = await self._threads.run(lambda: self._workspace.sign_in(secret))
         self._strangers.leave_known(address)
-        found = Bearer(visit, self._allowance(visit.token.member_id), time.monotonic())
+        found = Bearer(visit, self._members.allowance(visit.token.member_id), time.monotonic())
         # Several first requests of one token share what they may ask.
         found = self._bearers.setdefault(digest, found)
         if len(self._bearers) > MAX_VISITORS:
             self._bearers.popitem(last=False)
-        return found
-
-    def _allowance(self, member: MemberId) -> Allowance:
-        found = self._allowances.get(member)
-        if found is None:
-            found = self._allowances[member] = Allowance(self._rate, at_once=self._rate * BURST_SECONDS)
         return found
 
     async def _check(self, bearer: Bearer, digest: bytes) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from weakref import WeakValueDictionary
 
+from mycel.domain.ids import MemberId
 from mycel.errors import LimitExceeded, Unavailable
 
 # Everybody who works here may come back at the same moment, after a restart; who is known costs nothing.
@@ -13,6 +15,8 @@ STRANGERS_PER_SECOND = 50.0
 ALL_STRANGERS_AT_ONCE = 4000.0
 ALL_STRANGERS_PER_SECOND = 200.0
 MAX_ADDRESSES = 4096
+# How much of a second's allowance a member may use at once.
+BURST_SECONDS = 2.0
 
 
 class Allowance:
@@ -36,6 +40,21 @@ class Allowance:
 
     def give_back(self) -> None:
         self._left = min(self._most, self._left + 1)
+
+
+class Members:
+    """Each member by itself, by all its tokens together."""
+
+    def __init__(self, requests_per_second: float) -> None:
+        self._rate = requests_per_second
+        # For as long as a token of the member's is known.
+        self._allowances: WeakValueDictionary[MemberId, Allowance] = WeakValueDictionary()
+
+    def allowance(self, member: MemberId) -> Allowance:
+        found = self._allowances.get(member)
+        if found is None:
+            found = self._allowances[member] = Allowance(self._rate, at_once=self._rate * BURST_SECONDS)
+        return found
 
 
 class Strangers:
