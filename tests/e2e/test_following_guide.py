@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,6 +59,8 @@ def test_the_guide_shows_what_is_told(tmp_path: Path) -> None:
             text=True,
             check=True,
             timeout=120,
+            # Whoever runs the tests beside something else may ignore it, and so would the shell.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
     found = [part.strip() for part in told.stdout.split("\nEND\n")[: len(expected)]]
     assert [settled(text) for text in found] == [settled(text) for text in expected]
