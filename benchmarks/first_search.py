@@ -15,7 +15,7 @@ from time import perf_counter
 _IMPORTED = (
     "numpy",
     "mycel.app",
-    "mycel.index.file",
+    "mycel.index.index_file",
     "mycel.retrieval.relevance",
     "mycel.index.team_index",
     "mycel.index.vectors",
