@@ -57,12 +57,13 @@ class Segment(NamedTuple):
 
 
 class _State(NamedTuple):
-    """`ids[i]` is what `home` calls `segments[i]`."""
+    """`ids[i]` is what `home` calls `segments[i]`; `whole` are those of which every row still counts."""
 
     segments: tuple[Segment, ...]
     ids: tuple[int, ...]
     home: NDArray[np.int16]
     lengths: NDArray[np.float32]
+    whole: frozenset[int] = frozenset()
 
 
 class Postings:
@@ -80,7 +81,7 @@ class Postings:
         segment = Segment(*(arrays[f"posting_{name}"] for name in Segment._fields))
         home = (arrays["term_lengths"] > 0).astype(np.int16)
         postings._last_id = 1
-        postings._state = _State((segment,), (1,), home, arrays["term_lengths"])
+        postings._state = _State((segment,), (1,), home, arrays["term_lengths"], frozenset({1}))
         return postings
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -106,17 +107,20 @@ class Postings:
         home, old_lengths = self._with_room(int(numbers.max()))
         # Of a memory that is being replaced, a search under way reads the new length with the old counts: near enough.
         old_lengths[numbers] = lengths
-        home[numbers] = self._last_id
         state = self._state
-        self._state = _State((*state.segments, segment), (*state.ids, self._last_id), home, old_lengths)
+        touched = frozenset(np.unique(home[numbers]).tolist())
+        home[numbers] = self._last_id
+        whole = state.whole - touched | {self._last_id}
+        self._state = _State((*state.segments, segment), (*state.ids, self._last_id), home, old_lengths, whole)
         self._merge()
 
     def remove(self, number: int) -> None:
         state = self._state
         if 0 <= number < len(state.home) and state.home[number] != _NOWHERE:
             home = state.home.copy()
+            whole = state.whole - {int(home[number])}
             home[number] = _NOWHERE
-            self._state = state._replace(home=home)
+            self._state = state._replace(home=home, whole=whole)
 
     def extent(self, seen: Flags) -> tuple[int, float]:
         """How many of the memories there are, and their usual length in tokens."""
@@ -128,12 +132,16 @@ class Postings:
         """In how many of the memories each term stands."""
         state = self._state
         seen = _alike(seen, state.home)
+        sees_all = bool(seen[state.home != _NOWHERE].all())
         counts = [0] * len(terms)
         for segment, id in zip(state.segments, state.ids, strict=True):
             begins, ends = segment.spans(terms)
             for place in np.flatnonzero(ends > begins).tolist():
-                rows = segment.rows[begins[place] : ends[place]]
-                counts[place] += int(np.count_nonzero(seen[rows] & (state.home[rows] == id)))
+                first, last = int(begins[place]), int(ends[place])
+                if sees_all and id in state.whole:
+                    counts[place] += last - first
+                else:
+                    counts[place] += int(np.count_nonzero(_kept(state, id, segment.rows[first:last], seen)))
         return counts
 
     def search(
@@ -219,7 +227,8 @@ class Postings:
         id = 1 if first == 0 else state.ids[first]
         home = state.home.copy()
         home[np.isin(home, state.ids[first:])] = id
-        self._state = _State((*state.segments[:first], merged), (*state.ids[:first], id), home, state.lengths)
+        whole = state.whole & frozenset(state.ids[:first]) | {id}
+        self._state = _State((*state.segments[:first], merged), (*state.ids[:first], id), home, state.lengths, whole)
         self._last_id = id
 
 
@@ -258,6 +267,11 @@ def _alike(flags: Flags, home: NDArray[np.int16]) -> Flags:
     return flags[: len(home)] if len(flags) >= len(home) else resized(flags, length=len(home))
 
 
+def _kept(state: _State, id: int, rows: NDArray[np.int32], allowed: Flags) -> Flags:
+    """Of the rows of one segment, those for which it speaks and that are allowed."""
+    return allowed[rows] if id in state.whole else allowed[rows] & (state.home[rows] == id)
+
+
 def _postings(state: _State, terms: Terms, allowed: Flags) -> Iterable[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
     """For each term the rows and counts of what is allowed."""
     spans = [(segment, id, *segment.spans(terms)) for segment, id in zip(state.segments, state.ids, strict=True)]
@@ -268,7 +282,7 @@ def _postings(state: _State, terms: Terms, allowed: Flags) -> Iterable[tuple[NDA
             begin, end = begins[place], ends[place]
             if begin < end:
                 listed = segment.rows[begin:end]
-                kept = allowed[listed] & (state.home[listed] == id)
+                kept = _kept(state, id, listed, allowed)
                 rows.append(listed[kept])
                 counts.append(segment.counts[begin:end][kept])
         if len(rows) == 1:
