@@ -247,7 +247,7 @@ class TwoTeams(RuleBasedStateMachine):
             expires_at=None if ttl is None else self.clock.now() + timedelta(seconds=ttl),
         )
         standing = self.model.standing(member, state) if key else None
-        over = bool(standing and standing.expires_at and standing.expires_at <= stored.updated_at)
+        over = bool(standing and standing.expires_at and standing.expires_at <= self.clock.now())
         if standing is None:
             self.model.put("create", state)
         elif not over and repeats(standing, state, lasts=ttl is None):
