@@ -55,7 +55,7 @@ TEXTS = frozenset(
 
 
 class Index(StrEnum):
-    """The columns of the word index, by their names in `PackedTerms`."""
+    """The columns of the word index, in the order of their weights in `retrieval/bm25.py`."""
 
     TITLE = "title"
     SUMMARY = "summary"

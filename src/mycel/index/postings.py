@@ -91,11 +91,6 @@ class Postings:
         lengths = np.where(state.home == _NOWHERE, np.float32(0), state.lengths)
         return {f"posting_{name}": array for name, array in whole._asdict().items()} | {"term_lengths": lengths}
 
-    @property
-    def size(self) -> int:
-        """Postings, those of memories that have been written again or removed since among them."""
-        return sum(segment.size for segment in self._state.segments)
-
     def replace(self, packed: Iterable[tuple[int, bytes]]) -> None:
         """The terms of these memories, by `packed_terms`, instead of any they had."""
         latest = dict(packed)

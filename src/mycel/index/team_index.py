@@ -95,10 +95,6 @@ class TeamIndex:
         return self._rows.count
 
     @property
-    def postings(self) -> int:
-        return self._postings.size
-
-    @property
     def sequence(self) -> int:
         return self._cursor.sequence
 

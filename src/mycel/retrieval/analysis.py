@@ -102,7 +102,7 @@ def index_text(text: str) -> str:
 
 
 def matching_terms(text: str, terms: frozenset[str]) -> frozenset[str]:
-    """Those of the terms that a text is indexed by; on the path of every search, for dozens of texts."""
+    """Those of the terms that a text is indexed by."""
     found: set[str] = set()
     for raw in _word().findall(text):
         of_word = _indexed[raw][2]

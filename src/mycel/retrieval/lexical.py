@@ -51,11 +51,6 @@ class Question:
         """The terms whose bits are set."""
         return frozenset(term for place, term in enumerate(self.terms) if held >> place & 1)
 
-    @property
-    def vocabulary(self) -> frozenset[str]:
-        """All whose document frequencies are asked for."""
-        return frozenset(self.terms).union(*self.phrases)
-
 
 @lru_cache(maxsize=16)
 def _written(text: str, terms: tuple[str, ...]) -> Mapping[str, str]:
