@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from benchmarks.finding_quality import TOP, Answer, Question
 from mycel.access.scope import ReadScope
 from mycel.contracts.embedder import Background
@@ -70,7 +72,6 @@ class Replay(pipeline._Search):
         return Answer(question, [self._kept.shelf.ids[one.key[1]] for one in shown], [one.relevance for one in shown])
 
     def _read(self, candidates: Sequence[pipeline.Candidate]) -> None:
-        self._note_words(candidates)
         for one in candidates:
             one.memory = self._kept.shelf.memories[one.key[1]]
 
@@ -78,13 +79,11 @@ class Replay(pipeline._Search):
 def _by_words(found: Found) -> Found:
     """As if there were no vectors."""
     [rows] = found.candidates
-    chosen = [place for place, score in enumerate(rows.bm25) if score > 0]
-    columns = {
-        name: [getattr(rows, name)[place] for place in chosen]
-        for name in ("numbers", "bm25", "held", "far", "neighbours")
-    }
-    pool = Pool(found.statistics.documents)
-    return replace(found, pool=pool, candidates=[replace(rows, **columns, cosines=[None] * len(chosen), pool=pool)])
+    chosen = np.flatnonzero(rows.bm25 > 0)
+    columns = {name: getattr(rows, name)[chosen] for name in ("numbers", "bm25", "held", "far")}
+    columns |= {"neighbours": [rows.neighbours[place] for place in chosen.tolist()]}
+    pool, cosines = Pool(found.statistics.documents), np.full(len(chosen), np.nan)
+    return replace(found, pool=pool, candidates=[replace(rows, **columns, cosines=cosines, pool=pool)])
 
 
 @contextmanager
@@ -108,14 +107,14 @@ def _keep(search: pipeline._Search, shelf: Shelf) -> Kept:
     """After the search is over: whatever other constants would have looked at is read as well."""
     if search.meaning is None:
         raise RuntimeError("a search took place without vectors")
-    candidates = [search._candidate(key) for key in sorted(search._rows)]
+    candidates = search._chosen(sorted(search._rows.at))
     search._read(candidates)
     place = search.places[0]
     for one in candidates:
         if one.memory is None:
             raise RuntimeError("a candidate cannot be read")
         shelf.memories.setdefault(one.key[1], replace(one.memory, content="", title="", metadata={}))
-    numbers = [number for _, number in search._rows]
+    numbers = [number for _, number in search._rows.at]
     return Kept(
         request=search.request,
         scope=place.scope,

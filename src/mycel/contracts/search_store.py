@@ -16,6 +16,9 @@ from mycel.domain.recall import LoggedRecall, Pool, Recall
 from mycel.domain.search_request import Signals
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mycel.contracts.embedder import Vector
 
 
@@ -51,16 +54,16 @@ class IndexQuery:
 class Candidates:
     """The memories that words and meaning bring in, by the store's own numbers, in columns: one entry for each.
 
-    `bm25` is 0 for what words did not bring in, and `cosines` None for what has no vector. `held` has a bit for each of
-    the query's terms that a memory holds. `far` is what is beyond the reach of the
-    filters, and `neighbours` are those among the candidates that stand right before and after each.
+    `bm25` is 0 for what words did not bring in, and `cosines` not a number for what has no vector. `held` has a row for
+    each memory, with a flag for each of the query's terms. `far` is what is beyond the reach of the filters, and
+    `neighbours` are those among the candidates that stand right before and after each.
     """
 
-    numbers: Sequence[int]
-    bm25: Sequence[float]
-    cosines: Sequence[float | None]
-    held: Sequence[int]
-    far: Sequence[bool]
+    numbers: NDArray[np.int64]
+    bm25: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+    held: NDArray[np.bool_]
+    far: NDArray[np.bool_]
     neighbours: Sequence[tuple[int, ...]]
     statistics: WordStatistics
     # All that meaning could have found.

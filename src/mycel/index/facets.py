@@ -28,6 +28,9 @@ TEXT_COLUMNS = (
 )  # fmt: skip
 TIME_COLUMNS = ("created_at", "expires_at", "valid_from")
 
+# How far on either side is looked at first for neighbours.
+FIRST_STEPS = 4
+
 _ABSENT, _KEPT, _DELETED = 0, 1, 2
 # Names a question asked of whole columns, apart from the texts that other questions look for.
 _ANY_KEY = ("any", "key")
@@ -118,28 +121,34 @@ class Facets:
         # Most candidates have no other within the window, and nothing to look at.
         gaps = np.diff(ordered) <= near.window
         close = ordered[np.append(gaps, False) | np.append(False, gaps)]
-        steps = np.arange(1, near.window + 1)
-        sides = [self._beside(close, allowed, side * steps, near) for side in (-1, 1)]
-        known = frozenset(close.tolist())
-        picked: dict[int, tuple[int, ...]] = {
-            number: tuple(at for at in (*before, *after) if at in known)
-            for number, before, after in zip(close.tolist(), *sides, strict=True)
-        }
+        # What belongs together mostly stands together: few need a look at the whole window.
+        pairs, decided = self._beside(close, allowed, FIRST_STEPS, near)
+        if not decided.all():
+            further, _ = self._beside(close[~decided], allowed, near.window, near)
+            pairs = np.concatenate((pairs[decided[np.searchsorted(close, pairs[:, 0])]], further))
+        among = close.take(np.searchsorted(close, pairs[:, 1]), mode="clip") == pairs[:, 1]
+        picked: dict[int, tuple[int, ...]] = {}
+        for number, other in pairs[among].tolist():
+            picked[number] = (*picked.get(number, ()), other)
         return [picked.get(number, ()) for number in numbers.tolist()]
 
-    def _beside(self, numbers: Indices, allowed: Flags, steps: Indices, near: Neighbourhood) -> list[list[int]]:
-        """On one side of each, from the nearest on, those saved with it."""
-        others = numbers[:, np.newaxis] + steps
-        there = (others > 0) & (others < len(allowed))
-        others[~there] = 0
-        moments = self._times["created_at"].moments
-        there &= allowed[others]
-        there &= abs(moments[others] - moments[numbers][:, np.newaxis]) <= near.within // _MICROSECOND
+    def _beside(self, numbers: Indices, allowed: Flags, steps: int, near: Neighbourhood) -> tuple[Indices, Flags]:
+        """Each with those saved with it, right before and right after, from the nearest on; of which that is all."""
+        away = np.arange(1, steps + 1)
+        others = (numbers[:, np.newaxis] + np.append(-away, away)).ravel()
+        mine = np.repeat(numbers, 2 * steps)
+        there = np.flatnonzero((others > 0) & (others < len(allowed)))
+        there = there[allowed[others[there]]]
         for name in _SAVED_WITH:
             codes = self._texts[name].codes
-            there &= codes[others] == codes[numbers][:, np.newaxis]
-        there &= np.cumsum(there, axis=1) <= near.beside
-        return [row[flags].tolist() for row, flags in zip(others, there, strict=True)]
+            there = there[codes[others[there]] == codes[mine[there]]]
+        moments = self._times["created_at"].moments
+        there = there[abs(moments[others[there]] - moments[mine[there]]) <= near.within // _MICROSECOND]
+        # Those on one side of one memory follow each other.
+        sides = there // steps
+        taken = there[np.arange(len(there)) - np.searchsorted(sides, sides) < near.beside]
+        full = np.bincount(taken // (2 * steps), minlength=len(numbers)) == 2 * near.beside
+        return np.stack((mine[taken], others[taken]), axis=1), full
 
     def _conditions(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> Iterator[Match]:
         """Cheap and telling ones first: the rest is not looked at when nothing is left."""

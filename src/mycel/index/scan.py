@@ -32,6 +32,7 @@ SPARSE = 0.4
 ROUNDING = 0.005
 LEAST_CONTENDERS = 4_096
 EXACT_BLOCK = 4_096
+FLOOR_BLOCK = 16
 
 
 class Query(NamedTuple):
@@ -121,16 +122,30 @@ def _dots(query: NDArray[np.int8], vectors: NDArray[np.int8]) -> NDArray[np.floa
 
 def _contenders(rough: Cosines, *, owners: NDArray[np.int32], limit: int) -> Rows:
     """Places of the passages that may turn out to be the best of one of the `limit` best memories."""
-    starts = run_starts(owners)
-    best = np.maximum.reduceat(rough, starts)
-    floor = best.min() if len(best) <= limit else np.partition(best, len(best) - limit)[len(best) - limit]
-    bars = np.maximum(best, floor) - np.float32(ROUNDING)
-    places = np.flatnonzero(rough >= np.repeat(bars, run_lengths(starts, total=len(rough))))
+    places = np.flatnonzero(rough >= _floor(rough, owners=owners, limit=limit) - np.float32(ROUNDING))
+    # Of one memory, only the passages as near as its best.
+    starts = run_starts(owners[places])
+    bars = np.maximum.reduceat(rough[places], starts) - np.float32(ROUNDING)
+    places = places[rough[places] >= np.repeat(bars, run_lengths(starts, total=len(places)))]
     most = max(LEAST_CONTENDERS, 4 * limit)
     if len(places) <= most:
         return places
     # Only copies of one text are this many so close together; the later ones are the newer ones.
     return np.sort(places[np.argsort(rough[places], kind="stable")[-most:]])
+
+
+def _floor(rough: Cosines, *, owners: NDArray[np.int32], limit: int) -> np.float32:
+    """What the best passage of the last of the `limit` best memories has."""
+    blocks = len(rough) // FLOOR_BLOCK
+    if blocks > limit:
+        # So many blocks hold at least one passage each that is as near as this, and a full sort of all is spared.
+        nearest = rough[: blocks * FLOOR_BLOCK].reshape(blocks, FLOOR_BLOCK).max(axis=1)
+        places = np.flatnonzero(rough >= np.partition(nearest, blocks - limit)[blocks - limit])
+        best = np.maximum.reduceat(rough[places], run_starts(owners[places]))
+        if len(best) >= limit:
+            return np.partition(best, len(best) - limit)[len(best) - limit]
+    best = np.maximum.reduceat(rough, run_starts(owners))
+    return best.min() if len(best) <= limit else np.partition(best, len(best) - limit)[len(best) - limit]
 
 
 def _best_of_each(owners: NDArray[np.int32], *, cosines: Cosines, limit: int) -> tuple[Numbers, Cosines]:

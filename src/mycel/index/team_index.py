@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +32,8 @@ Arrays = dict[str, NDArray[Any]]
 SAMPLE = 256
 # Of so many readers it is remembered what they see, until something changes.
 REMEMBERED_READERS = 16
+
+_Scored = tuple[Numbers, Vectors]
 
 _PASSAGE_ARRAYS = ("vectors", "inverse_norms", "owners")
 
@@ -164,19 +165,21 @@ class TeamIndex:
         pool = self._pool(scope, query.vector, masks[-1])
         if quoted is not None:
             masks = [_only(quoted, allowed) for allowed in masks]
-        words = self._by_words(query, statistics, masks)
-        nearest = self._by_meaning(query, masks)
-        numbers = np.array(list(dict.fromkeys((*words, *nearest))), np.int64)
-        unmeasured = [] if query.vector is None else [number for number in words if number not in nearest]
-        if unmeasured and query.vector is not None:
-            nearest |= dict(zip(unmeasured, self.similarities(query.vector, unmeasured).tolist(), strict=True))
-        listed: list[int] = numbers.tolist()
+        by_words = self._by_words(query, statistics, masks)
+        by_meaning = self._by_meaning(query, masks)
+        numbers = np.unique(np.concatenate((by_words[0], by_meaning[0])))
+        bm25, cosines = np.zeros(len(numbers)), np.full(len(numbers), np.nan)
+        bm25[np.searchsorted(numbers, by_words[0])] = by_words[1]
+        cosines[np.searchsorted(numbers, by_meaning[0])] = by_meaning[1]
+        if query.vector is not None:
+            unmeasured = np.isnan(cosines)
+            cosines[unmeasured] = self.similarities(query.vector, numbers[unmeasured])
         return Candidates(
-            numbers=listed,
-            bm25=[words.get(number, 0.0) for number in listed],
-            cosines=[None if (found := nearest.get(number, nan)) != found else found for number in listed],
+            numbers=numbers,
+            bm25=bm25,
+            cosines=cosines,
             held=self._held(query.terms, numbers),
-            far=(~masks[0][numbers]).tolist(),
+            far=~masks[0][numbers],
             neighbours=self._neighbours(numbers, masks[0]),
             statistics=statistics,
             pool=pool,
@@ -197,32 +200,22 @@ class TeamIndex:
             return [reach]
         return [reach, self.mask(scope, replace(filters, reach_project=None, reach_repo=None))]
 
-    def _by_words(self, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]) -> dict[int, float]:
+    def _by_words(self, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]) -> _Scored:
         rarities = rarities_of(query.terms, frequencies=statistics.frequencies, documents=statistics.documents)
         terms, weights = _numbers_of(rarities), np.fromiter(rarities.values(), np.float32, len(rarities))
-        found: dict[int, float] = {}
-        for allowed in masks if rarities else ():
-            numbers, scores = self._postings.search(
+        return _joined(
+            self._postings.search(
                 terms, weights, allowed=allowed, usual_length=statistics.usual_length, limit=query.limit
             )
-            found |= dict(zip(numbers.tolist(), scores.tolist(), strict=True))
-        return found
+            for allowed in (masks if rarities else ())
+        )
 
-    def _by_meaning(self, query: IndexQuery, masks: Sequence[Flags]) -> dict[int, float]:
-        found: dict[int, float] = {}
-        if query.vector is not None:
-            for allowed in masks:
-                numbers, cosines = self.nearest(query.vector, allowed, limit=query.limit)
-                found |= dict(zip(numbers.tolist(), cosines.tolist(), strict=True))
-        return found
+    def _by_meaning(self, query: IndexQuery, masks: Sequence[Flags]) -> _Scored:
+        vector = query.vector
+        return _joined(self.nearest(vector, allowed, limit=query.limit) for allowed in masks if vector is not None)
 
-    def _held(self, terms: Sequence[str], numbers: Numbers) -> list[int]:
-        if not terms or not len(numbers):
-            return [0] * len(numbers)
-        flags = self._postings.holding(_numbers_of(terms), numbers)
-        # More terms than a machine word has bits: each row becomes one long number.
-        packed = np.packbits(flags, axis=1, bitorder="little")
-        return [int.from_bytes(row.tobytes(), "little") for row in packed]
+    def _held(self, terms: Sequence[str], numbers: Numbers) -> Flags:
+        return self._postings.holding(_numbers_of(terms), numbers)
 
     def _neighbours(self, numbers: Numbers, allowed: Flags) -> list[tuple[int, ...]]:
         with self._facets_in_use:
@@ -260,6 +253,15 @@ class TeamIndex:
             if len(readers) > REMEMBERED_READERS:
                 readers.popitem(last=False)
         return reader
+
+
+def _joined(found: Iterable[_Scored]) -> _Scored:
+    """What is in both has the same score in both."""
+    every = list(found)
+    if len(every) == 1:
+        return every[0]
+    none = np.empty(0, np.int64), np.empty(0, np.float32)
+    return np.concatenate([none[0], *(one[0] for one in every)]), np.concatenate([none[1], *(one[1] for one in every)])
 
 
 def _only(numbers: frozenset[int], allowed: Flags) -> Flags:

@@ -22,8 +22,7 @@ class Candidate:
     key: Key
     evidence: Evidence
     memory: Memory | None = None
-    # A bit for each term of the question that it holds, and these terms once it is looked at closely.
-    held: int = 0
+    # The terms of the question that it holds.
     matched: frozenset[str] = frozenset()
     parts: dict[str, float] = field(default_factory=dict[str, float])
     found: float = 0.0

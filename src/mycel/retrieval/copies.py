@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property
 
 from mycel.domain.memory import Memory, MemoryType
 from mycel.retrieval.analysis import index_text
@@ -140,30 +140,14 @@ class Likeness:
 def stand_ins(ranked: Sequence[Likeness], *, most: int = MOST_COMPARED) -> Iterator[tuple[int, list[int]]]:
     """From the first on, each that no earlier one stands for, with the later ones that it stands for, by place."""
     compared = ranked[:most]
-    shared = _SharedWords(compared)
     left = list(range(len(compared)))
     while left:
         first, rest = left[0], left[1:]
-        near = shared.near(first, rest)
+        near = [place for place in rest if compared[first].is_near(compared[place])]
         copies = _copies(compared, first, near) if near else []
         yield first, copies
         left = [place for place in rest if place not in copies] if copies else rest
     yield from ((place, []) for place in range(most, len(ranked)))
-
-
-class _SharedWords:
-    """Which of many are near each other: a bit for each word makes one number of a text, and pairs are cheap."""
-
-    def __init__(self, compared: Sequence[Likeness]) -> None:
-        every = frozenset[str]().union(*(one.rough for one in compared))
-        bits = {word: 1 << place for place, word in enumerate(every)}
-        self._sizes = [len(one.rough) for one in compared]
-        self._words = [reduce(int.__or__, map(bits.__getitem__, one.rough), 0) for one in compared]
-
-    def near(self, first: int, rest: Sequence[int]) -> list[int]:
-        words, sizes = self._words, self._sizes
-        mine, size = words[first], sizes[first]
-        return [at for at in rest if (mine & words[at]).bit_count() >= _LEAST_SHARED * (size + sizes[at])]
 
 
 def is_crowd(head: Likeness, every: Iterable[Likeness]) -> bool:

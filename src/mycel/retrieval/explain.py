@@ -32,17 +32,15 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
     memory = candidate.memory
     if memory is None:
         raise ValueError("only candidates that were loaded are shown")
-    # Of what was found by meaning alone, nobody has looked at the words yet.
-    matched = candidate.matched or question.named(candidate.held)
     return Hit(
         memory=memory,
         score=candidate.score,
         relevance=candidate.relevance,
         breakdown=dict(candidate.parts),
         matched_scope=memory.scope,
-        snippet=_snippet(memory, matched),
+        snippet=_snippet(memory, candidate.matched),
         evidence=memory.evidence_ref,
-        why=why(candidate, question, matched),
+        why=why(candidate, question),
         team=memory.team,
         copies=tuple(copy.memory.id for copy in candidate.copies.values() if copy.memory is not None),
     )
@@ -70,9 +68,9 @@ def _snippet(memory: Memory, matched: frozenset[str] = frozenset()) -> str:
     return f"{make_snippet(memory.key, matched)}: {text}"
 
 
-def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> str:
+def why(candidate: Candidate, question: Question) -> str:
     """One sentence: which words, how close in meaning, and what moved it up or down."""
-    reasons = [part for part in (_words(matched, question), _closeness(candidate)) if part]
+    reasons = [part for part in (_words(candidate.matched, question), _closeness(candidate)) if part]
     found = " and ".join(reasons) or "a little nearer in meaning than most"
     moved = _movements(candidate)
     if candidate.copies:

@@ -15,7 +15,7 @@ from mycel.contracts.embedder import Background
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Pool
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS, SATURATION, damping_of, rarity_of, term_score
-from mycel.retrieval.lexical import Question, coverage
+from mycel.retrieval.lexical import Question
 from mycel.retrieval.terms import column_tokens
 
 
@@ -90,13 +90,6 @@ class Weights:
     @property
     def emphasis(self) -> float:
         return EMPHASIS if len(self.question.words) <= SHORT_QUESTION else 1.0
-
-    def weigh(self, evidence: Evidence, matched: frozenset[str]) -> None:
-        """Notes which of the question's words a candidate has."""
-        whole = [word.tokens[0] in matched for word in self.question.words]
-        evidence.words = sum(1 << place for place, has in enumerate(whole) if has)
-        evidence.coverage = coverage(self.question, matched)
-        evidence.share = self.share(evidence.words)
 
     def share(self, words: int) -> float:
         """How much of what the question tells these words are, 0 to 1."""

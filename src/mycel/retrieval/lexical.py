@@ -1,10 +1,10 @@
 """Questions in words: what to look up, and how much of a question a hit covers."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import compress, islice
 
 from mycel.domain.memory import Memory
 from mycel.retrieval.analysis import Word, spans, words
@@ -13,9 +13,6 @@ from mycel.retrieval.terms import column_tokens
 
 MAX_QUESTION_WORDS = 64
 MAX_PHRASES = 8
-
-# An identifier counts as this much found when all of its parts are there but not the whole.
-PART_SHARE = 0.5
 
 # English words, as the analyser stems them, that change between a question and the note that answers it. Their
 # frequency misleads: notes seldom say "when did", so in a question they would look rare and telling. Prepositions
@@ -47,9 +44,9 @@ class Question:
         """Each term as the question spells it; parts of identifiers and of CJK runs as they are."""
         return _written(self.text, self.terms)
 
-    def named(self, held: int) -> frozenset[str]:
-        """The terms whose bits are set."""
-        return frozenset(term for place, term in enumerate(self.terms) if held >> place & 1)
+    def named(self, held: Iterable[bool]) -> frozenset[str]:
+        """The terms that have a flag."""
+        return frozenset(compress(self.terms, held))
 
 
 @lru_cache(maxsize=16)
@@ -75,17 +72,6 @@ def rarities_of(terms: Iterable[str], *, frequencies: Mapping[str, int], documen
     """Terms by how much each tells, the rarest first; those that no text has left out."""
     known = sorted((term for term in terms if frequencies.get(term)), key=lambda term: frequencies[term])
     return {term: rarity_of(frequencies[term], documents) for term in known}
-
-
-def coverage(question: Question, matched_terms: Collection[str]) -> float:
-    """The share of a question's words that a hit has: 0 to 1. Each counts the same."""
-    covered = 0.0
-    for word in question.words:
-        if word.tokens[0] in matched_terms:
-            covered += 1
-        elif word.parts:
-            covered += PART_SHARE * sum(part in matched_terms for part in word.parts) / len(word.parts)
-    return covered / len(question.words) if question.words else 0.0
 
 
 def holds_phrase(memory: Memory, phrase: Sequence[str]) -> bool:

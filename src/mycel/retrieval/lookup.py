@@ -61,7 +61,7 @@ class Found:
 def look_up(text: str, places: Sequence[Place], meaning: Meaning | None, filters: Filters, *, limit: int) -> Found:
     """Where no word is known, words a letter away from the unknown ones are tried; the past may have known them."""
     found = _ask(parse_question(text), places, meaning, filters, limit=limit)
-    has_words = any(score > 0 for one in found.candidates for score in one.bm25)
+    has_words = any((one.bm25 > 0).any() for one in found.candidates)
     if has_words or not found.question.terms or filters.believed_at is not None:
         return found
     meant = corrected(text, lambda terms: _counted(places, terms).frequencies)

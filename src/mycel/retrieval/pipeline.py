@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import log, prod
-from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mycel.domain.author_share import Shared, share_out
 from mycel.domain.memory import Memory, Scope
@@ -19,17 +21,8 @@ from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, 
 from mycel.retrieval import ranking
 from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
-from mycel.retrieval.fusion import (
-    BM25_WEIGHT,
-    Evidence,
-    Scale,
-    Weights,
-    scale_of,
-    score_past,
-    support,
-    weights_of,
-    words_score,
-)
+from mycel.retrieval.candidate_rows import CandidateRows
+from mycel.retrieval.fusion import Scale, Weights, scale_of, score_past, support, weights_of, words_score
 from mycel.retrieval.lexical import holds_phrase
 from mycel.retrieval.lookup import Found, Meaning, Place, look_again, look_up
 from mycel.retrieval.passages import embedded_text
@@ -63,16 +56,6 @@ def find(search: SearchRequest, places: Sequence[Place], meaning: Meaning | None
     return replace(running.ranked(), chosen=chosen.items)
 
 
-class _Row(NamedTuple):
-    """Of one memory, what its place says: see `Candidates`."""
-
-    bm25: float
-    cosine: float | None
-    held: int
-    far: bool
-    neighbours: tuple[int, ...] = ()
-
-
 class _Search:
     """One search under way: what every place brought in, and the rows `close` enough to be looked at one by one."""
 
@@ -94,9 +77,9 @@ class _Search:
         self.close: list[Candidate] = []
         self.least = 0.0
         self._scale: Scale | None = None if meaning is None else scale_of(found.pool, meaning.background)
-        # All that was brought in, as plain figures: most of it is never looked at closely.
-        self._rows: dict[Key, _Row] = {}
+        self._rows = CandidateRows(self.weights)
         self._candidates: dict[Key, Candidate] = {}
+        self._past: dict[Key, Memory] = {}
         # How many came by looking further; they are not crowded out again.
         self._added = 0
 
@@ -107,12 +90,12 @@ class _Search:
 
     def look_closer(self) -> None:
         """Takes the best of what words and meaning say, before any text is read, and reads the texts of these."""
-        best = self._best(self._rows, rows=self._wanted)
+        rows = self._rows
+        best = rows.best(rows.at, self._first_scores(), most=self._wanted)
         if self.request.ranking is not Ranking.SWARM:
             # A word that only one memory has must not be outvoted by many that are a little near.
-            worded = [(-row.bm25, -key[1], key) for key, row in self._rows.items() if row.bm25 > 0]
-            best = list(dict.fromkeys((*best, *(key for _, _, key in sorted(worded)[:WORDS_ROWS]))))
-        self.close = list(map(self._candidate, best))
+            best += rows.best(rows.worded(), rows.bm25, most=WORDS_ROWS)
+        self.close = self._chosen(dict.fromkeys(best))
         self._read(self.close)
 
     def weigh(self) -> None:
@@ -141,7 +124,7 @@ class _Search:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
         is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
         is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
-        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self._rows):
+        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self._rows.at):
             return False
         copies = {key for one in self.close for key in one.copies}
         self.close = [one for one in self.close if one.key not in copies]
@@ -156,19 +139,16 @@ class _Search:
         """Turns of one conversation and chunks of one document lend each other words and rank."""
         if self.request.ranking is Ranking.SWARM:
             return
-        new: dict[Key, Candidate] = {}
-        close = {one.key for one in self.close}
+        rows, close = self._rows, {one.key for one in self.close}
         for one in self.close[:NEIGHBOURS_OF]:
             # What neither arm brought in has too little of its own to be lifted.
-            place = one.key[0]
-            keys = [(place, at) for at in self._rows[one.key].neighbours]
-            for other in (self._candidate(key) for key in keys if key in self._rows):
+            keys = [(one.key[0], number) for number in rows.neighbours[rows.at[one.key]]]
+            for other in self._chosen(key for key in keys if key in rows.at):
                 one.evidence.neighbours[other.key] = other.evidence
                 other.evidence.neighbours[one.key] = one.evidence
                 if other.key not in close:
-                    new[other.key] = other
-        self._note_words(new.values())
-        self.close += new.values()
+                    close.add(other.key)
+                    self.close.append(other)
 
     def fuse(self) -> None:
         alone = self.meaning is None
@@ -230,9 +210,10 @@ class _Search:
 
     def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
         """Rows that the first look did not reach, without copies of what is there."""
-        known = set(self._rows)
+        known = set(self._rows.at)
         self._take(look_again(self.found, self.places, filters, limit=limit))
-        best = [self._candidate(key) for key in self._best(self._rows.keys() - known, rows=rows)]
+        new = (key for key in self._rows.at if key not in known)
+        best = self._chosen(self._rows.best(new, self._first_scores(), most=rows))
         self._read(best)
         every = [*self.close, *best]
         heads = list(islice((one for one in standing(every, most=len(every)) if one.key not in known), self._wanted))
@@ -240,31 +221,19 @@ class _Search:
         self._added += len(heads)
 
     def _take(self, found: Found) -> None:
-        """Makes candidates of what is new; where something holds the quoted words, all must."""
-        for place, rows in enumerate(found.candidates):
-            if self.found.is_quoted and not rows.quoted:
-                continue
-            columns = zip(rows.bm25, rows.cosines, rows.held, rows.far, rows.neighbours, strict=True)
-            for number, row in zip(rows.numbers, columns, strict=True):
-                self._rows.setdefault((place, number), _Row(*row))
+        """Where something holds the quoted words, all must."""
+        for place, candidates in enumerate(found.candidates):
+            if not self.found.is_quoted or candidates.quoted:
+                self._rows.add(place, candidates)
 
-    def _candidate(self, key: Key) -> Candidate:
-        known = self._candidates.get(key)
-        if known is None:
-            row = self._rows[key]
-            known = Candidate(key, Evidence(bm25=row.bm25, cosine=row.cosine), held=row.held, far=row.far)
-            self._candidates[key] = known
-        return known
-
-    def _note_words(self, candidates: Iterable[Candidate]) -> None:
-        """Which words of the question each holds, and how much that says."""
-        for one in candidates:
-            if one.evidence.bm25 > 0 and not one.matched:
-                one.matched = self.found.question.named(one.held)
-                self.weights.weigh(one.evidence, one.matched)
-
-    def _best(self, keys: Iterable[Key], *, rows: int) -> list[Key]:
-        return sorted(keys, key=lambda key: (-self._first_score(self._rows[key]), -key[1]))[:rows]
+    def _chosen(self, keys: Iterable[Key]) -> list[Candidate]:
+        """For as long as a search is under way, a memory is one candidate."""
+        wanted = list(keys)
+        new = [key for key in wanted if key not in self._candidates]
+        for one in self._rows.candidates(new) if new else ():
+            one.memory = self._past.get(one.key)
+            self._candidates[one.key] = one
+        return [self._candidates[key] for key in wanted]
 
     def _by_place(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Place, dict[int, Candidate]]]:
         chosen = list(candidates)
@@ -279,19 +248,20 @@ class _Search:
             return self.options.candidate_multiplier * self.request.limit
         return max(CLOSE_ROWS, CLOSE_ROWS_PER_HIT * self.request.limit)
 
-    def _first_score(self, row: _Row) -> float:
-        if self.request.ranking is Ranking.SWARM and self._scale is not None:
-            return row.cosine or 0.0
-        by_words = self.weights.emphasis * BM25_WEIGHT * row.bm25 / self.weights.best_bm25
-        return by_words if self._scale is None else by_words + self._meaning(row.cosine)
+    def _first_scores(self) -> NDArray[np.float64]:
+        """What words and meaning say of each row."""
+        if self._scale is None:
+            return self._rows.by_words()
+        if self.request.ranking is Ranking.SWARM:
+            return self._rows.cosines()
+        return self._rows.by_words() + self._rows.by_meaning(self._scale)
 
     def _meaning(self, cosine: float | None) -> float:
         """How far a cosine stands out; a memory without vectors is as near as most."""
         return 0.0 if cosine is None or self._scale is None else self._scale.of(cosine)
 
     def _read(self, candidates: Sequence[Candidate]) -> None:
-        """Notes the words of these, and loads those that pass the filters."""
-        self._note_words(candidates)
+        """Loads those that pass the filters."""
         wide = replace(self.request.filters, reach_project=None, reach_repo=None)
         for place, here in self._by_place(one for one in candidates if one.memory is None):
             for number, memory in place.store.index.load(place.scope, list(here), filters=wide).items():
@@ -308,20 +278,18 @@ class _Search:
             scores = self._score_past([one.memory for one in past])
             for version, score in zip(past, scores, strict=True):
                 key, memory = (index, version.number), version.memory
-                held = _held_by(memory, self.found.question.terms)
-                far = not self._belongs_here(memory, place)
-                self._rows[key] = _Row(score, cosines.get(version.number), held, far)
-                self._candidate(key).memory = memory
+                cosine, held = cosines.get(version.number), _held_by(memory, self.found.question.terms)
+                self._rows.put(key, bm25=score, cosine=cosine, held=held, far=not self._belongs_here(memory, place))
+                self._past[key] = memory
         self._keep_quoting()
 
     def _keep_quoting(self) -> None:
         """Where any text quotes, also a past one, all must; of the present ones the store has seen to it."""
         phrases = self.found.question.phrases
-        past = {key: one.memory for key, one in self._candidates.items() if one.memory is not None}
-        quoting = {key for key, memory in past.items() if all(holds_phrase(memory, phrase) for phrase in phrases)}
+        quoting = {key for key, memory in self._past.items() if all(holds_phrase(memory, one) for one in phrases)}
         if phrases and (quoting or self.found.is_quoted):
-            present = self._rows.keys() - past.keys() if self.found.is_quoted else set[Key]()
-            self._rows = {key: self._rows[key] for key in present | quoting}
+            present = self._rows.at.keys() - self._past.keys() if self.found.is_quoted else set[Key]()
+            self._rows.keep(present | quoting)
 
     def _cosines_of(self, place: Place, numbers: Sequence[int]) -> Mapping[int, float]:
         if self.meaning is None or not numbers:
@@ -349,9 +317,9 @@ class _Search:
         one.score = sum(one.parts.values())
 
 
-def _held_by(memory: Memory, terms: Sequence[str]) -> int:
+def _held_by(memory: Memory, terms: Sequence[str]) -> list[bool]:
     found = matching_terms(searched_text(memory), frozenset(terms))
-    return sum(1 << place for place, term in enumerate(terms) if term in found)
+    return [term in found for term in terms]
 
 
 def searched_text(memory: Memory) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from math import isnan
 from typing import TYPE_CHECKING
 
 from mycel.access.scope import ReadScope
@@ -72,11 +73,11 @@ class Comparing:
             model=model,
         )
         found = self._store.index.candidates(self._scope, asked)
-        cosines = dict(zip(found.numbers, found.cosines, strict=True))
+        cosines = dict(zip(found.numbers.tolist(), found.cosines.tolist(), strict=True))
         near = cosines.keys() - {number}
         for at, other in self._store.index.load(self._scope, near, filters=self._compared_with).items():
             if is_compared(other) and (may_merge(memory, other) or may_contradict(memory, other)):
-                yield other, cosines[at] if self._is_calibrated else None
+                yield other, cosines[at] if self._is_calibrated and not isnan(cosines[at]) else None
 
 
 def said_at(memory: Memory) -> tuple[datetime, str]:

@@ -20,7 +20,6 @@ from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
 from mycel.retrieval.lookup import Meaning, Place
-from mycel.retrieval.pipeline import find
 from mycel.services.embeddings import Embedding
 from mycel.services.read import Freshness
 
@@ -95,6 +94,9 @@ class Searching:
         """All candidates in order, and what could not take part."""
         if not search.text.strip():
             return None, ()
+        # Loads NumPy, which nothing but searching needs.
+        from mycel.retrieval.pipeline import find
+
         meaning, degraded = self._meaning(search, places)
         return find(search, places, meaning, self._options), degraded
 

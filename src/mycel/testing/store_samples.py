@@ -119,7 +119,9 @@ def matches_of(
 ) -> list[tuple[int, float]]:
     """The numbers and scores of what these terms find, best first."""
     found = store.index.candidates(scope, IndexQuery(filters, limit, tuple(terms)))
-    return sorted(zip(found.numbers, found.bm25, strict=True), key=lambda match: (-match[1], -match[0]))
+    return sorted(
+        zip(found.numbers.tolist(), found.bm25.tolist(), strict=True), key=lambda match: (-match[1], -match[0])
+    )
 
 
 def found_by_terms(

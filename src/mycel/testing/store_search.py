@@ -77,7 +77,7 @@ def number_of(store: Store, memory: Memory) -> int:
 def nearest(store: Store, text: str, reading: str = AUTHOR, filters: Filters = ANY_STATUS) -> list[MemoryId]:
     asked = IndexQuery(filters, 9, vector=vector_of(text), model=MODEL)
     found = store.index.candidates(reader(reading), asked)
-    near = [number for number, cosine in zip(found.numbers, found.cosines, strict=True) if cosine and cosine > 0.5]
+    near = found.numbers[found.cosines > 0.5].tolist()
     return [memory.id for memory in store.index.load(reader(reading), near, filters=ANY_STATUS).values()]
 
 
@@ -263,7 +263,7 @@ class StoreSearch:
             memories = store.index.load(scope, range(1, 30), filters=ANY_STATUS)
             assert len(memories) > 10
             found = store.index.candidates(scope, IndexQuery(ANY_STATUS, 30, ("turn",)))
-            neighbours = dict(zip(found.numbers, found.neighbours, strict=True))
+            neighbours = dict(zip(found.numbers.tolist(), found.neighbours, strict=True))
             assert neighbours == {number: near.pick(number, memories) for number in memories}
 
     def test_past_versions_are_those_that_stood_then(self, store: Store) -> None:

@@ -5,7 +5,6 @@ from mycel.retrieval.lexical import (
     FUNCTION_WORDS,
     MAX_PHRASES,
     MAX_QUESTION_WORDS,
-    coverage,
     parse_question,
     rarities_of,
 )
@@ -81,19 +80,3 @@ def test_looks_up_every_known_word_and_the_rarest_first() -> None:
     assert list(rarities) == ["gateway", "deploy", "server"]
     assert list(rarities.values()) == sorted(rarities.values(), reverse=True)
     assert rarities_of(parse_question("?").terms, frequencies={}, documents=1_000) == {}
-
-
-def test_coverage_is_the_share_of_the_questions_words() -> None:
-    question = parse_question("why does the deploy fail on staging")
-    assert coverage(question, {"deploy", "fail", "on", "stage"}) == 1
-    assert coverage(question, {"deploy", "fail"}) == pytest.approx(0.5)
-    assert coverage(question, {"other"}) == 0
-    assert coverage(parse_question(""), {"server"}) == 0
-
-
-def test_coverage_counts_the_parts_of_an_identifier_for_less_than_the_whole() -> None:
-    question = parse_question("getUserById")
-    parts = set(question.terms) - {"getuserbyid"}
-    assert coverage(question, {"getuserbyid", *parts}) == 1
-    assert 0 < coverage(question, {"user"}) < 0.5
-    assert coverage(question, parts) == pytest.approx(0.5)

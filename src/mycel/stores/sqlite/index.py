@@ -27,6 +27,7 @@ from mycel.stores.sqlite.session import Part, ReadSession, query
 _MEMORY = columns_of("m")
 # Quoted words must be there, so every memory that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
+_NO_VOICES: Mapping[tuple[int, int], set[str]] = {}
 
 
 class SqliteIndex(Part):
@@ -80,16 +81,21 @@ class SqliteIndex(Part):
 
         What authors read of their own counts in their own searches alone.
         """
-        listed = json.dumps(list(numbers))
-        voices = _read_voices(connection, scope, listed)
         sql = """
             SELECT m.number, ifnull(iif(m.agent_id = ?2, u.access_count, u.others_count), 0),
-              iif(m.agent_id = ?2, u.last_accessed_at, u.others_last_at)
+              iif(m.agent_id = ?2, u.last_accessed_at, u.others_last_at),
+              EXISTS (SELECT 1 FROM ratings r WHERE r.memory_id = m.id)
+                OR EXISTS (SELECT 1 FROM memory_links l WHERE l.to_id = m.id)
             FROM json_each(?1) n CROSS JOIN memories m ON m.number = n.value
             LEFT JOIN memory_usage u ON u.memory_id = m.id"""
+        used = connection.execute(sql, (json.dumps(list(numbers)), scope.member_id)).fetchall()
+        spoken_of = [number for number, _, _, has_voices in used if has_voices]
+        voices = _read_voices(connection, scope, json.dumps(spoken_of)) if spoken_of else _NO_VOICES
         return {
-            number: Signals(count, moment_or_none(last), len(voices[number, 1]), len(voices[number, 0]))
-            for number, count, last in connection.execute(sql, (listed, scope.member_id))
+            number: Signals(
+                count, moment_or_none(last), len(voices.get((number, 1), ())), len(voices.get((number, 0), ()))
+            )
+            for number, count, last, _ in used
         }
 
     @query
@@ -110,7 +116,7 @@ class SqliteIndex(Part):
         return [_past(row, scope) for row in connection.execute(sql, bound)]
 
 
-def _read_voices(connection: apsw.Connection, scope: ReadScope, numbers: str) -> defaultdict[tuple[int, int], set[str]]:
+def _read_voices(connection: apsw.Connection, scope: ReadScope, numbers: str) -> Mapping[tuple[int, int], set[str]]:
     """Who found each useful (1), or built on it, and who useless (0). An author can only speak against its own."""
     seen, values = visible(scope, "o")
     sql = f"""
