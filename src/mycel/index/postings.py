@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mycel.index.best import bar_of
 from mycel.index.coded_column import Flags, resized
 from mycel.retrieval.bm25 import LENGTH_WEIGHT, SATURATION
 from mycel.retrieval.terms import HEAD, NUMBER_BYTES, PER_ONE
@@ -27,7 +28,7 @@ GROWTH = 1.125
 # there are no more segments than the logarithm of the rows.
 MERGED_SHARE = 0.25
 # Rarest first, terms find rows for as long as they have so few postings together; the others only score what was found.
-FINDING_POSTINGS = 60_000
+FINDING_POSTINGS = 20_000
 _NOWHERE = 0
 _MOST_SEGMENTS = 30_000
 
@@ -321,6 +322,6 @@ def _at_best(rows: Numbers, scores: Scores, *, limit: int, slack: float) -> Numb
     """The rows that may be among the best when at most `slack` is added to each; of equals the last ones."""
     if len(rows) <= limit:
         return rows
-    bar = np.partition(scores, len(scores) - limit)[len(scores) - limit] - np.float32(slack)
+    bar = bar_of(scores, limit=limit) - np.float32(slack)
     above, equal = rows[scores > bar], rows[scores == bar]
     return np.sort(np.concatenate((above, equal[-limit:])))

@@ -8,6 +8,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
+from mycel.index.best import bar_of
 from mycel.index.passage_rows import Numbers, PassageRows, Rows, rows_of_spans, run_lengths, run_starts
 
 Cosines = NDArray[np.float32]
@@ -32,7 +33,6 @@ SPARSE = 0.4
 ROUNDING = 0.005
 LEAST_CONTENDERS = 4_096
 EXACT_BLOCK = 4_096
-FLOOR_BLOCK = 16
 
 
 class Query(NamedTuple):
@@ -135,17 +135,12 @@ def _contenders(rough: Cosines, *, owners: NDArray[np.int32], limit: int) -> Row
 
 
 def _floor(rough: Cosines, *, owners: NDArray[np.int32], limit: int) -> np.float32:
-    """What the best passage of the last of the `limit` best memories has."""
-    blocks = len(rough) // FLOOR_BLOCK
-    if blocks > limit:
-        # So many blocks hold at least one passage each that is as near as this, and a full sort of all is spared.
-        nearest = rough[: blocks * FLOOR_BLOCK].reshape(blocks, FLOOR_BLOCK).max(axis=1)
-        places = np.flatnonzero(rough >= np.partition(nearest, blocks - limit)[blocks - limit])
-        best = np.maximum.reduceat(rough[places], run_starts(owners[places]))
-        if len(best) >= limit:
-            return np.partition(best, len(best) - limit)[len(best) - limit]
-    best = np.maximum.reduceat(rough, run_starts(owners))
-    return best.min() if len(best) <= limit else np.partition(best, len(best) - limit)[len(best) - limit]
+    """A cosine that the best passages of the `limit` best memories reach."""
+    bar = bar_of(rough, limit=limit)
+    places = np.flatnonzero(rough >= bar)
+    # Memories of many passages fill the first places.
+    crowded = len(places) < len(rough) and len(run_starts(owners[places])) < limit
+    return bar_of(np.maximum.reduceat(rough, run_starts(owners)), limit=limit) if crowded else bar
 
 
 def _best_of_each(owners: NDArray[np.int32], *, cosines: Cosines, limit: int) -> tuple[Numbers, Cosines]:
