@@ -35,7 +35,10 @@ MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
     "mycel.engine.transcripts.privacy._Tags.__init__": lambda: (
         tags.pattern for tags in (privacy._IN_TEXTS, privacy._IN_MESSAGES)
     ),
-    "mycel.retrieval.analysis._word": lambda: [analysis._word()],
+    "mycel.retrieval.analysis._patterns": lambda: [
+        *analysis._patterns(ascii=True),
+        *analysis._patterns(ascii=False),
+    ],
     # What an operator sets; few and short.
     "mycel.settings._matching": lambda: (),
     "mycel.settings._assignment": lambda: [settings._assignment("llm_model")],

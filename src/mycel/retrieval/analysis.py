@@ -39,9 +39,10 @@ _IGNORABLE = r"\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\U000e0100-\U000e01ef"
 
 # Possessive quantifiers and atomic groups throughout: no backtracking, so hostile text costs no more than honest text.
 # Never a possessive group: before 3.11.5 Python matches too little by one that contains alternatives.
+# What may follow the first piece of a word is looked at only where it begins so: most words end there.
 _WORD = (
-    r"(?:(?<![^\s(\[{{\"'`])\.(?=[^\W\d_]))?{w}(?>(?:(?:://|::|[./\-:@+#]){w})*)"
-    r"(?>(?:['\u2019]{w})*)(?:\+\+[0-9]*+|#)?"
+    r"(?:{w}|(?<![^\s(\[{{\"'`])\.(?=[^\W\d_]){w})"
+    r"(?:(?=[./\-:@+#'\u2019])(?>(?:(?:://|::|[./\-:@+#]){w})*)(?>(?:['\u2019]{w})*)(?:\+\+[0-9]*+|#)?)?"
 )
 _IS_CJK = re.compile(f"[{_CJK}]")
 _IGNORED = re.compile(f"[{_IGNORABLE}]")
@@ -98,14 +99,14 @@ _thread = _ThreadStemmer()
 
 def index_text(text: str) -> str:
     """The tokens to index for a text, separated by spaces: the word stream, then the parts of its words."""
-    found = [_indexed[raw] for raw in _word().findall(text)]
+    found = [_indexed[raw] for raw in _word(text).findall(text)]
     return " ".join([stream for stream, _, _ in found if stream] + [parts for _, parts, _ in found if parts])
 
 
 def matching_terms(text: str, terms: frozenset[str]) -> frozenset[str]:
     """Those of the terms that a text is indexed by."""
     found: set[str] = set()
-    for raw in _word().findall(text):
+    for raw in _word(text).findall(text):
         of_word = _indexed[raw][2]
         if not of_word.isdisjoint(terms):
             found |= of_word & terms
@@ -130,7 +131,7 @@ _indexed = _IndexedWords()
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in order, without those that leave nothing to search for."""
-    for match in _word().finditer(text):
+    for match in _word(text).finditer(text):
         word = _analyse(match[0])
         if word.tokens:
             yield word
@@ -142,7 +143,7 @@ def spans(text: str, *, among: frozenset[str] | None = None) -> Iterator[Span]:
     A run of CJK gives one span per character, with the bigrams the character belongs to.
     """
     # What is between words and the words by turns: cheaper than an object for each word.
-    pieces = _word_apart().split(text)
+    pieces = _patterns(ascii=text.isascii())[1].split(text)
     ends = list(accumulate(map(len, pieces)))
     for place in range(1, len(pieces), 2):
         raw = pieces[place]
@@ -155,13 +156,19 @@ def spans(text: str, *, among: frozenset[str] | None = None) -> Iterator[Span]:
             yield Span(start, ends[place], frozenset(word.tokens + word.parts))
 
 
-@cache
-def _word_apart() -> re.Pattern[str]:
-    return re.compile(f"({_word().pattern})")
+def _word(text: str) -> re.Pattern[str]:
+    """What matches a word of this text."""
+    return _patterns(ascii=text.isascii())[0]
 
 
 @cache
-def _word() -> re.Pattern[str]:
+def _patterns(*, ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Of a word, and the same as a group; half of the time is saved where a text is plain."""
+    pattern = _WORD.format(w="[0-9A-Za-z_]++") if ascii else _any_word()
+    return re.compile(pattern), re.compile(f"({pattern})")
+
+
+def _any_word() -> str:
     # re knows no category of marks, without which words of most Indic scripts would fall apart.
     marks = "".join(chr(code) for code in range(0x300, 0x20000) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
     plain = "[0-9A-Za-z_]"
@@ -169,7 +176,7 @@ def _word() -> re.Pattern[str]:
     beyond = r"(?=[^\x00-\x7f])"
     letter = rf"[^\W{_CJK}]"
     word = rf"(?:{plain}|{beyond}{letter})(?>(?:{plain}++|{beyond}(?:{letter}|[{_IGNORABLE}{marks}]))*)"
-    return re.compile(rf"{_WORD.format(w=word)}|[{_CJK}][{_CJK}{_IGNORABLE}]*+")
+    return rf"{_WORD.format(w=word)}|[{_CJK}][{_CJK}{_IGNORABLE}]*+"
 
 
 def _analyse(raw: str) -> Word:
@@ -200,7 +207,7 @@ def _analyse_word(raw: str) -> Word:
     if folded == raw:
         return _plain_word(raw)
     # Compatibility forms may hold spaces or punctuation: one ligature is a whole Arabic sentence.
-    found: list[str] = _word().findall(folded)
+    found: list[str] = _word(folded).findall(folded)
     analysed = [_cjk_word(piece) if _IS_CJK.match(piece) else _plain_word(piece) for piece in found]
     return Word(
         tuple(token for word in analysed for token in word.tokens),
