@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from mycel.domain.memory import Memory
 from mycel.testing.clock import ManualClock
 from tests.reliability.member_process import SYNONYMS
-from tests.squad import Squad, file_of, fill, ids, open_squad, rows, wide_embedder
+from tests.squad import Squad, file_of, fill, ids, open_squad, rows, wait_until, wide_embedder
 
 ROOT = Path(__file__).parents[2]
 INDEX = "memory.vectors"
@@ -275,6 +276,36 @@ def test_a_question_that_found_a_memory_right_before_it_was_purged_is_forgotten_
         squad.workspace.run_pending()
     everything = b"".join(file.read_bytes() for file in file_of(tmp_path).parent.iterdir())
     assert b"bluebird" not in everything
+
+
+@pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.proof)])
+def test_killed_while_it_writes_merges_or_keeps_the_index_it_answers_as_a_fresh_one(
+    tmp_path: Path, rounds: int
+) -> None:
+    data, notes = tmp_path / "data", tmp_path / "notes"
+    command = [sys.executable, "-m", "tests.reliability.index_process", str(data), str(notes)]
+    for round in range(rounds):
+        known = len(told(notes))
+        process = subprocess.Popen(command, cwd=ROOT)
+        wait_until(lambda: len(told(notes)) > known)  # noqa: B023 - waited for at once
+        time.sleep(random.uniform(0.0, 0.3))
+        process.kill()
+        process.wait()
+        same_as_fresh(data, ManualClock(), tmp_path / f"copy{round}")
+        squad = reopened(data, ManualClock())
+        with squad.workspace:
+            assert not [id for id, _ in told(notes) if not squad.author.get(id).content.startswith("wages")]
+    everything = b"".join(file.read_bytes() for file in file_of(data).parent.iterdir())
+    assert not [word for _, word in told(notes) if word.encode() in everything]
+
+
+def told(notes: Path) -> list[list[str]]:
+    """A line that the kill cut short was never finished."""
+    return (
+        [line.split() for line in notes.read_text().splitlines(keepends=True) if line[-1] == "\n"]
+        if notes.exists()
+        else []
+    )
 
 
 class Other:
