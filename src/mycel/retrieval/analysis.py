@@ -145,8 +145,12 @@ def spans(text: str, *, among: frozenset[str] | None = None) -> Iterator[Span]:
     # What is between words and the words by turns: cheaper than an object for each word.
     pieces = _patterns(ascii=text.isascii())[1].split(text)
     ends = list(accumulate(map(len, pieces)))
+    initials = None if among is None else frozenset(term[:1] for term in among)
     for place in range(1, len(pieces), 2):
         raw = pieces[place]
+        # A plain word keeps its first letter when it is stemmed: most need not be looked up.
+        if initials is not None and raw[0] not in initials and raw.islower() and raw.isalpha() and raw.isascii():
+            continue
         if among is not None and among.isdisjoint(_indexed[raw][2]):
             continue
         word, start = _analyse(raw), ends[place - 1]

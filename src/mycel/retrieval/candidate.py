@@ -22,8 +22,8 @@ class Candidate:
     key: Key
     evidence: Evidence
     memory: Memory | None = None
-    # The terms of the question that it holds.
-    matched: frozenset[str] = frozenset()
+    # A flag for each term of the question: whether it holds it.
+    held: Sequence[bool] = ()
     parts: dict[str, float] = field(default_factory=dict[str, float])
     found: float = 0.0
     score: float = 0.0

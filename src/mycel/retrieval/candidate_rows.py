@@ -102,7 +102,7 @@ class CandidateRows:
             for found, cosine, bits, share in figures
         )
         return [
-            Candidate(key, one, matched=question.named(flags), far=is_far)
+            Candidate(key, one, held=flags, far=is_far)
             for key, one, flags, is_far in zip(keys, evidence, held.tolist(), far.tolist(), strict=True)
         ]
 

@@ -32,15 +32,16 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
     memory = candidate.memory
     if memory is None:
         raise ValueError("only candidates that were loaded are shown")
+    matched = question.named(candidate.held)
     return Hit(
         memory=memory,
         score=candidate.score,
         relevance=candidate.relevance,
         breakdown=dict(candidate.parts),
         matched_scope=memory.scope,
-        snippet=_snippet(memory, candidate.matched),
+        snippet=_snippet(memory, matched),
         evidence=memory.evidence_ref,
-        why=why(candidate, question),
+        why=why(candidate, question, matched),
         team=memory.team,
         copies=tuple(copy.memory.id for copy in candidate.copies.values() if copy.memory is not None),
     )
@@ -68,9 +69,9 @@ def _snippet(memory: Memory, matched: frozenset[str] = frozenset()) -> str:
     return f"{make_snippet(memory.key, matched)}: {text}"
 
 
-def why(candidate: Candidate, question: Question) -> str:
+def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> str:
     """One sentence: which words, how close in meaning, and what moved it up or down."""
-    reasons = [part for part in (_words(candidate.matched, question), _closeness(candidate)) if part]
+    reasons = [part for part in (_words(matched, question), _closeness(candidate)) if part]
     found = " and ".join(reasons) or "a little nearer in meaning than most"
     moved = _movements(candidate)
     if candidate.copies:

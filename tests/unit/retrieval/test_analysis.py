@@ -4,6 +4,8 @@ import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mycel.retrieval import analysis
 from mycel.retrieval.analysis import MAX_TOKEN_CHARS, WORD_PUNCTUATION, index_text, spans
@@ -186,3 +188,17 @@ def test_threads_agree_on_stems() -> None:
     analysis._analyse_word.cache_clear()  # pyright: ignore[reportPrivateUsage]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(index_text, words * 8)) == expected * 8
+
+
+@given(st.text(alphabet="abdeilnsty", min_size=1, max_size=12))
+def test_a_plain_word_keeps_its_first_letter_when_it_is_stemmed(word: str) -> None:
+    """Words that begin otherwise than every term wanted are passed over unread."""
+    assert index_text(word)[0] == word[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["the Deploys failed", "getUserById deploying 部署 déploy deploy-bot", "l'deploy x.deploy"]
+)
+def test_words_among_those_wanted_are_found_as_if_all_were_looked_at(text: str) -> None:
+    wanted = frozenset({"deploy", "user", "部署"})
+    assert list(spans(text, among=wanted)) == [span for span in spans(text) if span.terms & wanted]
