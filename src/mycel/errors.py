@@ -20,6 +20,7 @@ from __future__ import annotations
 
 # What every object of a workspace says, and says at once, when it is used after the end.
 CLOSED = "the workspace is closed"
+KEY_TAKEN = "another active memory of this project and category has the same key"
 
 
 class MycelError(Exception):

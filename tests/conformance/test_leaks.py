@@ -30,7 +30,7 @@ from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
-from mycel.stores.sqlite import artifacts, index, memories, places, reports, sources
+from mycel.stores.sql import artifacts, index, memories, places, reports, sources
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
@@ -772,7 +772,7 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
                     kept.cache_clear()
 
     def forget(arm: str) -> None:
-        monkeypatch.setattr(f"mycel.stores.sqlite.{arm}.visible", sees_everything)
+        monkeypatch.setattr(f"mycel.stores.sql.{arm}.visible", sees_everything)
         # What is searched is masked in the index as well.
         monkeypatch.setattr("mycel.index.facets.Facets._visible", lambda *_: True)
         clear()

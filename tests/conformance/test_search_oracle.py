@@ -22,7 +22,7 @@ import pytest
 from mycel.client.workspace import RemoteWorkspace
 from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import MycelError, NotFound
-from mycel.stores.sqlite.recalls import ReadTraces
+from mycel.stores.sql.recalls import ReadTraces
 from mycel.testing.clock import ManualClock
 from mycel.wire.operations import PARTS
 from mycel.wire.shapes import to_json

@@ -13,10 +13,10 @@ from mycel.contracts.store import Stores
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.pool import open_data_directory
 from mycel.testing.clock import ManualClock
-from mycel.testing.directory_conformance import DirectoryConformance
+from mycel.testing.directory_conformance import DirectoryConformance, DirectoryFiles
 
 
-class TestSqliteDirectory(DirectoryConformance):
+class TestSqliteDirectory(DirectoryFiles, DirectoryConformance):
     @pytest.fixture
     def opened(self, tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Directory, Stores]]:
         directory, stores = open_data_directory(tmp_path / "data", clock=clock, disk=Disk(synchronous="OFF"))

@@ -15,13 +15,14 @@ from mycel.domain.memory import MemoryType, Visibility
 from mycel.domain.source import Turn
 from mycel.domain.team import Role
 from mycel.stores.migrate import migrations
+from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.database import Disk, migrate
-from mycel.stores.sqlite.queue import SqliteQueue
 from mycel.stores.sqlite.session import WriteSession
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_conformance import StoreConformance
+from mycel.testing.store_files import StoreFiles
 from mycel.testing.store_racing import together
 from mycel.testing.store_samples import (
     AUTHOR,
@@ -49,7 +50,7 @@ def make_store(folder: Path) -> None:
         store.transact(lambda transaction: None)
 
 
-class TestSqliteStore(StoreConformance):
+class TestSqliteStore(StoreFiles, StoreConformance):
     @pytest.fixture
     def store(self, tmp_path: Path, clock: ManualClock) -> Iterator[Store]:
         copy_template(make_store, tmp_path)
@@ -194,7 +195,7 @@ def test_events_are_counted_without_looking_at_each(tmp_path: Path) -> None:
         store.transact(work)
     steps = itertools.count()
     with closing(open_writer(path)) as connection:
-        queue = SqliteQueue(WriteSession(connection, clock=ManualClock()))
+        queue = SqlQueue(WriteSession(connection, clock=ManualClock()))
         connection.set_progress_handler(lambda: next(steps) < 0, 1)
         assert queue.count(reader(TEAMMATE)) == {"pending": many}
     assert next(steps) < many

@@ -26,7 +26,7 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError, NotFound
 from mycel.services import read
 from mycel.settings import Settings
-from mycel.stores.sqlite import memories
+from mycel.stores.sql import memories
 from mycel.surfaces.http import credentials, rate_limit
 from mycel.surfaces.http.app import create_app
 from mycel.wire.operations import OPERATIONS
@@ -248,7 +248,7 @@ def test_a_query_that_forgets_who_asks_is_noticed(
 ) -> None:
     pairs = [pair for pair in generated(world, "zephyr-mate", "hushed") if pair.hidden.case in {"get", "list", "tree"}]
     assert asked(app, world, "zephyr-mate", "hushed", pairs).leaks == {}
-    monkeypatch.setattr("mycel.stores.sqlite.memories.visible", sees_everything)
+    monkeypatch.setattr("mycel.stores.sql.memories.visible", sees_everything)
     forget_statements()
     try:
         assert asked(app, world, "zephyr-mate", "hushed", pairs).leaks.keys() == {"get", "list", "tree"}

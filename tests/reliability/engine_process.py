@@ -11,9 +11,9 @@ import mycel.services.consolidation as consolidating
 from mycel.app import open_workspace
 from mycel.engine import extract_and_summarize as engine_step
 from mycel.settings import Settings
-from mycel.stores.sqlite.embeddings import EmbeddingWriter
-from mycel.stores.sqlite.queue import QueueWriter
-from mycel.stores.sqlite.sources import SourceWriter
+from mycel.stores.sql.embeddings import EmbeddingWriter
+from mycel.stores.sql.queue import QueueWriter
+from mycel.stores.sql.sources import SourceWriter
 from mycel.testing.embedder import WordEmbedder
 
 LEASE_SECONDS = 0.3

@@ -370,7 +370,7 @@ def test_closing_ends_every_tail_and_tells_the_followers(feed: Feed) -> None:
 def test_a_store_that_cannot_be_read_for_a_while_makes_nobody_miss_anything(
     feed: Feed, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from mycel.stores.sqlite.log import SqliteLog
+    from mycel.stores.sql.log import SqlLog
 
     monkeypatch.setattr("mycel.services.log_tail.RETRY_SECONDS", 0.05)
     reader = feed.reader()
@@ -379,7 +379,7 @@ def test_a_store_that_cannot_be_read_for_a_while_makes_nobody_miss_anything(
         def fail(*_: Any, **__: Any) -> Any:
             raise Unavailable("the disk is busy")
 
-        patch.setattr(SqliteLog, "read", fail)
+        patch.setattr(SqlLog, "read", fail)
         feed.do(put)
         # Longer than a write is looked for again.
         assert eventually(lambda: caplog.text.count("the disk is busy") > 10)

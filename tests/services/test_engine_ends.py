@@ -21,12 +21,12 @@ from mycel.services import episode_pruning, erasure, maintenance, queue_worker
 from mycel.services.attempts import in_batches
 from mycel.services.consolidation import team_event
 from mycel.settings import Settings
-from mycel.stores.sqlite import embeddings
-from mycel.stores.sqlite.approaches import ApproachWriter
+from mycel.stores.sql import embeddings
+from mycel.stores.sql.approaches import ApproachWriter
+from mycel.stores.sql.episode_rates import RateWriter
+from mycel.stores.sql.log import SqlLog
+from mycel.stores.sql.queue import QueueWriter, SqlQueue
 from mycel.stores.sqlite.database import Disk
-from mycel.stores.sqlite.episode_rates import RateWriter
-from mycel.stores.sqlite.log import SqliteLog
-from mycel.stores.sqlite.queue import QueueWriter, SqliteQueue
 from mycel.stores.sqlite.store import SqliteFiles
 from mycel.testing.clock import ManualClock
 from mycel.testing.embedder import WordEmbedder
@@ -127,7 +127,7 @@ STUCK: dict[str, tuple[object, str, object]] = {
     "telling months": (RateWriter, "mark_told", nothing),
     "grouping": (ApproachWriter, "group", nothing),
     "embedding": (embeddings, "_move", lambda *given: False),
-    "consolidating": (SqliteLog, "changed_memories", lambda self, *, after, limit: ([], after)),
+    "consolidating": (SqlLog, "changed_memories", lambda self, *, after, limit: ([], after)),
     "settling": (QueueWriter, "replace", nothing),
     "scrubbing": (SqliteFiles, "scrub", lambda self: 0),
 }
@@ -256,16 +256,16 @@ def check_every_step(squad: Squad, *, without: str) -> None:
 def test_a_team_that_cannot_be_worked_on_holds_up_no_other(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:
     for author in (squad.author, squad.child_lead):
         author.purge(author.save("to be scrubbed").id)
-    whole = SqliteQueue.next_due
+    whole = SqlQueue.next_due
     with squad.workspace._do.upkeep._stores.lease(TeamName(TEAM)) as store:
         damaged = store.queue
 
-    def broken(self: SqliteQueue) -> object:
+    def broken(self: SqlQueue) -> object:
         if self is damaged:
             raise Misconfigured("the store is damaged")
         return whole(self)
 
-    monkeypatch.setattr(SqliteQueue, "next_due", broken)
+    monkeypatch.setattr(SqlQueue, "next_due", broken)
     kept = squad.child_lead.save("for an hour", ttl="1h")
     squad.pass_time(hours=2)
     with pytest.raises(Misconfigured):

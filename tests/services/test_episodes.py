@@ -17,8 +17,8 @@ from mycel.domain.memory import Status
 from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.retrieval.wording import wording_of
 from mycel.settings import Settings
+from mycel.stores.sql.episodes import SqlEpisodes
 from mycel.stores.sqlite.connection import open_writer
-from mycel.stores.sqlite.episodes import SqliteEpisodes
 from mycel.stores.sqlite.session import WriteSession
 from tests.squad import TEAM, Squad, file_of, open_squad, wide_embedder
 
@@ -404,7 +404,7 @@ def test_a_night_looks_at_no_episode_that_was_pruned_before(squad: Squad) -> Non
     squad.workspace.maintain()
     steps = itertools.count()
     with closing(open_writer(file_of(squad.data))) as connection:
-        episodes = SqliteEpisodes(WriteSession(connection, clock=squad.clock))
+        episodes = SqlEpisodes(WriteSession(connection, clock=squad.clock))
         connection.set_progress_handler(lambda: next(steps) < 0, 1)
         assert episodes.prunable(engine_scope(TeamName(TEAM)), before=squad.clock.now(), limit=40) == []
     assert next(steps) < 500

@@ -125,11 +125,9 @@ class DirectoryConformance:
         directory.transact(lambda transaction: transaction.put_member(a_member("swe-3")))
         assert second.revision() != known
 
-    def test_a_backup_holds_what_stood(self, directory: Directory, tmp_path: Path) -> None:
+    def test_a_sound_directory_finds_nothing_wrong_with_itself(self, directory: Directory) -> None:
         fill(directory)
-        copy = directory.files.backup(tmp_path / "copies")
-        assert copy.parent == tmp_path / "copies"
-        assert copy.name == directory.files.name
+        assert directory.files.name
         assert directory.files.check() == []
         assert directory.files.damage() is None
 
@@ -170,3 +168,13 @@ class DirectoryConformance:
         threading.Timer(0.05, watch.wake).start()
         assert watch.wait(SOON_SECONDS)
         watch.close()
+
+
+class DirectoryFiles:
+    """What a directory on files promises beside; needs the fixture `directory`."""
+
+    def test_a_backup_holds_what_stood(self, directory: Directory, tmp_path: Path) -> None:
+        fill(directory)
+        copy = directory.files.backup(tmp_path / "copies")
+        assert copy.parent == tmp_path / "copies"
+        assert copy.name == directory.files.name

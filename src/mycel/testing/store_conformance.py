@@ -5,11 +5,9 @@
         def store(self, tmp_path, clock): ...
         @pytest.fixture
         def second(self, store, tmp_path, clock): ...
-        @pytest.fixture
-        def reopen(self, clock): ...
 
 `store` is empty and of the team `store_samples.TEAM`; `second` is another client of the same store, as another
-process would have; `reopen` opens the file of a backup.
+process would have. A store on files passes `store_files.StoreFiles` as well.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -46,7 +45,7 @@ SOON_SECONDS = 3.0
 
 
 class StoreRacing:
-    """Needs the fixtures `store`, `second` (another client of the same store), `clock` and `reopen`."""
+    """Needs the fixtures `store`, `second` (another client of the same store) and `clock`."""
 
     def test_one_client_sees_what_another_wrote(self, store: Store, second: Store) -> None:
         memory = put(store)
@@ -243,61 +242,6 @@ class StoreRacing:
         put(store)
         assert store.log.wait(after=1, timeout=0.05) is False
         assert store.log.wait(after=0, timeout=0.05) is True
-
-    def test_a_backup_made_under_load_is_a_whole_store(
-        self, store: Store, tmp_path: Path, reopen: Callable[[Path], Store]
-    ) -> None:
-        for index in range(30):
-            put(store, f"before {index}")
-        stop = threading.Event()
-
-        def write() -> None:
-            while not stop.is_set():
-                put(store, "during")
-
-        with ThreadPoolExecutor(1) as pool:
-            writing = pool.submit(write)
-            place = store.files.backup(tmp_path / "copies")
-            stop.set()
-            writing.result()
-        copy = reopen(place)
-        assert copy.files.check() == []
-        found, reached = copy.log.changes(reader(), after=0, wanted=EVERY_CHANGE, limit=10_000)
-        assert [entry.sequence for entry in found] == list(range(1, reached + 1))
-        assert {entry.memory_id for entry in found} == listed(copy) <= listed(store)
-        assert reached >= 30
-
-    def test_a_receipt_names_the_backups_that_still_hold_the_memory(
-        self, store: Store, clock: ManualClock, tmp_path: Path
-    ) -> None:
-        store.transact(lambda transaction: None)
-        store.files.backup(tmp_path / "before")
-        clock.move(timedelta(hours=1))
-        memory = put(store)
-        clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "with")
-        clock.move(timedelta(hours=1))
-        purge(store, memory.id)
-        clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "unscrubbed")
-        clock.move(timedelta(hours=1))
-        store.files.scrub()
-        clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "after")
-        receipt = store.memories.find_receipt(memory.id)
-        assert receipt is not None
-        assert [Path(place).parent.name for place in receipt.held_by_backups] == ["with", "unscrubbed"]
-
-    def test_a_receipt_names_its_backups_though_the_clock_stepped_back(
-        self, store: Store, clock: ManualClock, tmp_path: Path
-    ) -> None:
-        memory = put(store)
-        clock.move(timedelta(days=-3))
-        store.files.backup(tmp_path / "with")
-        purge(store, memory.id)
-        receipt = store.memories.find_receipt(memory.id)
-        assert receipt is not None
-        assert [Path(place).parent.name for place in receipt.held_by_backups] == ["with"]
 
     def test_a_busy_store_finds_nothing_wrong_with_itself(self, store: Store) -> None:
         for index in range(20):

@@ -20,8 +20,8 @@ from mycel.domain.change import Audience
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Visibility
 from mycel.domain.team import Caller, Role
-from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.rows import packed_roles
+from mycel.stores.sql.clauses import visible
+from mycel.stores.sql.rows import packed_roles
 
 SQUAD, PARENT = TeamName("squad"), TeamName("executive")
 MEMBERS = [MemberId("swe-1"), MemberId("swe-2"), MemberId("agent"), MemberId('"lead"')]

@@ -20,7 +20,7 @@ from mycel.index import coded_column, facets
 from mycel.index.coded_column import CodedColumn
 from mycel.index.facets import TEXT_COLUMNS, Facets
 from mycel.stores.migrate import migrations
-from mycel.stores.sqlite import clauses
+from mycel.stores.sql import clauses
 from mycel.stores.sqlite.database import migrate
 
 START = datetime(2025, 3, 1, tzinfo=UTC)

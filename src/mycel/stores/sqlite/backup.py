@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 
+from mycel.stores.sql.checks import find_inconsistency
 from mycel.stores.sqlite.folders import sync
 
 # Small steps let writers in between; each step re-reads only what changed.
@@ -48,17 +49,4 @@ def find_file_damage(connection: apsw.Connection) -> list[str]:
 
 def find_damage(connection: apsw.Connection) -> list[str]:
     """Of a team's store: also whether what belongs together is there."""
-    found = find_file_damage(connection)
-    if found:
-        return found
-    missing = connection.execute(
-        """
-        SELECT (SELECT count(*) FROM memories) - (SELECT count(*) FROM memory_terms),
-          (SELECT count(*) FROM changes) - (SELECT ifnull(max(sequence) - min(sequence) + 1, 0) FROM changes)"""
-    ).fetchone()
-    problems: list[str] = []
-    if missing[0]:
-        problems.append(f"{missing[0]} memories more than indexed texts")
-    if missing[1]:
-        problems.append("the change log has gaps")
-    return problems
+    return find_file_damage(connection) or find_inconsistency(connection)

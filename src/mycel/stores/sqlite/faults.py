@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import apsw
 
-from mycel.errors import Conflict, Misconfigured, MycelError, StorageFull, StoreDamaged, Unavailable
+from mycel.errors import KEY_TAKEN, Conflict, Misconfigured, MycelError, StorageFull, StoreDamaged, Unavailable
 
 DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 
@@ -38,7 +38,7 @@ def _is_full(error: Exception) -> bool:
 _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]], ...] = (
     (
         (apsw.ConstraintError,),
-        lambda: Conflict("another active memory of this project and category has the same key"),
+        lambda: Conflict(KEY_TAKEN),
     ),
     (
         (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Any
-
-import apsw
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import Candidates, IndexQuery, PastVersion
-from mycel.domain.ids import MemoryId
-from mycel.domain.memory import Memory
+from mycel.contracts.search_store import Candidates, IndexQuery
 from mycel.domain.query import Filters
-from mycel.domain.search_request import Signals
 from mycel.retrieval.lexical import holds_phrase
-from mycel.retrieval.passages import embedded_text, text_hash
-from mycel.stores.sqlite.clauses import matching, visible
+from mycel.stores.sql.index import SqlIndex
 from mycel.stores.sqlite.index_keeper import IndexKeeper
-from mycel.stores.sqlite.rows import columns_of, memory_from, micros, moment_or_none
-from mycel.stores.sqlite.session import Part, ReadSession, query
+from mycel.stores.sqlite.session import ReadSession
 
-_MEMORY = columns_of("m")
 # Quoted words must be there, so every memory that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
-_NO_VOICES: Mapping[tuple[int, int], set[str]] = {}
 
 
-class SqliteIndex(Part):
+class SqliteIndex(SqlIndex):
     """See `contracts.search_store.IndexReads`."""
 
     def __init__(self, session: ReadSession, keeper: IndexKeeper) -> None:
@@ -54,89 +41,3 @@ class SqliteIndex(Part):
         numbers = self._keeper.with_all(scope, phrase, filters=filters)[:PHRASE_ROWS]
         memories = self.load(scope, numbers, filters=filters)
         return frozenset(number for number, memory in memories.items() if holds_phrase(memory, phrase))
-
-    @query
-    def load(
-        self, connection: apsw.Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
-    ) -> dict[int, Memory]:
-        """Those of the numbers that the scope sees and the filters let through."""
-        seen, values = visible(scope)
-        wanted, filter_values = matching(filters, found=True)
-        sql = f"""
-            SELECT {_MEMORY}, m.number FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
-            WHERE {seen} AND {wanted}"""
-        bound = {**values, **filter_values, "numbers": json.dumps(list(numbers))}
-        return {row[-1]: memory_from(row, scope.team) for row in connection.execute(sql, bound)}
-
-    @query
-    def find_number(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> int | None:
-        seen, values = visible(scope)
-        sql = f"SELECT m.number FROM memories m WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
-        row = connection.execute(sql, {**values, "id": id}).fetchone()
-        return None if row is None else row[0]
-
-    @query
-    def signals(self, connection: apsw.Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
-        """One voice for each member. What builds on a memory speaks for it, as far as the reader may see that.
-
-        What authors read of their own counts in their own searches alone.
-        """
-        sql = """
-            SELECT m.number, ifnull(iif(m.agent_id = ?2, u.access_count, u.others_count), 0),
-              iif(m.agent_id = ?2, u.last_accessed_at, u.others_last_at),
-              EXISTS (SELECT 1 FROM ratings r WHERE r.memory_id = m.id)
-                OR EXISTS (SELECT 1 FROM memory_links l WHERE l.to_id = m.id)
-            FROM json_each(?1) n CROSS JOIN memories m ON m.number = n.value
-            LEFT JOIN memory_usage u ON u.memory_id = m.id"""
-        used = connection.execute(sql, (json.dumps(list(numbers)), scope.member_id)).fetchall()
-        spoken_of = [number for number, _, _, has_voices in used if has_voices]
-        voices = _read_voices(connection, scope, json.dumps(spoken_of)) if spoken_of else _NO_VOICES
-        return {
-            number: Signals(
-                count, moment_or_none(last), len(voices.get((number, 1), ())), len(voices.get((number, 0), ()))
-            )
-            for number, count, last, _ in used
-        }
-
-    @query
-    def past_versions(
-        self, connection: apsw.Connection, scope: ReadScope, *, at: datetime, filters: Filters, limit: int
-    ) -> list[PastVersion]:
-        """What stood differently at that moment, or is deleted since, as the reader could see it then and may today."""
-        seen_then, values = visible(scope, "v")
-        seen_now, _ = visible(scope)
-        wanted, filter_values = matching(filters, "v", past=True)
-        sql = f"""
-            SELECT {columns_of("v")}, v.number, e.text_hash
-            FROM memory_versions v JOIN memories m ON m.id = v.id
-            LEFT JOIN embeddings e ON e.number = v.number AND e.passage = 0
-            WHERE v.valid_from <= :at AND v.valid_to > :at AND {seen_then} AND {seen_now} AND {wanted}
-            ORDER BY v.number DESC LIMIT :limit"""
-        bound = {**values, **filter_values, "at": micros(at), "limit": limit}
-        return [_past(row, scope) for row in connection.execute(sql, bound)]
-
-
-def _read_voices(connection: apsw.Connection, scope: ReadScope, numbers: str) -> Mapping[tuple[int, int], set[str]]:
-    """Who found each useful (1), or built on it, and who useless (0). An author can only speak against its own."""
-    seen, values = visible(scope, "o")
-    sql = f"""
-        SELECT m.number, r.useful, r.member_id
-        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
-        CROSS JOIN ratings r ON r.memory_id = m.id
-        WHERE r.useful = 0 OR r.member_id <> m.agent_id
-        UNION ALL
-        SELECT m.number, 1, o.agent_id
-        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = n.value
-        CROSS JOIN memory_links l ON l.to_id = m.id CROSS JOIN memories o ON o.id = l.from_id
-        WHERE l.relation IN ('supports', 'derived_from') AND o.deleted_at IS NULL
-          AND o.agent_id <> m.agent_id AND l.created_by <> m.agent_id AND {seen}"""
-    voices: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
-    for number, useful, member in connection.execute(sql, {**values, "numbers": numbers}):
-        voices[number, useful].add(member)
-    return voices
-
-
-def _past(row: tuple[Any, ...], scope: ReadScope) -> PastVersion:
-    memory = memory_from(row, scope.team)
-    text = embedded_text(title=memory.title, content=memory.content, key=memory.key)
-    return PastVersion(row[-2], memory, row[-1] == text_hash(text))

@@ -12,15 +12,15 @@ import apsw
 from mycel.domain.ids import TeamName
 from mycel.retrieval.terms import packed_terms
 from mycel.stores.migrate import migrations
+from mycel.stores.sql.deferred import DeferredWrites
+from mycel.stores.sql.rows import columns_of, memory_from
 from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.backup import find_damage
 from mycel.stores.sqlite.database import migrate
-from mycel.stores.sqlite.deferred import DeferredWrites
 from mycel.stores.sqlite.faults import DAMAGE
 from mycel.stores.sqlite.file_guard import ENDINGS
 from mycel.stores.sqlite.folders import sync
-from mycel.stores.sqlite.memory_rows import put_terms
-from mycel.stores.sqlite.rows import columns_of, memory_from
+from mycel.stores.sqlite.session import PUT_TERMS
 from mycel.stores.sqlite.write_ahead_log import LogIndex, count_frames, empty_log, has_lost_commits, read_index
 
 ENDING = ".anew"
@@ -158,7 +158,7 @@ def _index_terms(copy: apsw.Connection) -> None:
         later = DeferredWrites()
         for reached, *row in rows:
             memory = memory_from(tuple(row), TeamName(""))
-            put_terms(later, packed_terms(memory), number=reached)
+            later.add(PUT_TERMS, (reached, packed_terms(memory)))
         later.run_before(len(later), copy)
 
 

@@ -1,19 +1,19 @@
-"""How the parts of a store reach its database: on a connection lent for reading, or inside a transaction."""
+"""How the parts of a store reach SQLite: on a connection lent for reading, or inside a transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import wraps
-from types import MethodType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
 
 from mycel.contracts.clock import Clock
+from mycel.domain.packed_terms import PackedTerms
+from mycel.stores.sql.deferred import DeferredWrites, Statement
+from mycel.stores.sql.rows import moment
+from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.database import Database
-from mycel.stores.sqlite.deferred import DeferredWrites
-from mycel.stores.sqlite.rows import moment
 from mycel.stores.sqlite.writer import BatchLost
 
 ParamsT = ParamSpec("ParamsT")
@@ -23,41 +23,7 @@ ResultT = TypeVar("ResultT")
 _LATEST = """
     SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
       max(ifnull((SELECT max(number) FROM memories), 0), ifnull((SELECT max(number) FROM receipts), 0))"""
-
-
-class Session(Protocol):
-    @property
-    def now(self) -> datetime: ...
-
-    def run(
-        self,
-        work: Callable[Concatenate[apsw.Connection, ParamsT], ResultT],
-        /,
-        *args: ParamsT.args,
-        **kwargs: ParamsT.kwargs,
-    ) -> ResultT: ...
-
-
-class Part:
-    """One part of a store. Its queries run wherever its session runs them."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-
-
-PartT = TypeVar("PartT", bound=Part)
-
-
-def query(
-    method: Callable[Concatenate[PartT, apsw.Connection, ParamsT], ResultT],
-) -> Callable[Concatenate[PartT, ParamsT], ResultT]:
-    """A method that is given its connection by the session of its part."""
-
-    @wraps(method)
-    def run(part: PartT, *args: ParamsT.args, **kwargs: ParamsT.kwargs) -> ResultT:
-        return part.session.run(MethodType(method, part), *args, **kwargs)
-
-    return run
+PUT_TERMS = Statement(1, "INSERT OR REPLACE INTO memory_terms (number, terms) VALUES ", "(?, ?)")
 
 
 class ReadSession:
@@ -72,12 +38,16 @@ class ReadSession:
         return self._clock.now()
 
 
-class OneConnection:
-    """Every query on the same connection."""
+class SnapshotSession:
+    """Each query at one moment, however many statements it has."""
 
-    def __init__(self, connection: apsw.Connection, now: datetime) -> None:
-        self._connection = connection
-        self.now = now
+    def __init__(self, database: Database[Any], clock: Clock) -> None:
+        self._clock = clock
+        self._database = database
+
+    @property
+    def now(self) -> datetime:
+        return self._clock.now()
 
     def run(
         self,
@@ -86,7 +56,11 @@ class OneConnection:
         *args: ParamsT.args,
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
-        return work(self._connection, *args, **kwargs)
+        def at_one_moment(connection: apsw.Connection) -> ResultT:
+            with one_moment(connection):
+                return work(connection, *args, **kwargs)
+
+        return self._database.read(at_one_moment)
 
 
 class WriteSession:
@@ -103,7 +77,7 @@ class WriteSession:
         self._has_savepoint = False
         latest, number = connection.execute(_LATEST).fetchone()
         self.later = DeferredWrites()
-        self.last_number: int = number
+        self._last_number: int = number
         self.now: datetime = clock.now()
         self.committed_at: datetime = max(self.now, moment((latest or 0) + 1))
 
@@ -146,17 +120,16 @@ class WriteSession:
     def finish(self) -> None:
         self._run_later(len(self.later))
 
+    def next_number(self) -> int:
+        self._last_number += 1
+        return self._last_number
+
+    def put_terms(self, words: PackedTerms, *, number: int) -> None:
+        self.later.add(PUT_TERMS, (number, words))
+
     def _run_later(self, mark: int) -> None:
         """These are writes of other operations: if they fail, it is not this one's fault."""
         try:
             self.later.run_before(mark, self._connection)
         except apsw.Error as error:
             raise BatchLost from error
-
-
-class WritingPart(Part):
-    """A part that leaves writes for the end of the batch, or needs its moment."""
-
-    def __init__(self, batch: WriteSession) -> None:
-        # Without the way by `super`: every transaction makes all of its parts.
-        self.session = self.batch = batch

@@ -11,27 +11,28 @@ from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import StoreDamaged, Unavailable
-from mycel.stores.sqlite import backup, receipts
-from mycel.stores.sqlite.approaches import SqliteApproaches
-from mycel.stores.sqlite.archive import SqliteArchive
-from mycel.stores.sqlite.artifacts import SqliteArtifacts
-from mycel.stores.sqlite.cascades import SqliteCascades
+from mycel.stores.sql.approaches import SqlApproaches
+from mycel.stores.sql.archive import SqlArchive
+from mycel.stores.sql.artifacts import SqlArtifacts
+from mycel.stores.sql.cascades import SqlCascades
+from mycel.stores.sql.embeddings import SqlEmbeddings
+from mycel.stores.sql.episode_rates import SqlRates
+from mycel.stores.sql.episodes import SqlEpisodes
+from mycel.stores.sql.links import SqlLinks
+from mycel.stores.sql.log import SqlLog
+from mycel.stores.sql.memories import SqlMemories
+from mycel.stores.sql.places import SqlPlaces
+from mycel.stores.sql.queue import SqlQueue
+from mycel.stores.sql.recalls import ReadTraces
+from mycel.stores.sql.reports import SqlReports
+from mycel.stores.sql.rows import micros
+from mycel.stores.sql.sources import SqlSources
+from mycel.stores.sqlite import backup, scrub
 from mycel.stores.sqlite.database import Database, Disk, Records
-from mycel.stores.sqlite.embeddings import SqliteEmbeddings
-from mycel.stores.sqlite.episode_rates import SqliteRates
-from mycel.stores.sqlite.episodes import SqliteEpisodes
 from mycel.stores.sqlite.index import SqliteIndex
 from mycel.stores.sqlite.index_keeper import IndexKeeper
-from mycel.stores.sqlite.links import SqliteLinks
-from mycel.stores.sqlite.log import SqliteLog
-from mycel.stores.sqlite.memories import SqliteMemories
-from mycel.stores.sqlite.places import SqlitePlaces
-from mycel.stores.sqlite.queue import SqliteQueue
-from mycel.stores.sqlite.recalls import ReadTraces, SqliteRecalls
-from mycel.stores.sqlite.reports import SqliteReports
-from mycel.stores.sqlite.rows import micros
-from mycel.stores.sqlite.session import ReadSession
-from mycel.stores.sqlite.sources import SqliteSources
+from mycel.stores.sqlite.recalls import SqliteRecalls
+from mycel.stores.sqlite.session import ReadSession, SnapshotSession
 from mycel.stores.sqlite.transaction import SqliteTransaction
 
 ResultT = TypeVar("ResultT")
@@ -70,21 +71,21 @@ class SqliteStore:
         self._database = database
         self._keeper = IndexKeeper(database, file=path.with_name(INDEX_FILE))
         session = ReadSession(database, clock)
-        self.memories = SqliteMemories(session)
-        self.links = SqliteLinks(session)
-        self.places = SqlitePlaces(session)
-        self.sources = SqliteSources(session)
-        self.queue = SqliteQueue(session)
-        self.reports = SqliteReports(session)
-        self.cascades = SqliteCascades(session)
-        self.episodes = SqliteEpisodes(session)
-        self.rates = SqliteRates(session)
-        self.approaches = SqliteApproaches(session)
-        self.artifacts = SqliteArtifacts(session)
-        self.embeddings = SqliteEmbeddings(session)
-        self.archive = SqliteArchive(session)
+        self.memories = SqlMemories(session)
+        self.links = SqlLinks(session)
+        self.places = SqlPlaces(session)
+        self.sources = SqlSources(session)
+        self.queue = SqlQueue(session)
+        self.reports = SqlReports(session)
+        self.cascades = SqlCascades(session)
+        self.episodes = SqlEpisodes(session)
+        self.rates = SqlRates(session)
+        self.approaches = SqlApproaches(session)
+        self.artifacts = SqlArtifacts(session)
+        self.embeddings = SqlEmbeddings(session)
+        self.archive = SqlArchive(SnapshotSession(database, clock))
         self.index = SqliteIndex(session, self._keeper)
-        self.log = SqliteLog(session, database)
+        self.log = SqlLog(session, pause=database.wait)
         self.recalls = SqliteRecalls(database, traces, team=team, clock=clock)
         self.files = SqliteFiles(database, self._keeper, clock, name=team, place=path.relative_to(root))
 
@@ -111,10 +112,10 @@ class SqliteFiles:
         self._place = place
 
     def scrub(self) -> int:
-        if not self._database.exists() or not self._database.read(receipts.needs_scrub):
+        if not self._database.exists() or not self._database.read(scrub.needs_scrub):
             return 0
         self._keeper.forget_file()
-        return self._database.writer.exclusive(lambda connection: receipts.scrub(connection, now=self._clock.now()))
+        return self._database.writer.exclusive(lambda connection: scrub.scrub(connection, now=self._clock.now()))
 
     def backup(self, folder: Path) -> Path:
         # Known before it begins and until it ends: a memory purged meanwhile may or may not be in it.

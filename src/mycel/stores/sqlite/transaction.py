@@ -5,22 +5,22 @@ from __future__ import annotations
 import apsw
 
 from mycel.contracts.clock import Clock
-from mycel.stores.sqlite.approaches import ApproachWriter
-from mycel.stores.sqlite.archive import ArchiveWriter
-from mycel.stores.sqlite.artifacts import ArtifactWriter
-from mycel.stores.sqlite.cascades import CascadeWriter
-from mycel.stores.sqlite.embeddings import EmbeddingWriter
-from mycel.stores.sqlite.episode_rates import RateWriter
-from mycel.stores.sqlite.episodes import EpisodeWriter
-from mycel.stores.sqlite.links import LinkWriter
-from mycel.stores.sqlite.memory_writes import MemoryWriter
-from mycel.stores.sqlite.places import PlaceWriter
-from mycel.stores.sqlite.queue import QueueWriter
-from mycel.stores.sqlite.recalls import RecallWriter
-from mycel.stores.sqlite.reports import ReportWriter
-from mycel.stores.sqlite.requests import SqliteRequests
+from mycel.stores.sql.approaches import ApproachWriter
+from mycel.stores.sql.archive import ArchiveWriter
+from mycel.stores.sql.artifacts import ArtifactWriter
+from mycel.stores.sql.cascades import CascadeWriter
+from mycel.stores.sql.embeddings import EmbeddingWriter
+from mycel.stores.sql.episode_rates import RateWriter
+from mycel.stores.sql.episodes import EpisodeWriter
+from mycel.stores.sql.links import LinkWriter
+from mycel.stores.sql.memory_writes import MemoryWriter
+from mycel.stores.sql.places import PlaceWriter
+from mycel.stores.sql.queue import QueueWriter
+from mycel.stores.sql.recalls import RecallWriter
+from mycel.stores.sql.reports import ReportWriter
+from mycel.stores.sql.requests import SqlRequests
+from mycel.stores.sql.sources import SourceWriter
 from mycel.stores.sqlite.session import WriteSession
-from mycel.stores.sqlite.sources import SourceWriter
 
 
 class SqliteTransaction(WriteSession):
@@ -31,7 +31,7 @@ class SqliteTransaction(WriteSession):
         self.memories = MemoryWriter(self)
         self.links = LinkWriter(self)
         self.places = PlaceWriter(self)
-        self.requests = SqliteRequests(self)
+        self.requests = SqlRequests(self)
         self.sources = SourceWriter(self)
         self.queue = QueueWriter(self)
         self.reports = ReportWriter(self)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import apsw
-
 from mycel.contracts.memory_store import Rating
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId
@@ -13,32 +11,34 @@ from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.receipt import Receipt
 from mycel.retrieval.terms import packed_terms, searched_values
-from mycel.stores.sqlite.episodes import follow_memory
-from mycel.stores.sqlite.log import log_change
-from mycel.stores.sqlite.memories import SqliteMemories
-from mycel.stores.sqlite.memory_rows import (
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.episodes import follow_memory
+from mycel.stores.sql.log import log_change
+from mycel.stores.sql.memories import SqlMemories
+from mycel.stores.sql.memory_rows import (
     STANDING,
     WRITTEN,
     add_tags,
     insert_memory,
-    put_terms,
     remove_tags,
     remove_terms,
     standing_row,
 )
-from mycel.stores.sqlite.receipts import erase_rows
-from mycel.stores.sqlite.rows import MEMORY_COLUMNS, memory_row, micros
-from mycel.stores.sqlite.session import WritingPart, query
+from mycel.stores.sql.part import WritingPart, query
+from mycel.stores.sql.receipts import erase_rows
+from mycel.stores.sql.rows import MEMORY_COLUMNS, memory_row, micros
+from mycel.stores.sql.statements import upsert
 
 _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in STANDING[1:])} WHERE id = ? RETURNING number"
 _KEEP_VERSION = f"""
     INSERT INTO memory_versions ({", ".join(WRITTEN)}, valid_to)
     SELECT {", ".join(WRITTEN)}, ? FROM memories WHERE id = ?"""
+_RATE = upsert("ratings", ("memory_id", "member_id"), ("useful", "recall_id", "rated_at"))
 _REDACT = f"""
     UPDATE memory_versions SET {", ".join(f"{name} = ?" for name in MEMORY_COLUMNS)} WHERE id = ? AND version = ?"""
 
 
-class MemoryWriter(WritingPart, SqliteMemories):
+class MemoryWriter(WritingPart, SqlMemories):
     """See `contracts.memory_store.MemoryWrites`."""
 
     def insert(self, written: Sequence[tuple[Memory, PackedTerms]], *, by: MemberId) -> None:
@@ -51,7 +51,7 @@ class MemoryWriter(WritingPart, SqliteMemories):
     @query
     def replace(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         before: Memory,
         after: Memory,
         *,
@@ -67,18 +67,18 @@ class MemoryWriter(WritingPart, SqliteMemories):
         if MemoryType.EPISODE in (before.type, after.type):
             follow_memory(connection, number, after)
         if searched_values(after) != searched_values(before):
-            put_terms(batch.later, words or packed_terms(after), number=number)
+            batch.put_terms(words or packed_terms(after), number=number)
         if after.tags != before.tags:
             remove_tags(batch.later, number=number)
             add_tags(batch.later, after, number=number)
         log_change(batch, operation, after, by=by, before=before)
 
     @query
-    def redact_versions(self, connection: apsw.Connection, redacted: Sequence[Memory]) -> None:
+    def redact_versions(self, connection: Connection, redacted: Sequence[Memory]) -> None:
         connection.executemany(_REDACT, [(*memory_row(memory), memory.id, memory.version) for memory in redacted])
 
     @query
-    def erase(self, connection: apsw.Connection, memory: Memory, *, by: MemberId) -> Receipt:
+    def erase(self, connection: Connection, memory: Memory, *, by: MemberId) -> Receipt:
         number, receipt = erase_rows(connection, memory, by=by, now=self.batch.committed_at)
         remove_terms(self.batch.later, number=number)
         remove_tags(self.batch.later, number=number)
@@ -86,8 +86,8 @@ class MemoryWriter(WritingPart, SqliteMemories):
         return receipt
 
     @query
-    def rate(self, connection: apsw.Connection, rating: Rating) -> None:
+    def rate(self, connection: Connection, rating: Rating) -> None:
         connection.execute(
-            "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?)",
+            _RATE,
             (rating.memory_id, rating.member_id, rating.useful, rating.recall_id, micros(self.batch.now)),
         )

@@ -1,32 +1,34 @@
-"""What is left of purged memories: receipts at once, and no bytes in the files after a scrub."""
+"""What is left of purged memories: a receipt each."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-import apsw
-
 from mycel.domain.ids import MemberId, MemoryId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.receipt import Erasure, Receipt
-from mycel.stores.sqlite.episodes import forget_wording
-from mycel.stores.sqlite.recalls import forget_recalls_of
-from mycel.stores.sqlite.rows import micros, moment, moment_or_none
-from mycel.stores.sqlite.write_ahead_log import empty_log
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.episodes import forget_wording
+from mycel.stores.sql.recalls import forget_recalls_of
+from mycel.stores.sql.rows import micros, moment, moment_or_none
+from mycel.stores.sql.statements import upsert
 
 # Rows that belong to memories of some types; each has the number of its memory as its key.
 DETAIL_TABLES = ("artifacts", "episodes")
 _HELD_BY = """
     SELECT location FROM backups
-    WHERE ifnull(finished_at, :created) >= :created AND (:scrubbed IS NULL OR started_at <= :scrubbed)
+    WHERE coalesce(finished_at, :created) >= :created AND started_at <= coalesce(:scrubbed, started_at)
     ORDER BY started_at"""
+_PUT = upsert(
+    "receipts", ("memory_id",), ("id", "purged_by", "purged_at", "memory_created_at", "scrubbed_at", "number")
+)
 _HELD_BY_TEAMS = "SELECT team FROM deliveries WHERE memory_id = ? AND version > 0 ORDER BY team"
 _RECEIPT = """
     SELECT id, memory_id, purged_by, purged_at, scrubbed_at, memory_created_at FROM receipts WHERE memory_id = ?"""
 
 
-def erase_rows(connection: apsw.Connection, memory: Memory, *, by: MemberId, now: datetime) -> tuple[int, Receipt]:
+def erase_rows(connection: Connection, memory: Memory, *, by: MemberId, now: datetime) -> tuple[int, Receipt]:
     """Removes the record and all that came from it but words, tags and sources; a tombstone without its text stays.
 
     Returns the number under which those two are to be removed.
@@ -48,18 +50,18 @@ def erase_rows(connection: apsw.Connection, memory: Memory, *, by: MemberId, now
     connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
     receipt_id = new_id()
     connection.execute(
-        "INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?, ?, NULL, ?)",
-        (receipt_id, memory.id, by, micros(now), micros(memory.created_at), number),
+        _PUT,
+        (memory.id, receipt_id, by, micros(now), micros(memory.created_at), None, number),
     )
     return number, _receipt(connection, connection.execute(_RECEIPT, (memory.id,)).fetchone())
 
 
-def read_receipt(connection: apsw.Connection, memory_id: MemoryId) -> Receipt | None:
+def read_receipt(connection: Connection, memory_id: MemoryId) -> Receipt | None:
     row = connection.execute(_RECEIPT, (memory_id,)).fetchone()
     return None if row is None else _receipt(connection, row)
 
 
-def _receipt(connection: apsw.Connection, row: tuple[Any, ...]) -> Receipt:
+def _receipt(connection: Connection, row: tuple[Any, ...]) -> Receipt:
     held = connection.execute(_HELD_BY, {"created": row[5], "scrubbed": row[4]})
     return Receipt(
         id=row[0],
@@ -71,29 +73,3 @@ def _receipt(connection: apsw.Connection, row: tuple[Any, ...]) -> Receipt:
         held_by_backups=tuple(location for (location,) in held),
         held_by_teams=tuple(team for (team,) in connection.execute(_HELD_BY_TEAMS, (row[1],))),
     )
-
-
-def needs_scrub(connection: apsw.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM receipts WHERE scrubbed_at IS NULL LIMIT 1").fetchone() is not None
-
-
-def scrub(connection: apsw.Connection, *, now: datetime) -> int:
-    """Writes the file anew and empties the WAL; returns how many receipts that settled."""
-    receipts = connection.execute("SELECT id FROM receipts WHERE scrubbed_at IS NULL").fetchall()
-    if not receipts:
-        return 0
-    _rewrite(connection)
-    if not empty_log(connection):
-        return 0
-    connection.execute("UPDATE receipts SET scrubbed_at = max(purged_at, ?) WHERE scrubbed_at IS NULL", (micros(now),))
-    return len(receipts)
-
-
-def _rewrite(connection: apsw.Connection) -> None:
-    """A page that was split keeps copies of the rows that moved on; only writing the file anew is rid of them."""
-    # The copy goes to a file, as it would not fit into memory for a large team.
-    connection.execute("PRAGMA temp_store = file")
-    try:
-        connection.execute("VACUUM")
-    finally:
-        connection.execute("PRAGMA temp_store = memory")

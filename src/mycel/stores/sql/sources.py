@@ -6,8 +6,6 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.contracts.engine_store import Quote
 from mycel.domain.change import Audience
@@ -18,8 +16,10 @@ from mycel.domain.query import Page
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import Source, SourceEntry, Turn
 from mycel.domain.team import Trust
-from mycel.stores.sqlite.clauses import Clause, visible
-from mycel.stores.sqlite.rows import (
+from mycel.stores.sql.clauses import Clause, visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.part import Part, query
+from mycel.stores.sql.rows import (
     audience_from,
     micros,
     micros_or_none,
@@ -28,7 +28,6 @@ from mycel.stores.sqlite.rows import (
     packed,
     packed_roles,
 )
-from mycel.stores.sqlite.session import Part, query
 
 COLUMNS = (
     "id", "visibility", "agent_id", "allowed_roles", "kind", "session_id", "uri", "sha256", "created_at", "title",
@@ -68,18 +67,18 @@ def out_of_sight(scope: ReadScope) -> Clause:
     )
 
 
-class SqliteSources(Part):
+class SqlSources(Part):
     """See `contracts.engine_store.SourceReads`."""
 
     @query
-    def find(self, connection: apsw.Connection, scope: ReadScope, id: SourceId) -> Source | None:
+    def find(self, connection: Connection, scope: ReadScope, id: SourceId) -> Source | None:
         seen, values = in_sight(scope)
         sql = f"SELECT {_SOURCE} FROM sources s WHERE s.id = :id AND {seen}"
         row = connection.execute(sql, {**values, "id": id}).fetchone()
         return None if row is None else _source(row)
 
     @query
-    def find_thread_title(self, connection: apsw.Connection, scope: ReadScope, thread_id: str) -> str | None:
+    def find_thread_title(self, connection: Connection, scope: ReadScope, thread_id: str) -> str | None:
         seen, values = in_sight(scope)
         sql = f"""
             SELECT s.title FROM sources s WHERE s.thread_id = :thread AND s.title IS NOT NULL AND {seen}
@@ -88,9 +87,7 @@ class SqliteSources(Part):
         return None if row is None else row[0]
 
     @query
-    def page(
-        self, connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None
-    ) -> Page[SourceEntry]:
+    def page(self, connection: Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[SourceEntry]:
         """Newest first; ids grow with time, so the last one seen is the cursor."""
         seen, values = in_sight(scope)
         after = "AND s.id < :cursor" if cursor is not None else ""
@@ -101,7 +98,7 @@ class SqliteSources(Part):
 
     @query
     def find_surroundings(
-        self, connection: apsw.Connection, scope: ReadScope, evidence: EvidenceRef, *, around: int
+        self, connection: Connection, scope: ReadScope, evidence: EvidenceRef, *, around: int
     ) -> Surroundings | None:
         """Cut out by the database: a transcript may be megabytes long."""
         seen, values = in_sight(scope)
@@ -124,7 +121,7 @@ class SqliteSources(Part):
         return Surroundings(evidence.source_id, before, quote, after, evidence.start, evidence.end)
 
     @query
-    def find_twin(self, connection: apsw.Connection, like: Source) -> Source | None:
+    def find_twin(self, connection: Connection, like: Source) -> Source | None:
         """Of the same author, for the same readers, with the same text in the same place."""
         sql = f"""
             SELECT {_SOURCE} FROM sources s
@@ -138,20 +135,20 @@ class SqliteSources(Part):
         return None if row is None else _source(row)
 
     @query
-    def find_growing(self, connection: apsw.Connection, report: Source) -> Source | None:
+    def find_growing(self, connection: Connection, report: Source) -> Source | None:
         found = _growing(report)
         row = found and connection.execute(f"SELECT {_SOURCE} FROM sources s WHERE {found[0]}", found[1]).fetchone()
         return None if row is None else _source(row)
 
     @query
-    def is_growing(self, connection: apsw.Connection, report: Source) -> bool:
+    def is_growing(self, connection: Connection, report: Source) -> bool:
         """Without its text, which may be megabytes."""
         found = _growing(report)
         row = found and connection.execute(f"SELECT 1 FROM sources s WHERE {found[0]}", found[1]).fetchone()
         return row is not None
 
     @query
-    def purged_passages(self, connection: apsw.Connection, report: Source) -> list[PurgedPassage]:
+    def purged_passages(self, connection: Connection, report: Source) -> list[PurgedPassage]:
         sql = """
             SELECT p.words, p.letters, p.key, p.digest FROM sources s JOIN purged_passages p ON p.source_id = s.id
             WHERE s.session_id = ?1 AND s.agent_id = ?3
@@ -161,46 +158,44 @@ class SqliteSources(Part):
         return [PurgedPassage(*row) for row in rows]
 
     @query
-    def find_document(self, connection: apsw.Connection, source: Source, *, shared: bool) -> Source | None:
+    def find_document(self, connection: Connection, source: Source, *, shared: bool) -> Source | None:
         sql = f"SELECT {_SOURCE} FROM sources s WHERE {SAME_DOCUMENT} ORDER BY s.id DESC LIMIT 1"
         row = connection.execute(sql, document_values(source, shared=shared)).fetchone()
         return None if row is None else _source(row)
 
     @query
-    def is_still_so(self, connection: apsw.Connection, source: Source) -> bool:
+    def is_still_so(self, connection: Connection, source: Source) -> bool:
         sql = "SELECT extracted_to = ? AND substr(text, 1, ?) = ? FROM sources WHERE id = ?"
         row = connection.execute(sql, (source.extracted_to, len(source.text), source.text, source.id)).fetchone()
         return row is not None and bool(row[0])
 
     @query
-    def quoted_by(self, connection: apsw.Connection, id: MemoryId) -> list[Quote]:
+    def quoted_by(self, connection: Connection, id: MemoryId) -> list[Quote]:
         return [
             Quote(SourceId(source_id), None if evidence is None else EvidenceRef(*json.loads(evidence)), content)
             for source_id, evidence, content in connection.execute(_QUOTED, (id,))
         ]
 
     @query
-    def other_evidence(
-        self, connection: apsw.Connection, id: SourceId, memory_id: MemoryId
-    ) -> list[EvidenceRef | None]:
+    def other_evidence(self, connection: Connection, id: SourceId, memory_id: MemoryId) -> list[EvidenceRef | None]:
         sql = "SELECT evidence_ref FROM memories WHERE source_id = ? AND id <> ?"
         rows = connection.execute(sql, (id, memory_id))
         return [None if evidence is None else EvidenceRef(*json.loads(evidence)) for (evidence,) in rows]
 
 
-class SourceWriter(SqliteSources):
+class SourceWriter(SqlSources):
     """See `contracts.engine_store.SourceWrites`."""
 
     @query
-    def add(self, connection: apsw.Connection, source: Source) -> None:
+    def add(self, connection: Connection, source: Source) -> None:
         connection.execute(_INSERT, _row(source))
 
     @query
-    def grow(self, connection: apsw.Connection, known: Source, renewed: Source) -> bool:
+    def grow(self, connection: Connection, known: Source, renewed: Source) -> bool:
         """A source that something was purged from has no hash to know it by; its text is compared."""
         sql = """
             UPDATE sources SET text = :text, turns = :turns, sha256 = :sha256
-            WHERE id = :id AND sha256 = :known AND (:known <> '' OR text = :known_text)"""
+            WHERE id = :id AND sha256 = :known AND (:known <> '' OR text = :known_text) RETURNING 1"""
         values = {
             "id": known.id,
             "text": renewed.text,
@@ -209,41 +204,40 @@ class SourceWriter(SqliteSources):
             "known": known.sha256,
             "known_text": known.text if not known.sha256 else None,
         }
-        connection.execute(sql, values)
-        return connection.changes() > 0
+        return connection.execute(sql, values).fetchone() is not None
 
     @query
-    def set_extracted(self, connection: apsw.Connection, id: SourceId, to: int) -> None:
+    def set_extracted(self, connection: Connection, id: SourceId, to: int) -> None:
         connection.execute("UPDATE sources SET extracted_to = ? WHERE id = ?", (to, id))
 
     @query
-    def blank(self, connection: apsw.Connection, id: SourceId, text: str) -> None:
+    def blank(self, connection: Connection, id: SourceId, text: str) -> None:
         connection.execute("UPDATE sources SET text = ?, sha256 = '' WHERE id = ?", (text, id))
 
     @query
-    def restrict(self, connection: apsw.Connection, id: SourceId, audience: Audience) -> None:
+    def restrict(self, connection: Connection, id: SourceId, audience: Audience) -> None:
         connection.execute(
             "UPDATE sources SET visibility = ?, agent_id = ?, allowed_roles = ? WHERE id = ?",
             (audience.visibility, audience.agent_id, packed_roles(audience.allowed_roles), id),
         )
 
     @query
-    def passage_key(self, connection: apsw.Connection, id: SourceId) -> bytes | None:
+    def passage_key(self, connection: Connection, id: SourceId) -> bytes | None:
         row = connection.execute("SELECT key FROM purged_passages WHERE source_id = ? LIMIT 1", (id,)).fetchone()
         return None if row is None else row[0]
 
     @query
-    def has_passage(self, connection: apsw.Connection, id: SourceId, digest: bytes) -> bool:
+    def has_passage(self, connection: Connection, id: SourceId, digest: bytes) -> bool:
         sql = "SELECT 1 FROM purged_passages WHERE source_id = ? AND digest = ?"
         return connection.execute(sql, (id, digest)).fetchone() is not None
 
     @query
-    def add_passages(self, connection: apsw.Connection, id: SourceId, passages: Collection[PurgedPassage]) -> None:
+    def add_passages(self, connection: Connection, id: SourceId, passages: Collection[PurgedPassage]) -> None:
         rows = [(id, one.words, one.letters, one.key, one.digest) for one in passages]
-        connection.executemany("INSERT OR IGNORE INTO purged_passages VALUES (?, ?, ?, ?, ?)", rows)
+        connection.executemany("INSERT INTO purged_passages VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", rows)
 
 
-def every_source(connection: apsw.Connection, scope: ReadScope) -> Iterator[Source]:
+def every_source(connection: Connection, scope: ReadScope) -> Iterator[Source]:
     """Oldest first, one by one: their texts may be megabytes each."""
     seen, values = in_sight(scope)
     for row in connection.execute(f"SELECT {_SOURCE} FROM sources s WHERE {seen} ORDER BY s.id", values):

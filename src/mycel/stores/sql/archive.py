@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.domain.archive import MemoryRecord, Record, SourcePassage, Standing, Tombstone
 from mycel.domain.change import Operation
@@ -15,14 +13,15 @@ from mycel.domain.memory import Memory, Status, Version
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo
 from mycel.domain.source import origin_of
-from mycel.stores.sqlite import artifacts, episodes, queue, sources
-from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.connection import one_moment
-from mycel.stores.sqlite.links import link_from
-from mycel.stores.sqlite.log import log_change
-from mycel.stores.sqlite.memory_rows import add_tags, put_terms, remove_tags
-from mycel.stores.sqlite.receipts import read_receipt
-from mycel.stores.sqlite.rows import (
+from mycel.stores.sql import artifacts, episodes, queue, sources
+from mycel.stores.sql.clauses import visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.links import link_from
+from mycel.stores.sql.log import log_change
+from mycel.stores.sql.memory_rows import add_tags, remove_tags
+from mycel.stores.sql.part import Part, Session, WritingPart, query
+from mycel.stores.sql.receipts import read_receipt
+from mycel.stores.sql.rows import (
     HISTORY_COLUMNS,
     MEMORY_COLUMNS,
     columns_of,
@@ -34,7 +33,6 @@ from mycel.stores.sqlite.rows import (
     packed_roles,
     version_from,
 )
-from mycel.stores.sqlite.session import Part, WritingPart, query
 
 _STATE = MEMORY_COLUMNS + HISTORY_COLUMNS
 _PRESENT = f"SELECT {columns_of('m', _STATE)}, NULL FROM memories m WHERE m.id = ?"
@@ -42,31 +40,35 @@ _COLUMNS = (*_STATE, "source_id")
 _INSERT = f"INSERT INTO memories (number, {', '.join(_COLUMNS)}) VALUES ({', '.join('?' * (1 + len(_COLUMNS)))})"
 _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ? RETURNING number"
 _KEEP = f"""
-    INSERT OR IGNORE INTO memory_versions (number, {", ".join(_COLUMNS)}, valid_to)
-    VALUES ({", ".join("?" * (2 + len(_COLUMNS)))})"""
+    INSERT INTO memory_versions (number, {", ".join(_COLUMNS)}, valid_to)
+    VALUES ({", ".join("?" * (2 + len(_COLUMNS)))}) ON CONFLICT DO NOTHING"""
 # As the unique index of keys has it.
 _KEY_TAKEN = """
-    SELECT 1 FROM memories WHERE key = :key AND ifnull(project_id, '') = :project AND ifnull(category, '') = :category
-      AND visibility = :visibility AND ifnull(allowed_roles, '') = :roles
+    SELECT 1 FROM memories WHERE key = :key AND coalesce(project_id, '') = :project
+      AND coalesce(category, '') = :category
+      AND visibility = :visibility AND coalesce(allowed_roles, '') = :roles
       AND CASE visibility WHEN 'team' THEN '' ELSE agent_id END = :author
       AND status = 'active' AND deleted_at IS NULL AND id <> :id"""
 
 
-class SqliteArchive(Part):
+class SqlArchive(Part):
     """See `contracts.store.ArchiveReads`."""
 
+    def __init__(self, snapshot: Session) -> None:
+        """Statements of one query all see the same state."""
+        super().__init__(snapshot)
+
     @query
-    def read(self, connection: apsw.Connection, scope: ReadScope, take: Callable[[Record], None]) -> None:
-        with one_moment(connection):
-            for record in _all(connection, scope):
-                take(record)
+    def read(self, connection: Connection, scope: ReadScope, take: Callable[[Record], None]) -> None:
+        for record in _all(connection, scope):
+            take(record)
 
 
 class ArchiveWriter(WritingPart):
     """See `contracts.store.ArchiveWrites`."""
 
     @query
-    def standing(self, connection: apsw.Connection, scope: ReadScope, record: MemoryRecord) -> Standing:
+    def standing(self, connection: Connection, scope: ReadScope, record: MemoryRecord) -> Standing:
         memory = record.present.memory
         row = connection.execute(_PRESENT, (memory.id,)).fetchone()
         known = connection.execute("SELECT version FROM memory_versions WHERE id = ?", (memory.id,))
@@ -78,12 +80,12 @@ class ArchiveWriter(WritingPart):
         )
 
     @query
-    def is_known(self, connection: apsw.Connection, stone: Tombstone) -> bool:
+    def is_known(self, connection: Connection, stone: Tombstone) -> bool:
         sql = "SELECT 1 FROM receipts WHERE memory_id = ? OR id = ?"
         return connection.execute(sql, (stone.memory_id, stone.id)).fetchone() is not None
 
     @query
-    def put_tombstone(self, connection: apsw.Connection, stone: Tombstone) -> None:
+    def put_tombstone(self, connection: Connection, stone: Tombstone) -> None:
         moments = (micros(stone.purged_at), micros(stone.memory_created_at), micros_or_none(stone.scrubbed_at))
         connection.execute(
             "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, NULL)",
@@ -93,7 +95,7 @@ class ArchiveWriter(WritingPart):
     @query
     def put_memory(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         record: MemoryRecord,
         words: PackedTerms,
         *,
@@ -102,7 +104,7 @@ class ArchiveWriter(WritingPart):
     ) -> None:
         memory, later = record.present.memory, self.batch.later
         if before is None:
-            self.batch.last_number = number = self.batch.last_number + 1
+            number = self.batch.next_number()
             connection.execute(_INSERT, (number, *_row(record.present)))
             if record.episode is not None:
                 episodes.add_episode(later, number, memory, record.episode)
@@ -114,7 +116,7 @@ class ArchiveWriter(WritingPart):
             remove_tags(later, number=number)
         past = [(number, *_row(version), micros_or_none(version.valid_to)) for version in record.past]
         connection.executemany(_KEEP, past)
-        put_terms(later, words, number=number)
+        self.batch.put_terms(words, number=number)
         add_tags(later, memory, number=number)
         log_change(self.batch, Operation.UPDATE if before else Operation.CREATE, memory, by=by, before=before)
 
@@ -124,7 +126,7 @@ def _row(version: Version) -> tuple[object, ...]:
     return (*memory_row(version.memory), *history, origin_of(version.memory))
 
 
-def _is_key_taken(connection: apsw.Connection, memory: Memory) -> bool:
+def _is_key_taken(connection: Connection, memory: Memory) -> bool:
     if memory.key is None or memory.status is not Status.ACTIVE or memory.deleted_at is not None:
         return False
     values = {
@@ -139,7 +141,7 @@ def _is_key_taken(connection: apsw.Connection, memory: Memory) -> bool:
     return connection.execute(_KEY_TAKEN, values).fetchone() is not None
 
 
-def _all(connection: apsw.Connection, scope: ReadScope) -> Iterator[Record]:
+def _all(connection: Connection, scope: ReadScope) -> Iterator[Record]:
     if scope.everything:
         yield from _tombstones(connection)
     for name, about, at in connection.execute("SELECT name, description, created_at FROM projects ORDER BY name"):
@@ -156,7 +158,7 @@ def _all(connection: apsw.Connection, scope: ReadScope) -> Iterator[Record]:
     yield from _links(connection, scope)
 
 
-def _tombstones(connection: apsw.Connection) -> Iterator[Tombstone]:
+def _tombstones(connection: Connection) -> Iterator[Tombstone]:
     sql = "SELECT id, memory_id, purged_by, purged_at, memory_created_at, scrubbed_at FROM receipts ORDER BY id"
     for id, memory_id, purged_by, purged_at, created_at, scrubbed_at in connection.execute(sql):
         yield Tombstone(
@@ -169,7 +171,7 @@ def _tombstones(connection: apsw.Connection) -> Iterator[Tombstone]:
         )
 
 
-def _passages(connection: apsw.Connection) -> Iterator[SourcePassage]:
+def _passages(connection: Connection) -> Iterator[SourcePassage]:
     """Of sources that are there: the others cannot grow again."""
     sql = """
         SELECT p.source_id, p.words, p.letters, p.key, p.digest FROM purged_passages p
@@ -179,10 +181,10 @@ def _passages(connection: apsw.Connection) -> Iterator[SourcePassage]:
 
 
 def _alive(scope: ReadScope, table: str) -> str:
-    return "1" if scope.everything else f"{table}.deleted_at IS NULL"
+    return "true" if scope.everything else f"{table}.deleted_at IS NULL"
 
 
-def _memories(connection: apsw.Connection, scope: ReadScope) -> Iterator[MemoryRecord]:
+def _memories(connection: Connection, scope: ReadScope) -> Iterator[MemoryRecord]:
     """In the order of their numbers, which whoever takes them in gives out in the same order."""
     seen, values = visible(scope)
     sql = f"""
@@ -198,7 +200,7 @@ def _memories(connection: apsw.Connection, scope: ReadScope) -> Iterator[MemoryR
         )
 
 
-def _past(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> tuple[Version, ...]:
+def _past(connection: Connection, scope: ReadScope, id: MemoryId) -> tuple[Version, ...]:
     seen, values = visible(scope, "v")
     sql = f"""
         SELECT {columns_of("v", _STATE)}, v.valid_to FROM memory_versions v
@@ -206,7 +208,7 @@ def _past(connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> tuple[
     return tuple(version_from(row, scope.team) for row in connection.execute(sql, {**values, "id": id}))
 
 
-def _links(connection: apsw.Connection, scope: ReadScope) -> Iterator[Link]:
+def _links(connection: Connection, scope: ReadScope) -> Iterator[Link]:
     seen, values = visible(scope)
     here = f"SELECT 1 FROM memories m WHERE {_alive(scope, 'm')} AND {seen} AND m.id ="
     sql = f"""

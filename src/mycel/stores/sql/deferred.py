@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby
 
-import apsw
+from mycel.stores.sql.connection import Connection
 
 # As many rows in one statement as there are: every statement gives the interpreter lock away, and getting it back from
 # busy callers takes longer than the statement.
@@ -16,11 +16,13 @@ MAX_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Statements of a lower order are run first. `marks` is what one more row adds to an INSERT; a DELETE has none."""
+    """Statements of a lower order are run first. `marks` is what one more row adds to an INSERT, before its
+    end; a DELETE has none."""
 
     order: int
     sql: str
     marks: str = ""
+    end: str = ""
 
 
 class DeferredWrites:
@@ -38,7 +40,7 @@ class DeferredWrites:
     def forget_after(self, mark: int) -> None:
         del self._writes[mark:]
 
-    def run_before(self, mark: int, connection: apsw.Connection) -> None:
+    def run_before(self, mark: int, connection: Connection) -> None:
         """Runs the first `mark` of them, which are then no longer deferred."""
         writes, self._writes = self._writes[:mark], self._writes[mark:]
         writes.sort(key=lambda write: write[0].order)
@@ -46,7 +48,7 @@ class DeferredWrites:
             _run(connection, statement, [values for _, values in group])
 
 
-def _run(connection: apsw.Connection, statement: Statement, rows: Sequence[tuple[object, ...]]) -> None:
+def _run(connection: Connection, statement: Statement, rows: Sequence[tuple[object, ...]]) -> None:
     if not statement.marks:
         connection.executemany(statement.sql, rows)
         return
@@ -57,4 +59,4 @@ def _run(connection: apsw.Connection, statement: Statement, rows: Sequence[tuple
 
 @lru_cache(maxsize=4 * MAX_ROWS)
 def _with_rows(statement: Statement, count: int) -> str:
-    return statement.sql + ", ".join([statement.marks] * count)
+    return statement.sql + ", ".join([statement.marks] * count) + statement.end

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
-
-import apsw
 
 from mycel.access.scope import ReadScope
 from mycel.domain.episode import NO_WORDING, Action, Episode, EpisodeDetail, EpisodeFilters, month_path
@@ -15,11 +14,12 @@ from mycel.domain.memory import Memory, MemoryType, Status, Visibility
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.query import Page
 from mycel.errors import InvalidInput
-from mycel.stores.sqlite.clauses import Clause, visible
-from mycel.stores.sqlite.deferred import DeferredWrites, Statement
-from mycel.stores.sqlite.memory_rows import insert_memory
-from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, micros
-from mycel.stores.sqlite.session import Part, WritingPart, query
+from mycel.stores.sql.clauses import Clause, visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.deferred import DeferredWrites, Statement
+from mycel.stores.sql.memory_rows import insert_memory
+from mycel.stores.sql.part import Part, WritingPart, query
+from mycel.stores.sql.rows import MEMORY_COLUMNS, columns_of, memory_from, micros
 
 # Who counts an entry: everybody, who sees the memory, nobody.
 TEAM, SOME, OUT = "team", "some", "out"
@@ -30,10 +30,10 @@ _INSERT_EPISODE = Statement(
     """
     INSERT INTO episodes (number, task_id, agent_id, action, logged_at, ledger, project_id, wording, approach_group,
       duration_ms, tokens_in, tokens_out, approach_end, outcome_start) VALUES """,
-    "(?, ?, ?, ?, ?, ?, ?, ?, ifnull((SELECT approach_group FROM approaches WHERE wording = ?), ?), ?, ?, ?, ?, ?)",
+    "(?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT approach_group FROM approaches WHERE wording = ?), ?), ?, ?, ?, ?, ?)",
 )
 _INSERT_WORDING = Statement(
-    2, "INSERT OR IGNORE INTO approaches (wording, approach_group, model) VALUES ", "(?, ?, '')"
+    2, "INSERT INTO approaches (wording, approach_group, model) VALUES ", "(?, ?, '')", " ON CONFLICT DO NOTHING"
 )
 
 _DETAIL = "e.agent_id, e.action, e.approach_end, e.outcome_start, e.wording, e.duration_ms, e.tokens_in, e.tokens_out"
@@ -74,11 +74,12 @@ def ledger_of(memory: Memory) -> str:
     return TEAM if memory.visibility is Visibility.TEAM else SOME
 
 
-def follow_memory(connection: apsw.Connection, number: int, memory: Memory) -> None:
+def follow_memory(connection: Connection, number: int, memory: Memory) -> None:
     """After a change of the memory. What was pruned is counted by its month and project, and stays out."""
     connection.execute(
         """
-        UPDATE episodes SET task_id = ?, project_id = iif(pruned, project_id, ?), ledger = iif(pruned, 'out', ?)
+        UPDATE episodes SET task_id = ?, project_id = CASE pruned WHEN 1 THEN project_id ELSE ? END,
+          ledger = CASE pruned WHEN 1 THEN 'out' ELSE ? END
         WHERE number = ?""",
         (memory.task_id, memory.project_id, ledger_of(memory), number),
     )
@@ -87,13 +88,13 @@ def follow_memory(connection: apsw.Connection, number: int, memory: Memory) -> N
         connection.execute(
             """
             UPDATE episode_months SET told = 0 WHERE (month, project_id) IN (
-              SELECT strftime('%Y-%m', logged_at / 1000000, 'unixepoch'), ifnull(project_id, '')
+              SELECT strftime('%Y-%m', logged_at / 1000000, 'unixepoch'), coalesce(project_id, '')
               FROM episodes WHERE number = ? AND pruned = 1)""",
             (number,),
         )
 
 
-def forget_wording(connection: apsw.Connection, number: int) -> None:
+def forget_wording(connection: Connection, number: int) -> None:
     """Of an episode that goes: if only it has that wording, its vector and its number would outlive the text."""
     row = connection.execute(
         """
@@ -107,7 +108,7 @@ def forget_wording(connection: apsw.Connection, number: int) -> None:
     connection.execute("DELETE FROM approaches WHERE wording = ?", (wording,))
     if group == wording:
         # The others of its group go on under a number that says nothing.
-        (group,) = connection.execute("SELECT random()").fetchone()
+        group = secrets.randbits(63)
         connection.execute("UPDATE approaches SET approach_group = ? WHERE approach_group = ?", (group, wording))
         connection.execute(
             """
@@ -118,25 +119,28 @@ def forget_wording(connection: apsw.Connection, number: int) -> None:
     _rename_in_months(connection, wording, group)
 
 
-def _rename_in_months(connection: apsw.Connection, wording: int, group: int) -> None:
+def _rename_in_months(connection: Connection, wording: int, group: int) -> None:
     connection.execute(
         """
         INSERT INTO episode_months
         SELECT month, project_id, agent_id, ?2, action, episodes, timed, timed_ms, tokens_in, tokens_out, told
         FROM episode_months WHERE approach_group = ?1
-        ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
-          timed_ms = timed_ms + excluded.timed_ms, tokens_in = tokens_in + excluded.tokens_in,
-          tokens_out = tokens_out + excluded.tokens_out, told = min(told, excluded.told)""",
+        ON CONFLICT (month, project_id, agent_id, approach_group, action) DO UPDATE SET
+          episodes = episode_months.episodes + excluded.episodes, timed = episode_months.timed + excluded.timed,
+          timed_ms = episode_months.timed_ms + excluded.timed_ms,
+          tokens_in = episode_months.tokens_in + excluded.tokens_in,
+          tokens_out = episode_months.tokens_out + excluded.tokens_out,
+          told = min(episode_months.told, excluded.told)""",
         (wording, group),
     )
     connection.execute("DELETE FROM episode_months WHERE approach_group = ?", (wording,))
 
 
-class SqliteEpisodes(Part):
+class SqlEpisodes(Part):
     """See `contracts.episode_store.EpisodeReads`."""
 
     @query
-    def find(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Episode | None:
+    def find(self, connection: Connection, scope: ReadScope, id: MemoryId) -> Episode | None:
         seen, values = visible(scope)
         sql = f"""
             SELECT {columns_of("m")}, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
@@ -147,7 +151,7 @@ class SqliteEpisodes(Part):
     @query
     def page(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         scope: ReadScope,
         filters: EpisodeFilters,
         *,
@@ -169,7 +173,7 @@ class SqliteEpisodes(Part):
         return Page(found, str(rows[limit - 1][-1]) if len(rows) > limit else None)
 
     @query
-    def details(self, connection: apsw.Connection, ids: Collection[MemoryId]) -> dict[MemoryId, EpisodeDetail]:
+    def details(self, connection: Connection, ids: Collection[MemoryId]) -> dict[MemoryId, EpisodeDetail]:
         marks = ", ".join("?" * len(ids))
         sql = f"""
             SELECT m.id, {_DETAIL} FROM memories m JOIN episodes e ON e.number = m.number
@@ -177,7 +181,7 @@ class SqliteEpisodes(Part):
         return {MemoryId(id): _detail_from(rest) for id, *rest in connection.execute(sql, tuple(ids))}
 
     @query
-    def prunable(self, connection: apsw.Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+    def prunable(self, connection: Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
         """The conditions are those of the indexes, word for word; by itself the planner takes one with the pruned."""
         seen, values = visible(scope)
         to_prune = "m.type = 'episode' AND m.status <> 'archived' AND m.deleted_at IS NULL"
@@ -191,7 +195,7 @@ class SqliteEpisodes(Part):
         return [memory_from(row, scope.team) for row in rows]
 
     @query
-    def find_month(self, connection: apsw.Connection, scope: ReadScope, path: str) -> Memory | None:
+    def find_month(self, connection: Connection, scope: ReadScope, path: str) -> Memory | None:
         seen, values = visible(scope)
         sql = f"""
             SELECT {columns_of("m")} FROM memories m
@@ -200,7 +204,7 @@ class SqliteEpisodes(Part):
         return None if row is None else memory_from(row, scope.team)
 
 
-class EpisodeWriter(WritingPart, SqliteEpisodes):
+class EpisodeWriter(WritingPart, SqlEpisodes):
     """See `contracts.episode_store.EpisodeWrites`."""
 
     def insert(self, memory: Memory, words: PackedTerms, detail: EpisodeDetail, *, by: MemberId) -> None:
@@ -208,7 +212,7 @@ class EpisodeWriter(WritingPart, SqliteEpisodes):
         add_episode(self.batch.later, number, memory, detail)
 
     @query
-    def tell_again(self, connection: apsw.Connection, memory: Memory) -> list[Memory]:
+    def tell_again(self, connection: Connection, memory: Memory) -> list[Memory]:
         row = connection.execute(
             """
             SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch'), e.project_id
@@ -217,19 +221,19 @@ class EpisodeWriter(WritingPart, SqliteEpisodes):
         ).fetchone()
         if row is None:
             return []
-        connection.execute("UPDATE episode_months SET told = 0 WHERE month = ? AND project_id = ifnull(?, '')", row)
+        connection.execute("UPDATE episode_months SET told = 0 WHERE month = ? AND project_id = coalesce(?, '')", row)
         sql = f"SELECT {columns_of('m')} FROM memories m WHERE m.path = ? AND m.made_by = 'episode_summary'"
         return [memory_from(found, memory.team) for found in connection.execute(sql, (month_path(*row),))]
 
 
-def find_detail(connection: apsw.Connection, number: int) -> EpisodeDetail | None:
+def find_detail(connection: Connection, number: int) -> EpisodeDetail | None:
     """Of a memory that another query has found in sight; also of one that the ledger no longer counts."""
     row = connection.execute(f"SELECT {_DETAIL} FROM episodes e WHERE e.number = ?", (number,)).fetchone()
     return None if row is None else _detail_from(row)
 
 
 def matching_episodes(filters: EpisodeFilters) -> Clause:
-    parts = ["1"]
+    parts = ["true"]
     values: dict[str, Any] = {}
     for column in ("task_id", "agent_id", "action", "project_id"):
         wanted = getattr(filters, column)

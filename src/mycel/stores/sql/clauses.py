@@ -8,7 +8,7 @@ from typing import Any
 from mycel.access.scope import ReadScope
 from mycel.domain.memory import Status
 from mycel.domain.query import Filters
-from mycel.stores.sqlite.rows import micros
+from mycel.stores.sql.rows import micros
 
 Clause = tuple[str, dict[str, Any]]
 
@@ -19,7 +19,7 @@ def visible(scope: ReadScope, table: str = "m", *, prefix: str = "") -> Clause:
     # Bound in any case: what is in reach may depend on it as well.
     values: dict[str, Any] = {"reader": scope.member_id}
     if scope.everything:
-        return "1", values
+        return "true", values
     seen = [f"{columns}visibility = 'team'"]
     if scope.member_id is not None:
         seen.append(f"{columns}agent_id = :reader")
@@ -35,7 +35,7 @@ def visible(scope: ReadScope, table: str = "m", *, prefix: str = "") -> Clause:
 def below(path: str, column: str, *, name: str = "path") -> Clause:
     """The path itself and everything under it, as a range an index can serve."""
     if path == "/":
-        return "1", {}
+        return "true", {}
     # '0' is the character after '/'.
     return (
         f"({column} = :{name} OR ({column} >= :{name}_below AND {column} < :{name}_after))",

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Memory
-from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.log import log_change
-from mycel.stores.sqlite.rows import micros, moment
-from mycel.stores.sqlite.session import Part, WritingPart, query
+from mycel.stores.sql.clauses import visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.log import log_change
+from mycel.stores.sql.part import Part, WritingPart, query
+from mycel.stores.sql.rows import micros, moment
 
 
-class SqliteLinks(Part):
+class SqlLinks(Part):
     """See `contracts.memory_store.LinkReads`."""
 
     @query
-    def of(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> list[Link]:
+    def of(self, connection: Connection, scope: ReadScope, id: MemoryId) -> list[Link]:
         seen, values = visible(scope)
         here = f"SELECT 1 FROM memories m WHERE m.deleted_at IS NULL AND {seen} AND m.id ="
         sql = f"""
@@ -33,11 +32,11 @@ class SqliteLinks(Part):
         return [link_from(row) for row in connection.execute(sql, {**values, "id": id})]
 
 
-class LinkWriter(WritingPart, SqliteLinks):
+class LinkWriter(WritingPart, SqlLinks):
     """See `contracts.memory_store.LinkWrites`."""
 
     @query
-    def find_same(self, connection: apsw.Connection, link: Link) -> Link | None:
+    def find_same(self, connection: Connection, link: Link) -> Link | None:
         sql = """
             SELECT from_id, to_id, relation, created_by, created_at FROM memory_links
             WHERE from_id = ? AND to_id = ? AND relation = ?"""
@@ -56,12 +55,9 @@ class LinkWriter(WritingPart, SqliteLinks):
         return link
 
     @query
-    def remove(self, connection: apsw.Connection, link: Link, *, origin: Memory) -> bool:
-        connection.execute(
-            "DELETE FROM memory_links WHERE from_id = ? AND to_id = ? AND relation = ?",
-            (link.from_id, link.to_id, link.relation),
-        )
-        gone = connection.changes() > 0
+    def remove(self, connection: Connection, link: Link, *, origin: Memory) -> bool:
+        sql = "DELETE FROM memory_links WHERE from_id = ? AND to_id = ? AND relation = ? RETURNING 1"
+        gone = connection.execute(sql, (link.from_id, link.to_id, link.relation)).fetchone() is not None
         if gone:
             log_change(self.batch, Operation.UNLINK, origin, by=link.created_by, other_id=link.to_id)
         return gone

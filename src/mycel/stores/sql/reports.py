@@ -6,37 +6,37 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.contracts.engine_store import Footprint
 from mycel.domain.ids import MemberId, MemoryId, ReportId
 from mycel.domain.link import Relation
 from mycel.domain.query import Page
 from mycel.domain.report import Action, ActionKind, Report
-from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none, packed
-from mycel.stores.sqlite.session import Part, query
+from mycel.stores.sql.clauses import visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.part import Part, query
+from mycel.stores.sql.rows import micros, micros_or_none, moment, moment_or_none, packed
 
 _REPORT = "r.id, r.made_by, r.made_at, r.undone_by, r.undone_at, r.kept"
 
 
-class SqliteReports(Part):
+class SqlReports(Part):
     """See `contracts.engine_store.ReportReads`."""
 
     @query
-    def find(self, connection: apsw.Connection, scope: ReadScope, id: ReportId) -> Report | None:
+    def find(self, connection: Connection, scope: ReadScope, id: ReportId) -> Report | None:
         """With the actions on what the reader sees; None when that is nothing and the run was not the reader's own."""
         row = connection.execute(f"SELECT {_REPORT} FROM reports r WHERE r.id = ?", (id,)).fetchone()
         return None if row is None else _report(connection, scope, row)
 
     @query
-    def page(self, connection: apsw.Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Report]:
+    def page(self, connection: Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Report]:
         """Newest first."""
         seen, values = visible(scope)
+        before = "" if cursor is None else "r.id < :cursor AND"
         sql = f"""
             SELECT {_REPORT} FROM reports r
-            WHERE (:cursor IS NULL OR r.id < :cursor) AND (r.made_by IS :reader OR EXISTS (
+            WHERE {before} (r.made_by IS :reader OR EXISTS (
               SELECT 1 FROM report_actions a JOIN memories m ON m.id = a.memory_id WHERE a.report_id = r.id AND {seen}))
             ORDER BY r.id DESC LIMIT :limit"""
         rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
@@ -45,7 +45,7 @@ class SqliteReports(Part):
 
     @query
     def undone_actions(
-        self, connection: apsw.Connection, ids: Collection[MemoryId]
+        self, connection: Connection, ids: Collection[MemoryId]
     ) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
         sql = """
             SELECT a.kind, a.memory_id, a.other_id FROM json_each(?) n JOIN report_actions a ON a.memory_id = n.value
@@ -56,11 +56,11 @@ class SqliteReports(Part):
         }
 
 
-class ReportWriter(SqliteReports):
+class ReportWriter(SqlReports):
     """See `contracts.engine_store.ReportWrites`."""
 
     @query
-    def add(self, connection: apsw.Connection, report: Report, footprint: Footprint) -> None:
+    def add(self, connection: Connection, report: Report, footprint: Footprint) -> None:
         connection.execute(
             "INSERT INTO reports VALUES (?, ?, ?, NULL, NULL, NULL)",
             (report.id, report.made_by, micros(report.made_at)),
@@ -80,7 +80,7 @@ class ReportWriter(SqliteReports):
         )
 
     @query
-    def find_footprint(self, connection: apsw.Connection, id: ReportId) -> Footprint:
+    def find_footprint(self, connection: Connection, id: ReportId) -> Footprint:
         changed = connection.execute(
             "SELECT memory_id, before_version, after_version FROM report_changes WHERE report_id = ?", (id,)
         ).fetchall()
@@ -91,14 +91,14 @@ class ReportWriter(SqliteReports):
         )
 
     @query
-    def mark_undone(self, connection: apsw.Connection, report: Report) -> None:
+    def mark_undone(self, connection: Connection, report: Report) -> None:
         connection.execute(
             "UPDATE reports SET undone_by = ?, undone_at = ?, kept = ? WHERE id = ?",
             (report.undone_by, micros_or_none(report.undone_at), packed(report.left), report.id),
         )
 
 
-def _report(connection: apsw.Connection, scope: ReadScope, row: tuple[Any, ...]) -> Report | None:
+def _report(connection: Connection, scope: ReadScope, row: tuple[Any, ...]) -> Report | None:
     actions = _actions(connection, scope, ReportId(row[0]))
     if not actions and row[1] != scope.member_id:
         return None
@@ -114,13 +114,13 @@ def _report(connection: apsw.Connection, scope: ReadScope, row: tuple[Any, ...])
     )
 
 
-def _in_sight(connection: apsw.Connection, scope: ReadScope, ids: str | None) -> tuple[MemoryId, ...]:
+def _in_sight(connection: Connection, scope: ReadScope, ids: str | None) -> tuple[MemoryId, ...]:
     seen, values = visible(scope)
     sql = f"SELECT m.id FROM json_each(:ids) n JOIN memories m ON m.id = n.value WHERE {seen} ORDER BY m.id"
     return tuple(MemoryId(id) for (id,) in connection.execute(sql, {**values, "ids": ids or "[]"}))
 
 
-def _actions(connection: apsw.Connection, scope: ReadScope, id: ReportId) -> tuple[Action, ...]:
+def _actions(connection: Connection, scope: ReadScope, id: ReportId) -> tuple[Action, ...]:
     seen, values = visible(scope)
     other_seen, _ = visible(scope, "o")
     sql = f"""

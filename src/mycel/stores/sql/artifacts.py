@@ -7,8 +7,6 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters, ArtifactType
 from mycel.domain.ids import MemberId, MemoryId
@@ -16,11 +14,12 @@ from mycel.domain.memory import Memory
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.query import Filters, Page
 from mycel.errors import InvalidInput
-from mycel.stores.sqlite.clauses import Clause, matching, visible
-from mycel.stores.sqlite.deferred import Statement
-from mycel.stores.sqlite.memory_rows import insert_memory
-from mycel.stores.sqlite.rows import MEMORY_COLUMNS, columns_of, memory_from, micros, packed_roles
-from mycel.stores.sqlite.session import Part, WritingPart, query
+from mycel.stores.sql.clauses import Clause, matching, visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.deferred import Statement
+from mycel.stores.sql.memory_rows import insert_memory
+from mycel.stores.sql.part import Part, WritingPart, query
+from mycel.stores.sql.rows import MEMORY_COLUMNS, columns_of, memory_from, micros, packed_roles
 
 _COLUMNS = ("agent_id", "type", "path", "size_bytes", "checksum", "description_end", "text_start")
 _ARTIFACT = f"{columns_of('m')}, {columns_of('d', _COLUMNS)}"
@@ -49,18 +48,18 @@ def detail_row(number: int, detail: ArtifactDetail) -> tuple[object, ...]:
     )
 
 
-class SqliteArtifacts(Part):
+class SqlArtifacts(Part):
     """See `contracts.store.ArtifactReads`."""
 
     @query
-    def find(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Artifact | None:
+    def find(self, connection: Connection, scope: ReadScope, id: MemoryId) -> Artifact | None:
         seen, values = visible(scope)
         sql = f"SELECT {_ARTIFACT} FROM {_JOINED} WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
         row = connection.execute(sql, {**values, "id": id}).fetchone()
         return None if row is None else _artifact(row, scope)
 
     @query
-    def find_same(self, connection: apsw.Connection, scope: ReadScope, like: Artifact) -> Artifact | None:
+    def find_same(self, connection: Connection, scope: ReadScope, like: Artifact) -> Artifact | None:
         seen, values = visible(scope)
         sql = f"""
             SELECT {_ARTIFACT} FROM {_BY_PATH}
@@ -91,7 +90,7 @@ class SqliteArtifacts(Part):
     @query
     def page(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         scope: ReadScope,
         filters: Filters,
         wanted: ArtifactFilters,
@@ -117,7 +116,7 @@ class SqliteArtifacts(Part):
 
     @query
     def details(
-        self, connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]
+        self, connection: Connection, scope: ReadScope, ids: Collection[MemoryId]
     ) -> Mapping[MemoryId, ArtifactDetail]:
         seen, values = visible(scope)
         sql = f"""
@@ -127,7 +126,7 @@ class SqliteArtifacts(Part):
         return {MemoryId(row[0]): _detail(row[1:]) for row in rows}
 
 
-class ArtifactWriter(WritingPart, SqliteArtifacts):
+class ArtifactWriter(WritingPart, SqlArtifacts):
     """See `contracts.store.ArtifactWrites`."""
 
     def insert(self, memory: Memory, words: PackedTerms, detail: ArtifactDetail, *, by: MemberId) -> None:
@@ -135,7 +134,7 @@ class ArtifactWriter(WritingPart, SqliteArtifacts):
         self.batch.later.add(INSERT, detail_row(number, detail))
 
 
-def find_detail(connection: apsw.Connection, number: int) -> ArtifactDetail | None:
+def find_detail(connection: Connection, number: int) -> ArtifactDetail | None:
     """Of a memory that another query has found in sight."""
     sql = f"SELECT {columns_of('d', _COLUMNS)} FROM artifacts d WHERE d.number = ?"
     row = connection.execute(sql, (number,)).fetchone()
@@ -144,7 +143,7 @@ def find_detail(connection: apsw.Connection, number: int) -> ArtifactDetail | No
 
 def _described(wanted: ArtifactFilters) -> Clause:
     """Agrees with `ArtifactFilters.matches`."""
-    parts = ["1"]
+    parts = ["true"]
     values: dict[str, Any] = {}
     if wanted.type is not None:
         parts.append("d.type = :artifact_type")

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.contracts.engine_store import LeaseLost
 from mycel.domain.ids import EventId, MemberId, SourceId
@@ -16,10 +14,12 @@ from mycel.domain.memory import Scope
 from mycel.domain.query import Page
 from mycel.domain.source import EventState, IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE
-from mycel.stores.sqlite.clauses import Clause
-from mycel.stores.sqlite.rows import micros, micros_or_none, moment, moment_or_none
-from mycel.stores.sqlite.session import Part, query
-from mycel.stores.sqlite.sources import in_sight, out_of_sight
+from mycel.stores.sql.clauses import Clause
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.part import Part, query
+from mycel.stores.sql.rows import micros, micros_or_none, moment, moment_or_none
+from mycel.stores.sql.sources import in_sight, out_of_sight
+from mycel.stores.sql.statements import upsert
 
 COLUMNS = (
     "id", "trigger", "source_id", "scope", "agent_id", "steps", "state", "tries", "takeovers", "outcome", "error",
@@ -53,32 +53,35 @@ _NEXT_DUE = f"""
       UNION ALL SELECT :now FROM ingestion_events
         WHERE state IN ('pending', 'failed') AND due_at > :ahead AND {_AHEAD}
       UNION ALL SELECT :now FROM ingestion_events WHERE state = 'running' AND lease_until > :ahead AND {_AHEAD})"""
-_CLAIM = f"""
-    UPDATE ingestion_events AS e SET takeovers = e.takeovers + (e.state = 'running'), state = 'running',
-      lease = :lease, lease_until = :until, updated_at = :now
-    WHERE e.id = ({_NEXT}) RETURNING {EVENT.replace("e.", "")}"""
+_PUT_PROGRESS = upsert("progress", ("name",), ("value",))
 
 
-class SqliteQueue(Part):
+def claim_statement(next: str) -> str:
+    """Takes the event that `next` finds."""
+    return f"""
+    UPDATE ingestion_events AS e SET takeovers = e.takeovers + CASE e.state WHEN 'running' THEN 1 ELSE 0 END,
+      state = 'running', lease = :lease, lease_until = :until, updated_at = :now
+    WHERE e.id = ({next}) RETURNING {", ".join(COLUMNS)}"""
+
+
+class SqlQueue(Part):
     """See `contracts.engine_store.QueueReads`."""
 
     @query
-    def find(self, connection: apsw.Connection, scope: ReadScope, id: EventId) -> IngestionEvent | None:
+    def find(self, connection: Connection, scope: ReadScope, id: EventId) -> IngestionEvent | None:
         seen, values = _in_sight(scope)
         sql = f"SELECT {EVENT} FROM ingestion_events e WHERE e.id = :id AND {seen}"
         row = connection.execute(sql, {**values, "id": id}).fetchone()
         return None if row is None else event_from(row)
 
     @query
-    def find_latest(self, connection: apsw.Connection, source_id: SourceId) -> IngestionEvent | None:
+    def find_latest(self, connection: Connection, source_id: SourceId) -> IngestionEvent | None:
         sql = f"SELECT {EVENT} FROM ingestion_events e WHERE e.source_id = ? ORDER BY e.id DESC LIMIT 1"
         row = connection.execute(sql, (source_id,)).fetchone()
         return None if row is None else event_from(row)
 
     @query
-    def find_waiting(
-        self, connection: apsw.Connection, source_id: SourceId | None, step: Step
-    ) -> IngestionEvent | None:
+    def find_waiting(self, connection: Connection, source_id: SourceId | None, step: Step) -> IngestionEvent | None:
         """The event of a source (or the one without any) that is still to do this step."""
         sql = f"""
             SELECT {EVENT} FROM ingestion_events e
@@ -90,7 +93,7 @@ class SqliteQueue(Part):
     @query
     def page(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         scope: ReadScope,
         *,
         state: EventState | None = None,
@@ -99,16 +102,18 @@ class SqliteQueue(Part):
     ) -> Page[IngestionEvent]:
         """Newest first."""
         seen, values = _in_sight(scope)
+        wanted = "" if state is None else "AND e.state = :state"
+        wanted += "" if cursor is None else " AND e.id < :cursor"
         sql = f"""
             SELECT {EVENT} FROM ingestion_events e
-            WHERE {seen} AND (:state IS NULL OR e.state = :state) AND (:cursor IS NULL OR e.id < :cursor)
+            WHERE {seen} {wanted}
             ORDER BY e.id DESC LIMIT :limit"""
         rows = connection.execute(sql, {**values, "state": state, "cursor": cursor, "limit": limit + 1}).fetchall()
         found = [event_from(row) for row in rows[:limit]]
         return Page(found, found[-1].id if len(rows) > limit else None)
 
     @query
-    def count(self, connection: apsw.Connection, scope: ReadScope) -> Mapping[str, int]:
+    def count(self, connection: Connection, scope: ReadScope) -> Mapping[str, int]:
         """The counters less what is out of sight; looking at each event's source would take a hundred times as long."""
         sourceless, values = _seen_without_source(scope)
         counts = Counter[str]()
@@ -124,12 +129,12 @@ class SqliteQueue(Part):
         return {state: count for state, count in counts.items() if count}
 
     @query
-    def next_due(self, connection: apsw.Connection) -> datetime | None:
+    def next_due(self, connection: Connection) -> datetime | None:
         """When the next event can be claimed, as far as is known now."""
         return moment_or_none(connection.execute(_NEXT_DUE, _present(self.session.now)).fetchone()[0])
 
     @query
-    def gave_up_since(self, connection: apsw.Connection, step: Step, moment: datetime) -> bool:
+    def gave_up_since(self, connection: Connection, step: Step, moment: datetime) -> bool:
         sql = """
             SELECT 1 FROM ingestion_events
             WHERE source_id IS NULL AND state = 'dead' AND steps = ? AND updated_at BETWEEN ? AND ?"""
@@ -139,46 +144,48 @@ class SqliteQueue(Part):
         )
 
     @query
-    def progress(self, connection: apsw.Connection, name: str) -> int:
+    def progress(self, connection: Connection, name: str) -> int:
         row = connection.execute("SELECT value FROM progress WHERE name = ?", (name,)).fetchone()
         return 0 if row is None else row[0]
 
 
-class QueueWriter(SqliteQueue):
+class QueueWriter(SqlQueue):
     """See `contracts.engine_store.QueueWrites`."""
 
+    claim_next = claim_statement(_NEXT)
+
     @query
-    def add(self, connection: apsw.Connection, event: IngestionEvent) -> None:
+    def add(self, connection: Connection, event: IngestionEvent) -> None:
         connection.execute(_INSERT, _row(event))
 
     @query
-    def replace(self, connection: apsw.Connection, event: IngestionEvent) -> None:
+    def replace(self, connection: Connection, event: IngestionEvent) -> None:
         connection.execute(_REPLACE, (*_row(event)[1:], event.id))
 
     @query
-    def claim(self, connection: apsw.Connection, *, lease: str, until: datetime) -> IngestionEvent | None:
+    def claim(self, connection: Connection, *, lease: str, until: datetime) -> IngestionEvent | None:
         values = {"lease": lease, "until": micros(until), **_present(self.session.now)}
         connection.execute(_SHORTEN, values)
-        row = connection.execute(_CLAIM, values).fetchone()
+        row = connection.execute(self.claim_next, values).fetchone()
         return None if row is None else event_from(row)
 
     @query
-    def extend_lease(self, connection: apsw.Connection, event: IngestionEvent, *, until: datetime) -> bool:
+    def extend_lease(self, connection: Connection, event: IngestionEvent, *, until: datetime) -> bool:
         sql = """
             UPDATE ingestion_events SET lease_until = ?, updated_at = ?
-            WHERE id = ? AND state = 'running' AND lease = ?"""
-        connection.execute(sql, (micros(until), micros(self.session.now), event.id, event.lease))
-        return connection.changes() > 0
+            WHERE id = ? AND state = 'running' AND lease = ? RETURNING 1"""
+        values = (micros(until), micros(self.session.now), event.id, event.lease)
+        return connection.execute(sql, values).fetchone() is not None
 
     @query
-    def require_lease(self, connection: apsw.Connection, event: IngestionEvent) -> None:
+    def require_lease(self, connection: Connection, event: IngestionEvent) -> None:
         sql = "SELECT 1 FROM ingestion_events WHERE id = ? AND state = 'running' AND lease = ?"
         if connection.execute(sql, (event.id, event.lease)).fetchone() is None:
             raise LeaseLost("another worker has taken this event over")
 
     @query
-    def set_progress(self, connection: apsw.Connection, name: str, value: int) -> None:
-        connection.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (name, value))
+    def set_progress(self, connection: Connection, name: str, value: int) -> None:
+        connection.execute(_PUT_PROGRESS, (name, value))
 
 
 def _present(now: datetime) -> dict[str, int]:
@@ -208,7 +215,7 @@ def _seen_without_source(scope: ReadScope) -> Clause:
     )
 
 
-def every_event(connection: apsw.Connection, scope: ReadScope) -> Iterator[IngestionEvent]:
+def every_event(connection: Connection, scope: ReadScope) -> Iterator[IngestionEvent]:
     """Oldest first."""
     seen, values = _in_sight(scope)
     for row in connection.execute(f"SELECT {EVENT} FROM ingestion_events e WHERE {seen} ORDER BY e.id", values):

@@ -6,13 +6,12 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached, Unembedded
 from mycel.retrieval.passages import embedded_text, text_hash
-from mycel.stores.sqlite.clauses import visible
-from mycel.stores.sqlite.session import Part, query
+from mycel.stores.sql.clauses import visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.part import Part, query
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
@@ -28,7 +27,7 @@ _CHANGED = f"""
     WHERE c.sequence > :sequence ORDER BY c.sequence LIMIT :limit"""
 _STATE = """
     SELECT p.number, p.last_number, p.sequence,
-      (SELECT ifnull(max(number), 0) FROM memories), (SELECT ifnull(max(sequence), 0) FROM changes)
+      (SELECT coalesce(max(number), 0) FROM memories), (SELECT coalesce(max(sequence), 0) FROM changes)
     FROM (SELECT 1) LEFT JOIN embedding_progress p ON p.model = ?"""
 # A change of anything but the text counts here as well, until the log is gone through to there.
 _UNEMBEDDED = """
@@ -36,15 +35,15 @@ _UNEMBEDDED = """
       SELECT 1 FROM embeddings e
       WHERE e.number = m.number AND e.passage = 0 AND e.model = :model AND e.version = m.version)"""
 _INSERT = """
-    INSERT INTO embeddings (number, passage, version, model, dimensions, text_hash, start, end, vector)
+    INSERT INTO embeddings (number, passage, version, model, dimensions, text_hash, start, "end", vector)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
-class SqliteEmbeddings(Part):
+class SqlEmbeddings(Part):
     """See `contracts.search_store.EmbeddingReads`."""
 
     @query
-    def backlog(self, connection: apsw.Connection, model: str, *, limit: int) -> Backlog:
+    def backlog(self, connection: Connection, model: str, *, limit: int) -> Backlog:
         """The next memories whose text has no vectors of this model; nobody reads them through this."""
         noted, started, last_sequence = _state(connection, model)
         reached = started
@@ -59,7 +58,7 @@ class SqliteEmbeddings(Part):
         return Backlog(tuple(_missing(rows)), noted, reached, moved=reached != started, left=left)
 
     @query
-    def has_backlog(self, connection: apsw.Connection, scope: ReadScope, model: str) -> bool:
+    def has_backlog(self, connection: Connection, scope: ReadScope, model: str) -> bool:
         """Whether anything in sight is among what is still to be gone through."""
         _, reached, _ = _state(connection, model)
         seen, values = visible(scope)
@@ -73,7 +72,7 @@ class SqliteEmbeddings(Part):
         return bool(connection.execute(sql, {**values, "model": model, **reached._asdict()}).fetchone()[0])
 
     @query
-    def progress(self, connection: apsw.Connection, model: str) -> EmbeddingProgress:
+    def progress(self, connection: Connection, model: str) -> EmbeddingProgress:
         _, reached, last_sequence = _state(connection, model)
         embedded = connection.execute(
             "SELECT count(*) FROM embeddings WHERE passage = 0 AND model = ?", (model,)
@@ -81,23 +80,23 @@ class SqliteEmbeddings(Part):
         return EmbeddingProgress(model, embedded, _left(reached, last_sequence))
 
     @query
-    def vectors(self, connection: apsw.Connection, numbers: Collection[int], *, model: str) -> dict[int, Vector]:
+    def vectors(self, connection: Connection, numbers: Collection[int], *, model: str) -> dict[int, Vector]:
         import numpy as np
 
         sql = """
-            SELECT e.number, e.vector FROM json_each(?) n CROSS JOIN embeddings e ON e.number = n.value
+            SELECT e.number, e.vector FROM json_each(?) n CROSS JOIN embeddings e ON e.number = CAST(n.value AS bigint)
             WHERE e.passage = 0 AND e.model = ?"""
         rows = connection.execute(sql, (json.dumps(list(numbers)), model))
         return {number: np.frombuffer(vector, np.int8).astype(np.float32) for number, vector in rows}
 
 
-class EmbeddingWriter(SqliteEmbeddings):
+class EmbeddingWriter(SqlEmbeddings):
     """See `contracts.search_store.EmbeddingWrites`."""
 
     @query
     def put(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         model: str,
         embedded: Sequence[Embedded],
         *,
@@ -124,16 +123,15 @@ class EmbeddingWriter(SqliteEmbeddings):
         return _move(connection, model, started, reached)
 
 
-def _move(connection: apsw.Connection, model: str, started: Reached | None, reached: Reached) -> bool:
+def _move(connection: Connection, model: str, started: Reached | None, reached: Reached) -> bool:
     """Only from where this worker began: whoever moved it meanwhile has seen another state of the store."""
     if started is None:
-        connection.execute("INSERT OR IGNORE INTO embedding_progress VALUES (?, ?, ?, ?)", (model, *reached))
-    else:
-        sql = """
-            UPDATE embedding_progress SET number = ?, last_number = ?, sequence = ?
-            WHERE model = ? AND (number, last_number, sequence) = (?, ?, ?)"""
-        connection.execute(sql, (*reached, model, *started))
-    return connection.changes() > 0
+        sql = "INSERT INTO embedding_progress VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+        return connection.execute(sql, (model, *reached)).fetchone() is not None
+    sql = """
+        UPDATE embedding_progress SET number = ?, last_number = ?, sequence = ?
+        WHERE model = ? AND (number, last_number, sequence) = (?, ?, ?) RETURNING 1"""
+    return connection.execute(sql, (*reached, model, *started)).fetchone() is not None
 
 
 def _left(reached: Reached, last_sequence: int) -> int:
@@ -141,7 +139,7 @@ def _left(reached: Reached, last_sequence: int) -> int:
     return reached.last_number - reached.number + max(0, last_sequence - reached.sequence)
 
 
-def _state(connection: apsw.Connection, model: str) -> tuple[Reached | None, Reached, int]:
+def _state(connection: Connection, model: str) -> tuple[Reached | None, Reached, int]:
     """What is noted, if anybody has begun; from where to go on; and the end of the log."""
     number, last_number, sequence, newest, last_sequence = connection.execute(_STATE, (model,)).fetchone()
     if number is None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
-
-import apsw
 
 from mycel.access.scope import ReadScope
 from mycel.access.visible_change import told
 from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Sighting, Today, sighting_of
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory
-from mycel.stores.sqlite.database import Database
-from mycel.stores.sqlite.deferred import Statement
-from mycel.stores.sqlite.rows import Row, audience_from, memory_type, micros, moment, packed_roles
-from mycel.stores.sqlite.session import Part, ReadSession, WriteSession, query
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.deferred import Statement
+from mycel.stores.sql.part import Part, Session, WriteSession, query
+from mycel.stores.sql.rows import Row, audience_from, memory_type, micros, moment, packed_roles
 
 # How many log rows are looked at between two answers, however few of them the reader may see.
 SCAN_ROWS = 2000
@@ -40,8 +37,9 @@ _OPERATION = {item.value: item for item in Operation}
 # What was purged has no row of its own any more: its purge says who could read it.
 _READ = f"""
     SELECT c.sequence, {", ".join(f"c.{name}" for name in _LOG_COLUMNS)},
-      iif(m.id IS NULL, p.visibility, m.visibility), iif(m.id IS NULL, p.agent_id, m.agent_id),
-      iif(m.id IS NULL, p.allowed_roles, m.allowed_roles),
+      CASE WHEN m.id IS NULL THEN p.visibility ELSE m.visibility END,
+      CASE WHEN m.id IS NULL THEN p.agent_id ELSE m.agent_id END,
+      CASE WHEN m.id IS NULL THEN p.allowed_roles ELSE m.allowed_roles END,
       o.visibility, o.agent_id, o.allowed_roles
     FROM changes c
     LEFT JOIN memories m ON m.id = c.memory_id
@@ -51,12 +49,13 @@ _READ = f"""
     WHERE c.sequence > ? ORDER BY c.sequence LIMIT ?"""
 
 
-class SqliteLog(Part):
+class SqlLog(Part):
     """See `contracts.store.LogReads`."""
 
-    def __init__(self, session: ReadSession, database: Database[Any]) -> None:
+    def __init__(self, session: Session, pause: Callable[[float], object]) -> None:
+        """`pause` ends when its seconds are over, or earlier when this process has written."""
         super().__init__(session)
-        self._database = database
+        self._pause = pause
 
     def wait(self, *, after: int, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
@@ -64,12 +63,12 @@ class SqliteLog(Part):
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            self._database.wait(min(left, POLL_SECONDS))
+            self._pause(min(left, POLL_SECONDS))
         return True
 
     @query
     def changes(
-        self, connection: apsw.Connection, scope: ReadScope, *, after: int, wanted: ChangeFilter, limit: int
+        self, connection: Connection, scope: ReadScope, *, after: int, wanted: ChangeFilter, limit: int
     ) -> tuple[list[Change], int]:
         """Changes in order, and the sequence up to which the log was looked at."""
         found: list[Change] = []
@@ -84,21 +83,21 @@ class SqliteLog(Part):
         return found, reached
 
     @query
-    def read(self, connection: apsw.Connection, *, after: int, limit: int) -> list[tuple[LogEntry, Today]]:
+    def read(self, connection: Connection, *, after: int, limit: int) -> list[tuple[LogEntry, Today]]:
         return list(_entries(connection, after=after, rows=limit))
 
     @query
-    def last_sequence(self, connection: apsw.Connection) -> int:
-        return connection.execute("SELECT ifnull(max(sequence), 0) FROM changes").fetchone()[0]
+    def last_sequence(self, connection: Connection) -> int:
+        return connection.execute("SELECT coalesce(max(sequence), 0) FROM changes").fetchone()[0]
 
     @query
-    def first_moment_after(self, connection: apsw.Connection, sequence: int) -> datetime | None:
+    def first_moment_after(self, connection: Connection, sequence: int) -> datetime | None:
         sql = "SELECT committed_at FROM changes WHERE sequence > ? ORDER BY sequence LIMIT 1"
         row = connection.execute(sql, (sequence,)).fetchone()
         return None if row is None else moment(row[0])
 
     @query
-    def changed_memories(self, connection: apsw.Connection, *, after: int, limit: int) -> tuple[list[int], int]:
+    def changed_memories(self, connection: Connection, *, after: int, limit: int) -> tuple[list[int], int]:
         rows = connection.execute(
             """
             SELECT c.sequence, m.number FROM changes c LEFT JOIN memories m ON m.id = c.memory_id
@@ -133,7 +132,7 @@ def log_change(
     batch.later.add(_INSERT, row)
 
 
-def _entries(connection: apsw.Connection, *, after: int, rows: int) -> Iterator[tuple[LogEntry, Today]]:
+def _entries(connection: Connection, *, after: int, rows: int) -> Iterator[tuple[LogEntry, Today]]:
     for row in connection.execute(_READ, (after, rows)):
         sequence, operation, memory_id, version, changed_by, committed_at, other_id = row[:7]
         now = _sighting(*row[7:13])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from functools import lru_cache
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.domain.cursor import read_cursor, write_cursor
 from mycel.domain.ids import MemberId, MemoryId, SourceId
@@ -15,9 +13,11 @@ from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import Source
 from mycel.errors import NotFound
-from mycel.stores.sqlite.clauses import Clause, below, matching, visible
-from mycel.stores.sqlite.receipts import DETAIL_TABLES, read_receipt
-from mycel.stores.sqlite.rows import (
+from mycel.stores.sql.clauses import Clause, below, matching, visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.part import Part, query
+from mycel.stores.sql.receipts import DETAIL_TABLES, read_receipt
+from mycel.stores.sql.rows import (
     HISTORY_COLUMNS,
     MEMORY_COLUMNS,
     columns_of,
@@ -27,8 +27,7 @@ from mycel.stores.sqlite.rows import (
     packed_roles,
     version_from,
 )
-from mycel.stores.sqlite.session import Part, query
-from mycel.stores.sqlite.sources import SAME_DOCUMENT, document_values
+from mycel.stores.sql.sources import SAME_DOCUMENT, document_values
 
 # Of statistics: a month's worth of days on which something was written.
 MOST_DAYS = 30
@@ -40,13 +39,11 @@ _VERSION = columns_of("v", MEMORY_COLUMNS + HISTORY_COLUMNS)
 _CURRENT_AS_VERSION = columns_of("m", MEMORY_COLUMNS + HISTORY_COLUMNS)
 
 
-class SqliteMemories(Part):
+class SqlMemories(Part):
     """See `contracts.memory_store.MemoryReads`."""
 
     @query
-    def find(
-        self, connection: apsw.Connection, scope: ReadScope, id: MemoryId, *, deleted: bool = False
-    ) -> Memory | None:
+    def find(self, connection: Connection, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory | None:
         sql, values = _find_sql(scope, deleted)
         row = connection.execute(sql, {"id": id, **values}).fetchone()
         return None if row is None else memory_from(row, scope.team)
@@ -77,7 +74,7 @@ class SqliteMemories(Part):
 
     @query
     def _find_by_key(
-        self, connection: apsw.Connection, scope: ReadScope, like: Memory, *, status: str, own: bool
+        self, connection: Connection, scope: ReadScope, like: Memory, *, status: str, own: bool
     ) -> Memory | None:
         seen, values = visible(scope)
         owned = "AND m.agent_id = :owner" if own else ""
@@ -100,7 +97,7 @@ class SqliteMemories(Part):
 
     @query
     def find_made(
-        self, connection: apsw.Connection, scope: ReadScope, source_id: SourceId, made_by: MadeBy
+        self, connection: Connection, scope: ReadScope, source_id: SourceId, made_by: MadeBy
     ) -> Memory | None:
         seen, values = visible(scope)
         sql = f"""
@@ -112,7 +109,7 @@ class SqliteMemories(Part):
 
     @query
     def made_from(
-        self, connection: apsw.Connection, scope: ReadScope, source_id: SourceId, *, deleted: bool = False
+        self, connection: Connection, scope: ReadScope, source_id: SourceId, *, deleted: bool = False
     ) -> list[Memory]:
         seen, values = visible(scope)
         alive = "" if deleted else "AND m.deleted_at IS NULL"
@@ -122,9 +119,7 @@ class SqliteMemories(Part):
         return [memory_from(row, scope.team) for row in connection.execute(sql, {**values, "source": source_id})]
 
     @query
-    def indexed_from(
-        self, connection: apsw.Connection, scope: ReadScope, source: Source, *, shared: bool
-    ) -> list[Memory]:
+    def indexed_from(self, connection: Connection, scope: ReadScope, source: Source, *, shared: bool) -> list[Memory]:
         seen, values = visible(scope)
         sql = f"""
             SELECT {_MEMORY} FROM sources s CROSS JOIN memories m ON m.source_id = s.id
@@ -137,7 +132,7 @@ class SqliteMemories(Part):
 
     @query
     def versions(
-        self, connection: apsw.Connection, scope: ReadScope, id: MemoryId, *, deleted: bool = False
+        self, connection: Connection, scope: ReadScope, id: MemoryId, *, deleted: bool = False
     ) -> list[Version]:
         """The versions this scope sees, of a memory it sees today."""
         seen_then, values = visible(scope, "v")
@@ -155,7 +150,7 @@ class SqliteMemories(Part):
     @query
     def page(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         scope: ReadScope,
         filters: Filters,
         *,
@@ -180,13 +175,13 @@ class SqliteMemories(Part):
         return Page(items, write_cursor(order, *rows[limit - 1][-2:]) if more else None)
 
     @query
-    def count(self, connection: apsw.Connection, scope: ReadScope, filters: Filters) -> int:
+    def count(self, connection: Connection, scope: ReadScope, filters: Filters) -> int:
         source, values = _present(scope, filters)
         row = connection.execute(f"SELECT count(*) {source}", values).fetchone()
         return 0 if row is None else row[0]
 
     @query
-    def folders(self, connection: apsw.Connection, scope: ReadScope, path: str, filters: Filters) -> list[Folder]:
+    def folders(self, connection: Connection, scope: ReadScope, path: str, filters: Filters) -> list[Folder]:
         """The folders right below a path, each with the number of visible memories at or under it."""
         seen, values = visible(scope)
         wanted, filter_values = matching(filters)
@@ -200,7 +195,7 @@ class SqliteMemories(Part):
         return [Folder(folder, count) for folder, count in rows]
 
     @query
-    def statistics(self, connection: apsw.Connection, scope: ReadScope, filters: Filters) -> Statistics:
+    def statistics(self, connection: Connection, scope: ReadScope, filters: Filters) -> Statistics:
         seen, values = visible(scope)
         wanted, filter_values = matching(filters)
         sql = f"""
@@ -216,13 +211,14 @@ class SqliteMemories(Part):
             by_status[status] = by_status.get(status, 0) + count
             projects |= {project} if project else set()
         sql = f"""
-            SELECT date(m.created_at / 1000000, 'unixepoch') AS day, count(*) FROM memories m WHERE {seen} AND {wanted}
+            SELECT strftime('%Y-%m-%d', m.created_at / 1000000, 'unixepoch') AS day, count(*)
+            FROM memories m WHERE {seen} AND {wanted}
             GROUP BY day ORDER BY day DESC LIMIT {MOST_DAYS}"""
         by_day = dict(reversed(connection.execute(sql, {**values, **filter_values}).fetchall()))
         return Statistics(total, dict(sorted(by_type.items())), by_status, len(projects), by_day)
 
     @query
-    def usage(self, connection: apsw.Connection, scope: ReadScope, id: MemoryId) -> Usage:
+    def usage(self, connection: Connection, scope: ReadScope, id: MemoryId) -> Usage:
         seen, values = visible(scope)
         sql = f"""
             SELECT u.access_count, u.last_accessed_at FROM memory_usage u JOIN memories m ON m.id = u.memory_id
@@ -231,20 +227,20 @@ class SqliteMemories(Part):
         return Usage() if row is None else Usage(row[0], moment_or_none(row[1]))
 
     @query
-    def changed_last_by(self, connection: apsw.Connection, id: MemoryId) -> MemberId | None:
+    def changed_last_by(self, connection: Connection, id: MemoryId) -> MemberId | None:
         row = connection.execute("SELECT changed_by FROM memories WHERE id = ?", (id,)).fetchone()
         return None if row is None else row[0]
 
     @query
-    def has_detail(self, connection: apsw.Connection, id: MemoryId) -> bool:
+    def has_detail(self, connection: Connection, id: MemoryId) -> bool:
         return connection.execute(_HAS_DETAIL, (id,)).fetchone() is not None
 
     @query
-    def find_receipt(self, connection: apsw.Connection, id: MemoryId) -> Receipt | None:
+    def find_receipt(self, connection: Connection, id: MemoryId) -> Receipt | None:
         return read_receipt(connection, id)
 
     @query
-    def expired(self, connection: apsw.Connection, scope: ReadScope, *, limit: int) -> list[Memory]:
+    def expired(self, connection: Connection, scope: ReadScope, *, limit: int) -> list[Memory]:
         """The condition is that of the index, word for word. What the ledger counts leaves with the ledger."""
         seen, values = visible(scope)
         sql = f"""
@@ -257,18 +253,18 @@ class SqliteMemories(Part):
         return [memory_from(row, scope.team) for row in rows]
 
     @query
-    def forgotten(self, connection: apsw.Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
+    def forgotten(self, connection: Connection, scope: ReadScope, *, before: datetime, limit: int) -> list[Memory]:
         seen, values = visible(scope)
         sql = f"""
             SELECT {_MEMORY} FROM memories m
-            WHERE (m.deleted_at <= :before OR (m.status = 'archived' AND ifnull(m.clock_at, m.valid_from) <= :before))
+            WHERE (m.deleted_at <= :before OR (m.status = 'archived' AND coalesce(m.clock_at, m.valid_from) <= :before))
               AND {seen}
             ORDER BY m.number LIMIT :limit"""
         rows = connection.execute(sql, {**values, "before": micros(before), "limit": limit})
         return [memory_from(row, scope.team) for row in rows]
 
     @query
-    def settled(self, connection: apsw.Connection, scope: ReadScope, *, limit: int) -> list[Memory]:
+    def settled(self, connection: Connection, scope: ReadScope, *, limit: int) -> list[Memory]:
         """The condition on the metadata is that of the index, word for word."""
         seen, values = visible(scope)
         sql = f"""
@@ -277,7 +273,7 @@ class SqliteMemories(Part):
               SELECT 1 FROM memories o WHERE o.deleted_at IS NULL AND o.status IN ('active', 'inbox') AND o.id IN (
                 SELECT to_id FROM memory_links WHERE from_id = m.id AND relation = 'contradicts'
                 UNION ALL SELECT from_id FROM memory_links WHERE to_id = m.id AND relation = 'contradicts')
-              AND o.visibility = m.visibility AND o.allowed_roles IS m.allowed_roles
+              AND o.visibility = m.visibility AND o.allowed_roles IS NOT DISTINCT FROM m.allowed_roles
               AND (o.visibility = 'team' OR o.agent_id = m.agent_id))
             ORDER BY m.number LIMIT :limit"""
         return [memory_from(row, scope.team) for row in connection.execute(sql, {**values, "limit": limit})]

@@ -12,16 +12,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-import apsw
-
 from mycel.access.scope import ReadScope
 from mycel.contracts.episode_store import MonthOfEpisodes, TimeBucket
 from mycel.domain.episode import NO_WORDING, Action, EpisodeFilters, RateBy, Tally
 from mycel.domain.ids import MemoryId
-from mycel.stores.sqlite.clauses import Clause, visible
-from mycel.stores.sqlite.episodes import OUT, SOME, TEAM, matching_episodes
-from mycel.stores.sqlite.rows import micros
-from mycel.stores.sqlite.session import Part, query
+from mycel.stores.sql.clauses import Clause, visible
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.episodes import OUT, SOME, TEAM, matching_episodes
+from mycel.stores.sql.part import Part, query
+from mycel.stores.sql.rows import micros
 
 # More would not be read; the most frequent come first.
 MOST_GROUPS = 1000
@@ -32,7 +31,7 @@ _SUMS = """
     total(e.tokens_in) AS tokens_in, total(e.tokens_out) AS tokens_out"""
 # A group is named by its first wording, which may have joined another group since.
 _MONTHS = """
-    (SELECT p.month, p.project_id, p.agent_id, ifnull(a.approach_group, p.approach_group) AS approach_group, p.action,
+    (SELECT p.month, p.project_id, p.agent_id, coalesce(a.approach_group, p.approach_group) AS approach_group, p.action,
       p.episodes, p.timed, p.timed_ms, p.tokens_in, p.tokens_out
     FROM episode_months p LEFT JOIN approaches a ON a.wording = p.approach_group)"""
 _COLUMNS = {RateBy.AGENT: "agent_id", RateBy.APPROACH: "approach_group"}
@@ -43,13 +42,11 @@ _MOST_SUM = 2**62
 GroupT = TypeVar("GroupT")
 
 
-class SqliteRates(Part):
+class SqlRates(Part):
     """See `contracts.episode_store.RateReads`."""
 
     @query
-    def by(
-        self, connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy
-    ) -> dict[str, Tally]:
+    def by(self, connection: Connection, scope: ReadScope, filters: EpisodeFilters, *, by: RateBy) -> dict[str, Tally]:
         column = _COLUMNS[by]
         groups = _live_groups(connection, scope, filters, column=column)
         rows = (*groups, *_pruned_groups(connection, filters, column=column))
@@ -69,7 +66,7 @@ class SqliteRates(Part):
 
     @query
     def outcomes_after(
-        self, connection: apsw.Connection, scope: ReadScope, ids: Collection[MemoryId]
+        self, connection: Connection, scope: ReadScope, ids: Collection[MemoryId]
     ) -> dict[MemoryId, Tally]:
         seen, values = visible(scope)
 
@@ -89,7 +86,7 @@ class SqliteRates(Part):
 
     @query
     def over_time(
-        self, connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, buckets: Sequence[TimeBucket]
+        self, connection: Connection, scope: ReadScope, filters: EpisodeFilters, buckets: Sequence[TimeBucket]
     ) -> list[Tally]:
         wanted, values = matching_episodes(filters)
         seen, scope_values = visible(scope)
@@ -109,16 +106,16 @@ class SqliteRates(Part):
         return found
 
     @query
-    def untold_month(self, connection: apsw.Connection, scope: ReadScope) -> MonthOfEpisodes | None:
+    def untold_month(self, connection: Connection, scope: ReadScope) -> MonthOfEpisodes | None:
         row = connection.execute("SELECT month, project_id FROM episode_months WHERE told = 0 LIMIT 1").fetchone()
         return None if row is None else _month(connection, scope, *row)
 
 
-class RateWriter(SqliteRates):
+class RateWriter(SqlRates):
     """See `contracts.episode_store.RateWrites`."""
 
     @query
-    def count_pruned(self, connection: apsw.Connection, ids: Sequence[MemoryId]) -> None:
+    def count_pruned(self, connection: Connection, ids: Sequence[MemoryId]) -> None:
         """Only what everybody could count: of the others nothing is left to see."""
         marks = ", ".join("?" * len(ids))
         numbers = f"SELECT number FROM memories WHERE id IN ({marks})"
@@ -129,20 +126,21 @@ class RateWriter(SqliteRates):
             f"""
             INSERT INTO episode_months
             SELECT strftime('%Y-%m', e.logged_at / 1000000, 'unixepoch') AS month,
-              ifnull(e.project_id, '{_NO_PROJECT}'), e.agent_id, e.approach_group, e.action, count(*),
-              count(e.duration_ms), ifnull(sum(e.duration_ms), 0),
-              ifnull(sum(e.tokens_in), 0), ifnull(sum(e.tokens_out), 0), 0
+              coalesce(e.project_id, '{_NO_PROJECT}'), e.agent_id, e.approach_group, e.action, count(*),
+              count(e.duration_ms), coalesce(sum(e.duration_ms), 0),
+              coalesce(sum(e.tokens_in), 0), coalesce(sum(e.tokens_out), 0), 0
             FROM episodes e WHERE {chosen} GROUP BY 1, 2, 3, 4, 5
-            ON CONFLICT DO UPDATE SET episodes = episodes + excluded.episodes, timed = timed + excluded.timed,
-              timed_ms = min({_MOST_SUM}, timed_ms + excluded.timed_ms),
-              tokens_in = min({_MOST_SUM}, tokens_in + excluded.tokens_in),
-              tokens_out = min({_MOST_SUM}, tokens_out + excluded.tokens_out), told = 0""",
+            ON CONFLICT (month, project_id, agent_id, approach_group, action) DO UPDATE SET
+              episodes = episode_months.episodes + excluded.episodes, timed = episode_months.timed + excluded.timed,
+              timed_ms = min({_MOST_SUM}, episode_months.timed_ms + excluded.timed_ms),
+              tokens_in = min({_MOST_SUM}, episode_months.tokens_in + excluded.tokens_in),
+              tokens_out = min({_MOST_SUM}, episode_months.tokens_out + excluded.tokens_out), told = 0""",
             tuple(ids),
         )
         connection.execute(f"UPDATE episodes AS e SET pruned = 1 WHERE {chosen}", tuple(ids))
 
     @query
-    def mark_told(self, connection: apsw.Connection, month: MonthOfEpisodes) -> None:
+    def mark_told(self, connection: Connection, month: MonthOfEpisodes) -> None:
         connection.execute(
             "UPDATE episode_months SET told = 1 WHERE month = ? AND project_id = ?",
             (month.month, month.project_id or _NO_PROJECT),
@@ -150,23 +148,21 @@ class RateWriter(SqliteRates):
 
 
 def _live_groups(
-    connection: apsw.Connection, scope: ReadScope, filters: EpisodeFilters, *, column: str
+    connection: Connection, scope: ReadScope, filters: EpisodeFilters, *, column: str
 ) -> list[tuple[Any, ...]]:
     wanted, values = matching_episodes(filters)
     seen, scope_values = visible(scope)
     index = "episodes_rated_by_agent" if column == "agent_id" else "episodes_rated_by_approach"
-    # Of a bare column beside max(), SQLite takes the value of the row with the maximum: the latest of the group.
-    kept = f"e.{column} AS grouped, e.action, e.number, {_SUMS}, max(e.logged_at)"
+    kept = f"e.{column} AS grouped, e.action, max(e.number), {_SUMS}"
     sql = f"""
         SELECT {kept} FROM episodes e INDEXED BY {index}
         WHERE e.ledger = '{TEAM}' AND {wanted} GROUP BY e.{column}, e.action
         UNION ALL SELECT {kept} FROM episodes e CROSS JOIN memories m ON m.number = e.number
         WHERE e.ledger = '{SOME}' AND {wanted} AND {seen} GROUP BY e.{column}, e.action"""
-    rows = connection.execute(sql, {**values, **scope_values})
-    return [row[:-1] for row in rows]
+    return connection.execute(sql, {**values, **scope_values}).fetchall()
 
 
-def _pruned_groups(connection: apsw.Connection, filters: EpisodeFilters, *, column: str) -> list[tuple[Any, ...]]:
+def _pruned_groups(connection: Connection, filters: EpisodeFilters, *, column: str) -> list[tuple[Any, ...]]:
     """Of months that lie in the asked time as a whole: their days are no longer known."""
     if filters.task_id is not None:
         return []
@@ -178,7 +174,7 @@ def _pruned_groups(connection: apsw.Connection, filters: EpisodeFilters, *, colu
 
 
 def _whole_months(filters: EpisodeFilters) -> Clause:
-    parts = ["1"]
+    parts = ["true"]
     values: dict[str, Any] = {}
     for column in ("agent_id", "project_id"):
         wanted = getattr(filters, column)
@@ -211,16 +207,16 @@ def _latest(groups: Iterable[Sequence[Any]]) -> dict[int, int]:
 
 
 def _names(
-    connection: apsw.Connection, scope: ReadScope, groups: Iterable[int], latest: Mapping[int, int]
+    connection: Connection, scope: ReadScope, groups: Iterable[int], latest: Mapping[int, int]
 ) -> dict[int, str]:
     """The latest wording of each group that this reader sees; where all were pruned, of what is left of them."""
     seen, values = visible(scope)
-    text = "SELECT iif(e.approach_end, substr(m.content, 1, e.approach_end), m.title) FROM"
+    text = "SELECT CASE WHEN e.approach_end > 0 THEN substr(m.content, 1, e.approach_end) ELSE m.title END FROM"
     by_number = f"{text} episodes e CROSS JOIN memories m ON m.number = e.number WHERE e.number = :number AND {seen}"
     # In the order of both indexes, so that it ends with the first row.
     by_group = f"""
         {text} approaches a CROSS JOIN episodes e ON e.wording = a.wording CROSS JOIN memories m ON m.number = e.number
-        WHERE a.approach_group = :group AND (e.pruned OR e.ledger <> '{OUT}') AND m.deleted_at IS NULL AND {seen}
+        WHERE a.approach_group = :group AND (e.pruned = 1 OR e.ledger <> '{OUT}') AND m.deleted_at IS NULL AND {seen}
         ORDER BY a.id DESC, e.number DESC LIMIT 1"""
     names: dict[int, str] = {}
     for group in groups:
@@ -241,7 +237,7 @@ def _named(tallies: Mapping[int, Tally], names: Mapping[int, str]) -> dict[str, 
     return named
 
 
-def _month(connection: apsw.Connection, scope: ReadScope, month: str, project: str) -> MonthOfEpisodes:
+def _month(connection: Connection, scope: ReadScope, month: str, project: str) -> MonthOfEpisodes:
     by_agent = _month_by(connection, month, project, column="agent_id")
     by_group = _month_by(connection, month, project, column="approach_group")
     by_group.pop(NO_WORDING, None)
@@ -250,7 +246,7 @@ def _month(connection: apsw.Connection, scope: ReadScope, month: str, project: s
     return MonthOfEpisodes(month, project or None, _most_frequent(by_agent, MOST_TOLD), named)
 
 
-def _month_by(connection: apsw.Connection, month: str, project: str, *, column: str) -> dict[Any, Tally]:
+def _month_by(connection: Connection, month: str, project: str, *, column: str) -> dict[Any, Tally]:
     sql = f"""
         SELECT {column}, action, sum(episodes), sum(timed), total(timed_ms), total(tokens_in), total(tokens_out)
         FROM {_MONTHS} WHERE month = ? AND project_id = ? GROUP BY {column}, action"""
