@@ -62,7 +62,10 @@ __all__ = [
 
 
 def open(data: str | Path | None = None) -> Workspace:
-    """Opens the workspace of a data directory; without one, the directory that MYCEL_DATA names."""
+    """Opens the workspace of a data directory, or of a Postgres database by its address.
+
+    Without either, MYCEL_DATABASE_URL or MYCEL_DATA says which.
+    """
     from mycel.app import open_workspace
 
     return open_workspace(data)

@@ -19,7 +19,7 @@ from mycel.domain.source import Step
 from mycel.embedded.team_memory import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
 from mycel.engine.executor import Executor, MovableExecutor
-from mycel.errors import MycelError
+from mycel.errors import Misconfigured, MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
 from mycel.services.approach_groups import Grouping
@@ -77,7 +77,7 @@ def open_workspace(
     embedder: Embedder | None = None,
     language_model: LanguageModel | None = None,
 ) -> Workspace:
-    """A workspace on the files of a data directory, made if it is not there.
+    """A workspace on the files of a data directory, made if it is not there, or on a Postgres database by its address.
 
     Tests and embedding programs may bring models of their own; otherwise the settings name them.
     """
@@ -158,7 +158,7 @@ def _lay_ground(
     embedder: Embedder | None,
     language_model: LanguageModel | None,
 ) -> _Ground:
-    directory, stores = open_data_directory(settings.data, clock=clock, disk=disk, limit=settings.max_open_stores)
+    directory, stores = _open_stores(settings, clock=clock, disk=disk)
     embedding = Embedding(stores, embedder or make_embedder(_embedding_options(settings)))
     policies = Policies(directory)
     performers: dict[Step, Performer] = {}
@@ -180,6 +180,16 @@ def _lay_ground(
         grouping=Grouping(embedding),
         second_person=SecondPerson(directory),
     )
+
+
+def _open_stores(settings: Settings, *, clock: Clock, disk: Disk) -> tuple[Directory, Stores]:
+    if settings.database_url is None:
+        return open_data_directory(settings.data, clock=clock, disk=disk, limit=settings.max_open_stores)
+    try:
+        from mycel.stores.postgres.pool import open_database
+    except ImportError as error:
+        raise Misconfigured("a workspace on Postgres needs its driver: pip install 'mycel[postgres]'") from error
+    return open_database(settings.database_url, clock=clock, trust_login=settings.database_login == "trusted")
 
 
 def _process_executor() -> Executor:

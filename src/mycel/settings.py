@@ -23,6 +23,7 @@ from mycel.durable_file import replace_file
 from mycel.errors import Misconfigured
 
 FILE_NAME = "mycel.toml"
+DATABASE_SCHEMES = ("postgresql://", "postgres://")
 PREFIX = "MYCEL_"
 OPENAI_KEY = "OPENAI_API_KEY"
 VENDOR_KEYS = {"openai": OPENAI_KEY, "anthropic": "ANTHROPIC_API_KEY"}
@@ -46,6 +47,10 @@ class Settings:
     """Variables of the environment win over `mycel.toml`, which wins over the defaults."""
 
     data: Path = field(default_factory=lambda: user_data_path("mycel"))
+    # Where a workspace has outgrown one machine: its memories then stand there, and nothing but settings in the folder.
+    database_url: str | None = field(default=None, repr=False)
+    # `trusted` lets a login pass that row-level security does not bind, and has it migrate.
+    database_login: str = "bound"
     agent: str | None = None
     # Another service than the one of the data directory, and what to show it.
     url: str | None = None
@@ -105,10 +110,15 @@ def variable_of(name: str) -> str:
 
 
 def load_settings(data: str | Path | None = None, *, embedder: str | None = None) -> Settings:
-    """For a data directory, or for the one the environment names; with another embedder than they say, if given."""
+    """For a data directory, or for the one the environment names; with another embedder than they say, if given.
+
+    The address of a Postgres database takes the place of the directory's own files.
+    """
     given = {name: value for name in _READERS if (value := _variable(variable_of(name)))}
     values = {name: _read(name, value, origin=variable_of(name)) for name, value in given.items()}
-    if data is not None:
+    if isinstance(data, str) and data.startswith(DATABASE_SCHEMES):
+        values["database_url"] = _read("database_url", data, origin="the address")
+    elif data is not None:
         values["data"] = Path(data)
     if embedder is not None:
         values["embedder"] = _read("embedder", embedder, origin="embedder")
@@ -321,9 +331,12 @@ _origin = _matching(f"https?://{_HOST}{_PORT}", wanted="addresses without a path
 _address = _matching(rf"https?://{_HOST}{_PORT}(?:/[a-z0-9._~/-]*)?", wanted="an address such as http://127.0.0.1:7077")
 # Nothing that could end a header or begin another one.
 _secret = _matching(r"[!-~]{1,512}", wanted="one word of at most 512 plain characters")
+_database = _matching(r"postgres(?:ql)?://[!-~]{1,2000}", wanted="an address such as postgresql://host/database")
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "data": lambda value: Path(_text(value)),
+    "database_url": _database,
+    "database_login": _one_of("bound", "trusted"),
     "agent": _text,
     "url": lambda value: _address(value).rstrip("/"),
     "token": _secret,

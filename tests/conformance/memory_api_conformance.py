@@ -43,11 +43,15 @@ STORES: dict[str, Callable[[Path, ManualClock], Workspace]] = {
 def open_organisation(store: str, data: Path, clock: ManualClock) -> Iterator[Workspace]:
     """With the teams and the members of the cast, and no memory yet."""
     with STORES[store](data, clock) as opened:
-        for team, parent in TEAMS.items():
-            opened.add_team(team, parent=parent)
-        for id, team, kind, role, trust in MEMBERS.values():
-            opened.add_member(id, team=team, kind=kind, role=role, trust=trust)
+        organise(opened)
         yield opened
+
+
+def organise(workspace: Workspace) -> None:
+    for team, parent in TEAMS.items():
+        workspace.add_team(team, parent=parent)
+    for id, team, kind, role, trust in MEMBERS.values():
+        workspace.add_member(id, team=team, kind=kind, role=role, trust=trust)
 
 
 def make_organisation(data: Path, *, store: str) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""A workspace on Postgres: any number of processes on any number of machines share one database."""

@@ -1,0 +1,70 @@
+"""A connection that reads the SQL of the shared parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, LiteralString, cast
+
+import psycopg
+
+from mycel.stores.sql.connection import Cursor, Values
+
+Raw = psycopg.Connection[tuple[Any, ...]]
+
+_MARKS = re.compile(r"%|\?([1-9]?)|(?<![:\w]):([a-z]\w{0,60})")
+_PLACES = re.compile(r"\?[1-9]")
+# Hints to SQLite's planner, which Postgres neither knows nor needs.
+_INDEX_HINT = re.compile(r" INDEXED BY \w{1,60}")
+_ORDER_HINT = re.compile(r"CROSS JOIN (\w{1,60} \w{1,60} ON)")
+_PLUS_HINT = re.compile(r"(?<=[ (])\+(?=[a-z])")
+# With a value on its right, SQLite's IS compares also what is NULL.
+_IS = re.compile(r"\bIS (?=[?:])")
+# Every table of a team is keyed by the team first; those of the organisation are not.
+_CONFLICT = re.compile(r"ON CONFLICT \(")
+_OF_ORGANISATION = re.compile(r"INSERT INTO (?:teams|members)\b")
+
+
+class PostgresConnection:
+    """See `stores.sql.connection`."""
+
+    def __init__(self, raw: Raw) -> None:
+        self.raw = raw
+
+    def execute(self, sql: str, values: Values = (), /) -> Cursor:
+        return self.raw.execute(translated(sql), _bound(sql, values))
+
+    def executemany(self, sql: str, rows: Sequence[Values], /) -> None:
+        if rows:
+            self.raw.cursor().executemany(translated(sql), [_bound(sql, row) for row in rows])
+
+
+@lru_cache(maxsize=2048)
+def translated(sql: str) -> LiteralString:
+    """The same statement as Postgres and its driver have it."""
+    for hint in (_INDEX_HINT, _PLUS_HINT):
+        sql = hint.sub("", sql)
+    sql = _ORDER_HINT.sub(r"JOIN \1", sql)
+    sql = _IS.sub("IS NOT DISTINCT FROM ", sql)
+    if _OF_ORGANISATION.search(sql) is None:
+        sql = _CONFLICT.sub("ON CONFLICT (team_id, ", sql)
+    return cast(LiteralString, _MARKS.sub(_mark, sql))
+
+
+def _mark(found: re.Match[str]) -> str:
+    if found[0] == "%":
+        return "%%"
+    name = found[1] or found[2]
+    return f"%({name})s" if name else "%s"
+
+
+def _bound(sql: str, values: Values) -> Sequence[Any] | Mapping[str, Any]:
+    if not isinstance(values, Mapping) and _by_place(sql):
+        return {str(place): value for place, value in enumerate(values, start=1)}
+    return values
+
+
+@lru_cache(maxsize=2048)
+def _by_place(sql: str) -> bool:
+    return _PLACES.search(sql) is not None

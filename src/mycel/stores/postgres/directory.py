@@ -1,0 +1,83 @@
+"""Teams, members and tokens on Postgres, in transactions that name no team."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Concatenate, NoReturn, ParamSpec, TypeVar
+
+from mycel.contracts.clock import Clock
+from mycel.domain.damage import Damage
+from mycel.stores.postgres.care import refuse_backup
+from mycel.stores.postgres.connection import PostgresConnection
+from mycel.stores.postgres.database import ORGANISATION, Database
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
+
+ParamsT = ParamSpec("ParamsT")
+ResultT = TypeVar("ResultT")
+
+# Locks the row, so that one writer follows the other.
+_RAISE = "UPDATE organisation SET revision = revision + 1"
+
+
+class PostgresDirectory(SqlDirectoryReads):
+    """See `contracts.directory.Directory`."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        super().__init__(_OrganisationSession(database, clock))
+        self._database = database
+        self._clock = clock
+        self.files = DirectoryCare()
+
+    def transact(self, work: Callable[[SqlDirectoryWriter], ResultT]) -> ResultT:
+        def run(connection: PostgresConnection) -> ResultT:
+            connection.execute(_RAISE)
+            return work(SqlDirectoryWriter(connection, now=self._clock.now()))
+
+        return self._database.write(ORGANISATION, run)
+
+    def revision(self) -> int:
+        return self._database.read(ORGANISATION, _revision)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class DirectoryCare:
+    """See `contracts.file_care.Files`."""
+
+    name = "organisation"
+
+    def backup(self, folder: Path) -> NoReturn:
+        refuse_backup()
+
+    def check(self) -> list[str]:
+        return []
+
+    def damage(self) -> Damage | None:
+        return None
+
+
+class _OrganisationSession:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    @property
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def run(
+        self,
+        work: Callable[Concatenate[PostgresConnection, ParamsT], ResultT],
+        /,
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        return self._database.read(ORGANISATION, work, *args, **kwargs)
+
+
+def _revision(connection: Connection) -> int:
+    return connection.execute("SELECT revision FROM organisation").fetchone()[0]

@@ -1,0 +1,110 @@
+"""The stores of all teams in one database. A store is light: what is shared and limited are its connections."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from psycopg import sql
+
+from mycel.contracts.clock import Clock
+from mycel.domain.damage import Damage
+from mycel.domain.ids import TeamName
+from mycel.errors import CLOSED, Unavailable
+from mycel.stores.postgres.connection import PostgresConnection
+from mycel.stores.postgres.database import ORGANISATION, SCHEMA, Database
+from mycel.stores.postgres.directory import PostgresDirectory
+from mycel.stores.postgres.store import PostgresStore
+from mycel.stores.postgres.watch import PolledWatch
+
+_TEAM_TABLES = """
+    SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'team_id'
+    WHERE n.nspname = %s AND c.relkind = 'r' ORDER BY c.relname = 'heads', c.relname"""
+
+
+def open_database(url: str, *, clock: Clock, trust_login: bool = False) -> tuple[PostgresDirectory, PostgresStores]:
+    """Who belongs to the workspace, and the stores of its teams."""
+    database = Database(url, trust_login=trust_login)
+    database.open()
+    return PostgresDirectory(database, clock=clock), PostgresStores(database, clock=clock)
+
+
+class PostgresStores:
+    """See `contracts.store.Stores`."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._stores: dict[TeamName, PostgresStore] = {}
+        self._watches: dict[TeamName, tuple[PolledWatch, ...]] = {}
+        self._changing = threading.Lock()
+        self._closed = False
+
+    @contextmanager
+    def lease(self, team: TeamName) -> Generator[PostgresStore]:
+        yield self._stores.get(team) or self._open(team)
+
+    def teams_with_store(self) -> list[TeamName]:
+        return sorted(self.written())
+
+    def written(self) -> dict[TeamName, int]:
+        return self._database.read(ORGANISATION, _written)
+
+    def damages(self) -> list[Damage]:
+        return []
+
+    def is_damaged(self, team: TeamName) -> bool:
+        return False
+
+    def reset(self, team: TeamName) -> None:
+        """Nothing is put aside: a server's backups are its own."""
+        self._database.write(team, _delete_all)
+
+    def watch(self, team: TeamName) -> PolledWatch:
+        watch = PolledWatch(lambda: self._database.read(team, _writes), closed=lambda watch: self._unwatch(team, watch))
+        with self._changing:
+            self._watches[team] = (*self._watches.get(team, ()), watch)
+        return watch
+
+    def close(self) -> None:
+        with self._changing:
+            self._closed = True
+            stores = list(self._stores.values())
+            self._stores.clear()
+        for store in stores:
+            store.close()
+
+    def _open(self, team: TeamName) -> PostgresStore:
+        with self._changing:
+            if self._closed:
+                raise Unavailable(CLOSED)
+            if team not in self._stores:
+                self._stores[team] = PostgresStore(
+                    self._database, team=team, clock=self._clock, committed=lambda: self._announce(team)
+                )
+            return self._stores[team]
+
+    def _announce(self, team: TeamName) -> None:
+        for watch in self._watches.get(team, ()):
+            watch.wake()
+
+    def _unwatch(self, team: TeamName, watch: PolledWatch) -> None:
+        with self._changing:
+            self._watches[team] = tuple(other for other in self._watches.get(team, ()) if other is not watch)
+
+
+def _written(connection: PostgresConnection) -> dict[TeamName, int]:
+    rows = connection.execute("SELECT team_id, writes FROM heads ORDER BY team_id")
+    return {TeamName(team): writes for team, writes in rows}
+
+
+def _writes(connection: PostgresConnection) -> int:
+    row = connection.execute("SELECT writes FROM heads").fetchone()
+    return 0 if row is None else row[0]
+
+
+def _delete_all(connection: PostgresConnection) -> None:
+    for (table,) in connection.raw.execute(_TEAM_TABLES, (SCHEMA,)).fetchall():
+        connection.raw.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(SCHEMA, table)))

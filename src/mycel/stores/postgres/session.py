@@ -1,0 +1,112 @@
+"""How the parts of a store reach Postgres: in a transaction of their own, or inside one that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from mycel.contracts.clock import Clock
+from mycel.domain.ids import TeamName
+from mycel.domain.packed_terms import PackedTerms
+from mycel.stores.postgres.connection import PostgresConnection
+from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.team_terms import unpacked
+from mycel.stores.sql.deferred import DeferredWrites, Statement
+from mycel.stores.sql.rows import micros, moment
+
+ParamsT = ParamSpec("ParamsT")
+ResultT = TypeVar("ResultT")
+
+_PUT_TERMS = Statement(
+    1,
+    "INSERT INTO memory_terms (number, tokens, terms, counts) VALUES ",
+    "(?, ?, ?, ?)",
+    " ON CONFLICT (number) DO UPDATE SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts",
+)
+# Whoever holds it is the only one to write to the team: what it has read stays so until it commits.
+_LOCK = "SELECT committed_at, number FROM heads FOR UPDATE"
+_FIRST = "INSERT INTO heads DEFAULT VALUES ON CONFLICT DO NOTHING"
+_RAISE = "UPDATE heads SET committed_at = max(committed_at, ?), number = ?, writes = writes + 1"
+
+
+class ReadSession:
+    """Each query by itself, on a connection of the pool."""
+
+    def __init__(self, database: Database, team: TeamName, clock: Clock, *, at_one_moment: bool = False) -> None:
+        self._read = database.read_at_one_moment if at_one_moment else database.read
+        self._team = team
+        self._clock = clock
+
+    @property
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def run(
+        self,
+        work: Callable[Concatenate[PostgresConnection, ParamsT], ResultT],
+        /,
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        return self._read(self._team, work, *args, **kwargs)
+
+
+class WriteSession:
+    """See `stores.sql.part.WriteSession`. The team is locked with the first statement that needs its state."""
+
+    def __init__(self, connection: PostgresConnection, *, team: TeamName, clock: Clock) -> None:
+        self._connection = connection
+        self._team = team
+        self._head: list[int] | None = None
+        self.later = DeferredWrites()
+        self.now: datetime = clock.now()
+
+    @property
+    def committed_at(self) -> datetime:
+        latest, _ = self._locked()
+        return max(self.now, moment(latest + 1))
+
+    @property
+    def connection(self) -> PostgresConnection:
+        self._locked()
+        if self.later:
+            self.later.run_before(len(self.later), self._connection)
+        return self._connection
+
+    @property
+    def unlocked(self) -> PostgresConnection:
+        """For what locks its own rows, and goes by nothing else."""
+        return self._connection if self._head is None else self.connection
+
+    def run(
+        self,
+        work: Callable[Concatenate[Any, ParamsT], ResultT],
+        /,
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        return work(self.connection, *args, **kwargs)
+
+    def next_number(self) -> int:
+        head = self._locked()
+        head[1] += 1
+        return head[1]
+
+    def put_terms(self, words: PackedTerms, *, number: int) -> None:
+        self.later.add(_PUT_TERMS, (number, *unpacked(words, self._team)))
+
+    def finish(self) -> None:
+        """Right before COMMIT."""
+        if self._head is not None:
+            latest, number = self._head
+            self.connection.execute(_RAISE, (max(micros(self.now), latest + 1), number))
+
+    def _locked(self) -> list[int]:
+        if self._head is None:
+            row = self._connection.execute(_LOCK).fetchone()
+            if row is None:
+                self._connection.execute(_FIRST)
+                row = self._connection.execute(_LOCK).fetchone()
+            self._head = list(row)
+        return self._head

@@ -1,0 +1,44 @@
+"""The numbers of terms as a team keeps them, so that the lists of two teams share nothing in the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mycel.domain.ids import TeamName
+from mycel.domain.packed_terms import PackedTerms
+from mycel.retrieval.terms import HEAD, NUMBER_BYTES, term_number
+
+
+class TeamTerms(NamedTuple):
+    """Of one memory: its length in tokens, the numbers of its terms, and how often each stands there."""
+
+    tokens: int
+    numbers: list[int]
+    counts: bytes
+
+
+def unpacked(words: PackedTerms, team: TeamName) -> TeamTerms:
+    size = (len(words) - HEAD.size) // (NUMBER_BYTES + 1)
+    end = HEAD.size + NUMBER_BYTES * size
+    (tokens,) = HEAD.unpack_from(words)
+    return TeamTerms(tokens, _mixed(np.frombuffer(words[HEAD.size : end], "<u8"), team), words[end:])
+
+
+def numbers_of(terms: Iterable[str], team: TeamName) -> list[int]:
+    return _mixed(np.array([term_number(term) for term in terms], np.uint64), team)
+
+
+def _mixed(numbers: NDArray[np.uint64], team: TeamName) -> list[int]:
+    """Signed, as the database counts."""
+    return np.bitwise_xor(numbers, _salt(team)).view(np.int64).tolist()
+
+
+@lru_cache(maxsize=4096)
+def _salt(team: TeamName) -> np.uint64:
+    return np.uint64(int.from_bytes(blake2b(team.encode(), digest_size=NUMBER_BYTES).digest(), "little"))
