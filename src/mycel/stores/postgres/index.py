@@ -87,6 +87,7 @@ class PostgresIndex(SqlIndex):
         cosines |= measured
         counts = {match.number: match.counts[: len(query.terms)] for match in matches}
         nothing = [0] * len(query.terms)
+        held = np.array([counts.get(number, nothing) for number in numbers], np.uint8)
         near = {row.number for row in (*matches, *nearest) if row.is_near}
         return Candidates(
             numbers=np.array(numbers, np.int64),
@@ -157,17 +158,17 @@ class PostgresIndex(SqlIndex):
         query: IndexQuery,
         numbers: Sequence[int],
         unmeasured: Sequence[int],
-    ) -> tuple[dict[int, float], list[IndexRow]]:
-        """The cosines of what only words brought in, and what stands beside any of the numbers."""
+    ) -> tuple[dict[int, float], list[tuple[bool, IndexRow]]]:
+        """The cosines of what only words brought in, and what stands around the numbers; whether within the reach."""
         measured: Cursor | None = None
         if query.vector is not None and unmeasured:
             measured = _similarities(connection, query.vector, unmeasured, query.model)
         sql = f"""
-            SELECT DISTINCT {_FACETS} FROM unnest(:numbers::bigint[]) AS c (number)
+            SELECT DISTINCT {asked.near}, {_FACETS} FROM unnest(:numbers::bigint[]) AS c (number)
             JOIN memories m ON m.number BETWEEN c.number - :window AND c.number + :window
-            WHERE {asked.seen} AND {asked.near}"""
+            WHERE {asked.seen} AND ({asked.near} OR m.number = c.number)"""
         values = {**asked.values, "numbers": list(numbers), "window": Neighbourhood().window}
-        rows = [IndexRow(*row) for row in connection.execute(sql, values)]
+        rows = [(is_near, IndexRow(*row)) for is_near, *row in connection.execute(sql, values)]
         return {} if measured is None else dict(measured.fetchall()), rows
 
     def _quoting(
@@ -280,20 +281,22 @@ def _similarities(connection: Connection, vector: Vector, numbers: Sequence[int]
 
 
 def _neighbours(
-    numbers: Sequence[int], rows: Sequence[IndexRow], quoted: frozenset[int] | None
+    numbers: Sequence[int], around: Sequence[tuple[bool, IndexRow]], quoted: frozenset[int] | None
 ) -> Sequence[tuple[int, ...]]:
     """By the code that finds them on SQLite, over nothing but what stands near a candidate."""
     import numpy as np
 
     from mycel.index.facets import Facets
 
-    if not rows:
+    if not around:
         return [()] * len(numbers)
     # Numbers begin anew from the lowest, so that the columns are no longer than the stretch they are about.
-    before = min(row.number for row in rows) - 1
+    listed = [row.number for _, row in around]
+    before = min(listed) - 1
     facets = Facets()
-    facets.extend(row._replace(number=row.number - before) for row in rows)
-    allowed = np.zeros(max(row.number for row in rows) - before + 1, np.bool_)
-    allowed[[row.number - before for row in rows if quoted is None or row.number in quoted]] = True
+    facets.extend(row._replace(number=row.number - before) for _, row in around)
+    allowed = np.zeros(max(listed) - before + 1, np.bool_)
+    picked = [row.number - before for is_near, row in around if is_near and (quoted is None or row.number in quoted)]
+    allowed[picked] = True
     found = facets.neighbours(np.array(numbers, np.int64) - before, allowed, Neighbourhood())
     return [tuple(number + before for number in beside) for beside in found]

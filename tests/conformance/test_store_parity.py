@@ -1,0 +1,178 @@
+"""A search finds the same on Postgres as on SQLite: same memories, same scores, same neighbours, same figures."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mycel.access.scope import ReadScope
+from mycel.contracts.search_store import Candidates, IndexQuery
+from mycel.contracts.store import Store, Transaction
+from mycel.domain.embedding import Backlog, Embedded, Passage
+from mycel.domain.link import Link, Relation
+from mycel.domain.memory import Memory, MemoryType, Scope, Status, Visibility
+from mycel.domain.query import Filters
+from mycel.domain.team import Role
+from mycel.retrieval.terms import packed_terms
+from mycel.stores.postgres.store import PostgresStore
+from mycel.stores.sqlite.database import Disk
+from mycel.stores.sqlite.store import SqliteStore
+from mycel.testing.clock import ManualClock
+from mycel.testing.store_samples import (
+    ANY_STATUS,
+    AUTHOR,
+    EVERYTHING,
+    NEWEST,
+    START,
+    TEAM,
+    TEAMMATE,
+    delete,
+    purge,
+    reader,
+    sample,
+)
+from tests.postgres import emptied
+
+MODEL, DIMENSIONS = "random", 16
+WORDS = ["heron", "stork", "lake", "reed", "pond", "otter", "grey", "river", "north", "bridge", "port", "node"]
+SCOPES = (reader(), reader(TEAMMATE), reader("lead-1", Role.LEAD), reader("admin-1", Role.ADMIN), EVERYTHING)
+FILTERS = (
+    ANY_STATUS,
+    Filters(),
+    Filters(reach_project="web"),
+    Filters(statuses=(), path="/notes"),
+    Filters(tags=("wet",)),
+    Filters(statuses=(), types=(MemoryType.LESSON,), not_by=(AUTHOR,)),
+    Filters(since=START + timedelta(minutes=30), until=START + timedelta(hours=5)),
+    Filters(statuses=(), deleted=True),
+)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Store]]:
+    folder: Path = tmp_path_factory.mktemp("parity")
+    clock = ManualClock()
+    on_files = SqliteStore(folder / "memory.sqlite", root=folder, team=TEAM, clock=clock, disk=Disk())
+    with closing(on_files), closing(PostgresStore(emptied(), team=TEAM, clock=clock)) as on_server:
+        memories = [a_memory(random.Random(number), number) for number in range(240)]
+        for store in (on_files, on_server):
+            fill(store, memories)
+        yield on_files, on_server
+
+
+def a_memory(chance: random.Random, number: int) -> Memory:
+    text = " ".join(chance.choices(WORDS, k=chance.randint(2, 14)))
+    return sample(
+        text,
+        title=f"{chance.choice(WORDS)} {number}",
+        at=START + timedelta(minutes=3 * number),
+        agent_id=chance.choice((AUTHOR, TEAMMATE)),
+        visibility=chance.choices((Visibility.TEAM, Visibility.PRIVATE, Visibility.ROLE), (8, 1, 1))[0],
+        allowed_roles=(Role.LEAD,),
+        status=chance.choices((Status.ACTIVE, Status.ARCHIVED), (9, 1))[0],
+        type=chance.choice((MemoryType.FACT, MemoryType.LESSON)),
+        path=chance.choice(("/notes", "/notes/birds", "/notesbook")),
+        tags=tuple(chance.sample(("wet", "dry", "we"), k=chance.randint(0, 2))),
+        project_id=chance.choice(("web", "billing", None)),
+        scope=chance.choice((Scope.PROJECT, Scope.GLOBAL, Scope.AGENT)),
+        session_id=chance.choice(("s-1", "s-1", None)),
+    )
+
+
+def fill(store: Store, memories: list[Memory]) -> None:
+    def write(transaction: Transaction) -> None:
+        for memory in memories:
+            transaction.memories.insert([(memory, packed_terms(memory))], by=memory.agent_id)
+        for memory in memories[::20]:
+            link = Link(memory.id, "project:web", Relation.RELATED_TO, AUTHOR, START)
+            transaction.links.add(link, origin=memory)
+
+    store.transact(write)
+    while (backlog := store.embeddings.backlog(MODEL, limit=100)).moved:
+        store.transact(lambda transaction, backlog=backlog: embed(transaction, backlog))
+    for memory in memories[::17]:
+        delete(store, memory.id)
+    purge(store, memories[5].id)
+
+
+def embed(transaction: Transaction, backlog: Backlog) -> None:
+    # Some have none, and some two.
+    made = [
+        Embedded(
+            one.number,
+            one.version,
+            one.text_hash,
+            tuple(Passage(0, 1, a_vector(one.number + 1000 * place)) for place in range(one.number % 3)),
+        )
+        for one in backlog.items
+        if one.number % 3
+    ]
+    transaction.embeddings.put(MODEL, made, started=backlog.started, reached=backlog.reached)
+
+
+def a_vector(seed: int) -> bytes:
+    return np.random.default_rng(seed).integers(-127, 128, DIMENSIONS).astype(np.int8).tobytes()
+
+
+def a_question(seed: int) -> IndexQuery:
+    chance = random.Random(seed)
+    vector = np.random.default_rng(seed).normal(size=DIMENSIONS).astype(np.float32)
+    terms = tuple(chance.sample(WORDS, k=chance.randint(0, 4)))
+    return IndexQuery(
+        chance.choice(FILTERS),
+        chance.choice((3, 10, 500)),
+        terms,
+        (tuple(terms[:2]),) if seed % 5 == 0 and len(terms) > 1 else (),
+        vector=vector / np.linalg.norm(vector) if seed % 3 else None,
+        model=MODEL,
+    )
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: str(scope.role))
+def test_candidates_are_the_same_on_both(both: tuple[Store, Store], scope: ReadScope) -> None:
+    for seed in range(40):
+        query = a_question(seed)
+        one, other = (store.index.candidates(scope, query) for store in both)
+        assert found_in(one) == found_in(other), seed
+        for name in ("bm25", "cosines"):
+            np.testing.assert_allclose(columns_by_number(one, name), columns_by_number(other, name), atol=2e-3)
+        assert one.pool.size == other.pool.size
+        assert one.pool.mean == pytest.approx(other.pool.mean, abs=2e-3)
+        assert one.quoted == other.quoted
+
+
+def found_in(found: Candidates) -> list[object]:
+    rows = zip(
+        found.numbers.tolist(), found.held.tolist(), found.far.tolist(), map(sorted, found.neighbours), strict=True
+    )
+    usual = round(found.statistics.usual_length, 3)
+    return [sorted(rows), found.statistics.frequencies, found.statistics.documents, usual]
+
+
+def columns_by_number(found: Candidates, name: str) -> np.ndarray:
+    return getattr(found, name)[np.argsort(found.numbers)]
+
+
+def test_word_statistics_are_the_same_on_both(both: tuple[Store, Store]) -> None:
+    for scope in SCOPES:
+        one, other = (store.index.word_statistics(scope, (*WORDS, "absent")) for store in both)
+        assert one._replace(usual_length=0) == other._replace(usual_length=0)
+        assert one.usual_length == pytest.approx(other.usual_length)
+
+
+def test_pages_and_counts_are_the_same_on_both(both: tuple[Store, Store]) -> None:
+    for scope in SCOPES:
+        for filters in FILTERS:
+            reached = replace(filters, reach_repo="site") if filters.reach_project else filters
+            pages = [
+                [memory.id for memory in store.memories.page(scope, reached, order=NEWEST, limit=500)] for store in both
+            ]
+            assert pages[0] == pages[1]
+            assert both[0].memories.count(scope, reached) == both[1].memories.count(scope, reached)
