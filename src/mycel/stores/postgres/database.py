@@ -86,7 +86,22 @@ class Database:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         """Statements up to the first answer that is looked at travel together, in a transaction of their own."""
-        with _faults(), self._pool.connection() as raw, raw.pipeline():
+        with _faults():
+            try:
+                return self._read(team, work, *args, **kwargs)
+            except psycopg.OperationalError:
+                # Most likely a connection from before the server was started anew.
+                self._pool.check()
+                return self._read(team, work, *args, **kwargs)
+
+    def _read(
+        self,
+        team: str,
+        work: Callable[Concatenate[PostgresConnection, ParamsT], ResultT],
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        with self._pool.connection() as raw, raw.pipeline():
             raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
             return work(PostgresConnection(raw), *args, **kwargs)
 
@@ -108,26 +123,32 @@ class Database:
 
     def write(self, team: str, work: Callable[[PostgresConnection], ResultT]) -> ResultT:
         """Returns once it is durable. Work that lost against other writers is begun again."""
-        for _ in range(MOST_TRIES - 1):
-            try:
-                return self._write(team, work)
-            except TRANSIENT:
-                continue
         with _faults():
+            for _ in range(MOST_TRIES - 1):
+                try:
+                    return self._write(team, work)
+                except TRANSIENT:
+                    continue
+                except _ConnectionLost:
+                    self._pool.check()
             return self._write(team, work)
 
     def _write(self, team: str, work: Callable[[PostgresConnection], ResultT]) -> ResultT:
-        with _faults(but=TRANSIENT), self._pool.connection() as raw:
+        with self._pool.connection() as raw:
+            is_ending = False
             try:
                 with raw.pipeline():
                     raw.execute("BEGIN")
                     raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
                     result = work(PostgresConnection(raw))
+                    is_ending = True
                     raw.execute("COMMIT")
                 return result
-            except BaseException:
+            except BaseException as error:
                 if not raw.closed:
                     raw.rollback()
+                elif isinstance(error, psycopg.OperationalError) and not is_ending:
+                    raise _ConnectionLost from error
                 raise
 
     def close(self) -> None:
@@ -186,12 +207,16 @@ def _require_safe_login(raw: Raw) -> None:
         )
 
 
+class _ConnectionLost(psycopg.OperationalError):
+    """Before the transaction was to be committed: nothing of it can have been stored."""
+
+
 @contextlib.contextmanager
-def _faults(*, but: tuple[type[Exception], ...] = ()) -> Generator[None]:
+def _faults() -> Generator[None]:
     try:
         yield
     except Exception as error:
-        translated = error if isinstance(error, but) else translate(error)
+        translated = translate(error)
         if translated is error:
             raise
         raise translated from error

@@ -93,10 +93,7 @@ class PostgresIndex(SqlIndex):
             numbers=np.array(numbers, np.int64),
             bm25=np.array([words.get(number, 0.0) for number in numbers], np.float64),
             cosines=np.array([cosines.get(number, nan) for number in numbers], np.float64),
-            held=np.array([counts.get(number, nothing) for number in numbers], np.uint8).reshape(
-                len(numbers), len(query.terms)
-            )
-            > 0,
+            held=held.reshape(len(numbers), len(query.terms)) > 0,
             far=np.array([number not in near for number in numbers], np.bool_),
             neighbours=_neighbours(numbers, facets, quoted),
             statistics=statistics,
