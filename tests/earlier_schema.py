@@ -13,6 +13,7 @@ _WORDS = """
 def before_terms(connection: apsw.Connection, *, version: int = 14) -> None:
     """Two empty tables of words in the place of the memories' terms."""
     connection.execute("DROP TABLE memory_terms")
+    before_search_revision(connection)
     columns = "title, summary, content, tags"
     for name, vocabulary, of in (
         ("memory_words", "memory_vocabulary", columns),
@@ -20,3 +21,9 @@ def before_terms(connection: apsw.Connection, *, version: int = 14) -> None:
     ):
         connection.execute(_WORDS.format(name=name, vocabulary=vocabulary, columns=of))
     connection.execute(f"PRAGMA user_version = {version:d}")
+
+
+def before_search_revision(connection: apsw.Connection) -> None:
+    for trigger in ("usage_begins", "usage_goes_on", "rating_is_given"):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    connection.execute("DROP TABLE search_revision; DROP INDEX memories_by_end")

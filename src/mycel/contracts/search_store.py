@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -87,6 +87,11 @@ class IndexReads(Protocol):
         Scope and filters apply before the limit, and nothing hidden has a part in any figure. What the filters' reach
         holds is looked for first and by itself, so that the rest never crowds it out.
         """
+        ...
+
+    def revision(self, now: datetime) -> Hashable:
+        """The same for as long as every search brings the same, but for what grows older: it changes with each memory,
+        link, vector, reading and rating, and when one expires, whichever process does it."""
         ...
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics: ...

@@ -57,6 +57,8 @@ class SearchRequest:
     least: float | None
     ranking: Ranking
     as_of: datetime | None
+    # What ages count from. It is the minute that has begun, so that a question asked again within it has the same
+    # answer; only `swarm` counts to the last digit.
     now: datetime
     # As the caller wrote it, for the log.
     request: Mapping[str, Any]
@@ -94,7 +96,7 @@ def read_search_request(
         least=least,
         ranking=profile,
         as_of=at,
-        now=now,
+        now=now if profile is Ranking.SWARM else now.replace(second=0, microsecond=0),
         request={"filters": request, **{name: value for name, value in told.items() if value is not None}},
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import TypeVar
 
 from mycel.access.rules import may_curate
@@ -44,8 +45,8 @@ class Freshness:
         self._clock = clock
         self._half_life = half_life_days
 
-    def of(self, memory: Memory) -> Memory:
-        found = freshness(memory, now=self._clock.now(), half_life_days=self._half_life)
+    def of(self, memory: Memory, *, at: datetime | None = None) -> Memory:
+        found = freshness(memory, now=at or self._clock.now(), half_life_days=self._half_life)
         return checked_memory({**vars(memory), "freshness": round(found, DIGITS)})
 
     def of_all(self, memories: Iterable[Memory]) -> tuple[Memory, ...]:

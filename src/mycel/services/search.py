@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
 from typing import Any, cast
 
 from mycel.access.scope import readable_scopes
@@ -14,12 +16,13 @@ from mycel.domain.ids import RecallId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.query import Order
 from mycel.domain.recall import Hit, Recall
-from mycel.domain.search_request import RankingOptions, SearchRequest, read_search_request
+from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
 from mycel.retrieval.lookup import Meaning, Place
+from mycel.services.answer_cache import AnswerCache, question_of
 from mycel.services.embeddings import Embedding
 from mycel.services.read import Freshness
 
@@ -35,6 +38,8 @@ class Searching:
         self, stores: Stores, clock: Clock, embedding: Embedding, *, options: RankingOptions | None = None
     ) -> None:
         self._stores = stores
+        self._answers = AnswerCache()
+        stores.listen(self._answers.forget)
         self._clock = clock
         self._embedding = embedding
         self._options = options or RankingOptions()
@@ -57,10 +62,11 @@ class Searching:
 
         With `every`, also what others stand for, and of one author as much as there is.
         """
+        now = self._clock.now()
         search = read_search_request(
             query,
             given,
-            now=self._clock.now(),
+            now=now,
             limit=limit,
             min_relevance=min_relevance,
             ranking=ranking,
@@ -72,17 +78,43 @@ class Searching:
             search = replace(search, every=True)
         with ExitStack() as leases:
             places = self.places(leases, caller)
-            ranked, degraded = self.rank(search, places)
-            if len(places) < len(readable_scopes(caller)) or any(place.store.files.is_damaged for place in places):
-                degraded = (*degraded, DAMAGED)
-            hits = [replace(hit, memory=self.freshness.of(hit.memory)) for hit in answered(search, ranked, places)]
-            recall = Recall(id=RecallId(new_id()), query=search.text, hits=tuple(hits), degraded=degraded)
+            hits, degraded = self._answer(caller, search, places, now=now)
+            recall = Recall(id=RecallId(new_id()), query=search.text, hits=hits, degraded=degraded)
             logged, request = _without_secrets(recall, search.request)
             # A lead's own team may have no store yet: then the parent's keeps the log.
-            any(
-                place.store.recalls.log(logged, request=request, by=caller.member_id, at=search.now) for place in places
-            )
+            any(place.store.recalls.log(logged, request=request, by=caller.member_id, at=now) for place in places)
         return recall
+
+    def _answer(
+        self, caller: Caller, search: SearchRequest, places: Sequence[Place], *, now: datetime
+    ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+        """The hits, and what could not take part. What the caller asked a moment ago is not looked for again."""
+        if not _is_whole(caller, places):
+            hits, degraded = self._look(search, places)
+            return hits, (*degraded, DAMAGED)
+        if search.ranking is Ranking.SWARM:
+            return self._look(search, places)
+        question = question_of(caller, search)
+        # Before anything is looked for: what changes meanwhile must not pass for what was found.
+        revisions = {place.scope.team: place.store.index.revision(now) for place in places}
+        known = self._answers.find(question, revisions, minute=search.now)
+        if known is not None:
+            return known, ()
+        hits, degraded = self._look(search, places)
+        if not _is_whole(caller, places):
+            return hits, (*degraded, DAMAGED)
+        if not degraded:
+            self._answers.keep(question, revisions, hits, minute=search.now)
+        return hits, degraded
+
+    def _look(self, search: SearchRequest, places: Sequence[Place]) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+        ranked, degraded = self.rank(search, places)
+        return tuple(self._shown(hit, search) for hit in answered(search, ranked, places)), degraded
+
+    def _shown(self, hit: Hit, search: SearchRequest) -> Hit:
+        """Read-only, since the same one may be an answer again."""
+        memory = self.freshness.of(hit.memory, at=search.now)
+        return replace(hit, memory=memory, breakdown=MappingProxyType(hit.breakdown))
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
         """Own team first, each open for as long as the leases are held; without another team's store that is gone."""
@@ -118,6 +150,11 @@ class Searching:
         ]
         meaning = Meaning(vector, embedder.model, embedder.background)
         return meaning, () if all(finished) else (UNFINISHED,)
+
+
+def _is_whole(caller: Caller, places: Sequence[Place]) -> bool:
+    """Whether every store that should take part can, and in full."""
+    return len(places) == len(readable_scopes(caller)) and not any(place.store.files.is_damaged for place in places)
 
 
 def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall, Mapping[str, Any]]:

@@ -29,7 +29,7 @@ from mycel.domain.policy import Policy, changed_policy
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
 from mycel.errors import Conflict
 from mycel.testing.clock import ManualClock
-from mycel.testing.store_samples import START, put
+from mycel.testing.store_samples import START, purge, put
 
 SQUAD, OTHER = TeamName("squad"), TeamName("other")
 SOON_SECONDS = 5.0
@@ -168,6 +168,19 @@ class DirectoryConformance:
         threading.Timer(0.05, watch.wake).start()
         assert watch.wait(SOON_SECONDS)
         watch.close()
+
+    def test_listeners_hear_of_a_transaction_before_its_caller_goes_on(
+        self, directory: Directory, stores: Stores
+    ) -> None:
+        fill(directory)
+        heard: list[TeamName] = []
+        stores.listen(heard.append)
+        with stores.lease(SQUAD) as store:
+            memory = put(store)
+            assert heard.pop() == SQUAD
+            heard.clear()
+            purge(store, memory.id)
+            assert heard.pop() == SQUAD
 
 
 class DirectoryFiles:

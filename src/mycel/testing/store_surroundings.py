@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -222,3 +223,40 @@ class StoreSurroundings:
         assert store.index.has_other_authors(TEAMMATE)
         put(store, agent_id=TEAMMATE)
         assert store.index.has_other_authors(AUTHOR)
+
+    def test_the_revision_of_searches_changes_with_whatever_they_depend_on(self, store: Store) -> None:
+        memory = put(store, expires_at=START + HOUR)
+        other = put(store)
+        link = Link(memory.id, other.id, Relation.SUPPORTS, AUTHOR, START)
+        before = store.index.revision(START)
+        steps: dict[str, Callable[[], object]] = {
+            "a new one": lambda: put(store),
+            "a change": lambda: change(store, memory.id, content="The build needs Node 24."),
+            "a deletion": lambda: delete(store, other.id),
+            "its end": lambda: restore(store, other.id),
+            "a link": lambda: store.transact(lambda writing: writing.links.add(link, origin=memory)),
+            "a rating": lambda: _rate(store, other, useful=True),
+            "another rating": lambda: _rate(store, other, useful=False),
+            "a first reading": lambda: _read(store, other),
+            "another reading": lambda: _read(store, other),
+            "a purge": lambda: purge(store, other.id),
+        }
+        for name, step in steps.items():
+            assert store.index.revision(START) == before, f"before {name}"
+            step()
+            after = store.index.revision(START)
+            assert after != before, name
+            before = after
+        assert store.index.revision(START + HOUR / 2) == before
+        assert store.index.revision(START + HOUR) != before
+
+
+def _rate(store: Store, memory: Memory, *, useful: bool) -> None:
+    rating = Rating(memory.id, TEAMMATE, useful=useful, recall_id=None)
+    store.transact(lambda transaction: transaction.memories.rate(rating))
+
+
+def _read(store: Store, memory: Memory) -> None:
+    store.recalls.count_access([memory.id], by=TEAMMATE, at=START)
+    # Asked about, it is written at once.
+    store.recalls.that_found(AUTHOR, memory.id, limit=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,7 @@ from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.index import SqlIndex
 from mycel.stores.sql.part import Session
 from mycel.stores.sql.part import query as lent
+from mycel.stores.sql.rows import micros
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
@@ -31,6 +33,9 @@ PHRASE_ROWS = 2_000
 # Of what meaning could find, so many tell how its cosines are spread.
 SAMPLE = 256
 
+_REVISION = """
+    SELECT (SELECT writes FROM heads), (SELECT readings FROM heads),
+      (SELECT min(expires_at) FROM memories WHERE expires_at > :now)"""
 _FACETS = ", ".join(f"m.{name}" for name in IndexRow._fields)
 
 
@@ -100,6 +105,10 @@ class PostgresIndex(SqlIndex):
             pool=Pool(extent[0]) if pool is None else pool,
             quoted=quoted,
         )
+
+    @lent
+    def revision(self, connection: Connection, now: datetime) -> tuple[int | None, ...]:
+        return connection.execute(_REVISION, {"now": micros(now)}).fetchone()
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         wanted = tuple(dict.fromkeys(terms))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from psycopg import sql
@@ -39,6 +39,7 @@ class PostgresStores:
         self._clock = clock
         self._stores: dict[TeamName, PostgresStore] = {}
         self._watches: dict[TeamName, tuple[PolledWatch, ...]] = {}
+        self._listeners: tuple[Callable[[TeamName], None], ...] = ()
         self._changing = threading.Lock()
         self._closed = False
 
@@ -68,6 +69,9 @@ class PostgresStores:
             self._watches[team] = (*self._watches.get(team, ()), watch)
         return watch
 
+    def listen(self, heard: Callable[[TeamName], None]) -> None:
+        self._listeners = (*self._listeners, heard)
+
     def close(self) -> None:
         with self._changing:
             self._closed = True
@@ -89,6 +93,8 @@ class PostgresStores:
     def _announce(self, team: TeamName) -> None:
         for watch in self._watches.get(team, ()):
             watch.wake()
+        for heard in self._listeners:
+            heard(team)
 
     def _unwatch(self, team: TeamName, watch: PolledWatch) -> None:
         with self._changing:

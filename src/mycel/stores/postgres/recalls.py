@@ -65,7 +65,11 @@ class PostgresRecalls(SqlRecalls):
 
     def _flush_now(self) -> None:
         if self._traces:
-            self._database.write(self._team, self._traces.write)
+            self._database.write(self._team, self._write)
+
+    def _write(self, connection: PostgresConnection) -> None:
+        self._traces.write(connection)
+        connection.execute("UPDATE heads SET readings = readings + 1")
 
 
 class _FlushedSession:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import Candidates, IndexQuery
 from mycel.domain.query import Filters
 from mycel.retrieval.lexical import holds_phrase
+from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.index import SqlIndex
+from mycel.stores.sql.part import query
+from mycel.stores.sql.rows import micros
 from mycel.stores.sqlite.index_keeper import IndexKeeper
 from mycel.stores.sqlite.session import ReadSession
 
 # Quoted words must be there, so every memory that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
+# The last entry with its moment: where files are exchanged for older ones, its number alone may come a second time.
+_REVISION = """
+    SELECT (SELECT max(sequence) FROM changes), (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
+      (SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'), (SELECT signals FROM search_revision),
+      (SELECT min(expires_at) FROM memories WHERE expires_at > ?)"""
 
 
 class SqliteIndex(SqlIndex):
@@ -29,6 +38,10 @@ class SqliteIndex(SqlIndex):
 
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
         return self._keeper.candidates(scope, query, quoted=self._quoting(scope, query) or None)
+
+    @query
+    def revision(self, connection: Connection, now: datetime) -> tuple[int | None, ...]:
+        return connection.execute(_REVISION, (micros(now),)).fetchone()
 
     def _quoting(self, scope: ReadScope, query: IndexQuery) -> frozenset[int]:
         """Those that hold every phrase."""

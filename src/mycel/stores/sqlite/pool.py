@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -108,6 +109,7 @@ class SqliteStores:
         # Replaced, never changed: the writers that read them take no lock.
         self._watches: dict[TeamName, tuple[FileWatch, ...]] = {}
         self._watching = threading.Lock()
+        self._listeners: tuple[Callable[[TeamName], None], ...] = ()
 
     def lease(self, team: TeamName) -> _Lease:
         return _Lease(self, team)
@@ -157,6 +159,9 @@ class SqliteStores:
         with self._watching:
             self._watches[team] = (*self._watches.get(team, ()), watch)
         return watch
+
+    def listen(self, heard: Callable[[TeamName], None]) -> None:
+        self._listeners = (*self._listeners, heard)
 
     def close(self) -> None:
         self._checks.close()
@@ -282,6 +287,8 @@ class SqliteStores:
     def _announce(self, team: TeamName) -> None:
         for watch in self._watches.get(team, ()):
             watch.wake()
+        for heard in self._listeners:
+            heard(team)
 
     def _unwatch(self, team: TeamName, watch: FileWatch) -> None:
         with self._watching:

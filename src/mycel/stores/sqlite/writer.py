@@ -221,7 +221,8 @@ class Writer(Generic[TxT]):
             self._fail(batch, error)
             if isinstance(error, FilesMoved):
                 self._drop()
-        if self._committed is not None:
+        # What reading leaves behind changes nothing that anybody waits for.
+        if self._committed is not None and any(job.work is not self._flush for job in batch):
             self._committed()
         for job in batch:
             job.settled.release()

@@ -37,12 +37,13 @@ CREATE TABLE organisation (revision bigint NOT NULL);
 INSERT INTO organisation VALUES (0);
 
 -- One row per team that has ever written, locked by whoever writes: the last change, its moment, the last number given
--- to a memory, and how often it was written to.
+-- to a memory, how often it was written to, and how often it was noted who has read what.
 CREATE TABLE heads (
   sequence bigint NOT NULL DEFAULT 0,
   committed_at bigint NOT NULL DEFAULT 0,
   number bigint NOT NULL DEFAULT 0,
   writes bigint NOT NULL DEFAULT 0,
+  readings bigint NOT NULL DEFAULT 0,
   team_id text COLLATE "C" NOT NULL DEFAULT current_team(),
   PRIMARY KEY (team_id)
 );
@@ -108,6 +109,7 @@ CREATE INDEX memories_by_expiry ON memories (team_id, expires_at)
 CREATE UNIQUE INDEX memories_by_key ON memories (team_id, key, coalesce(project_id, ''), coalesce(category, ''), visibility,
   coalesce(allowed_roles, ''), (CASE visibility WHEN 'team' THEN '' ELSE agent_id END)
   ) WHERE key IS NOT NULL AND status = 'active' AND deleted_at IS NULL;
+CREATE INDEX memories_by_end ON memories (team_id, expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX memories_by_path ON memories (team_id, path);
 CREATE INDEX memories_by_project ON memories (team_id, project_id, type) WHERE project_id IS NOT NULL;
 CREATE INDEX memories_by_repo ON memories (team_id, repo_id) WHERE repo_id IS NOT NULL;
