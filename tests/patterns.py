@@ -16,7 +16,7 @@ from typing import Any
 import mycel
 from mycel import settings
 from mycel.engine.english import people
-from mycel.engine.poison import detection
+from mycel.engine.poison import clues
 from mycel.engine.transcripts import privacy
 from mycel.retrieval import analysis
 
@@ -29,8 +29,10 @@ _DEEPEST = 5
 MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
     "mycel.engine.english.decision_cues.family": lambda: (),
     "mycel.engine.english.people.name_pattern": lambda: filter(None, [people.name_pattern(["swe-1", "qa lead"])]),
-    "mycel.engine.poison.detection._patterns": lambda: (
-        pattern for patterns in (detection._certain(), detection._weighted()) for _, _, pattern in patterns.by_number
+    "mycel.engine.poison.clues._patterns": lambda: (
+        pattern
+        for patterns in (clues.certain_patterns(), clues.weighted_patterns())
+        for _, _, pattern in patterns.by_number
     ),
     "mycel.engine.transcripts.privacy._Tags.__init__": lambda: (
         tags.pattern for tags in (privacy._IN_TEXTS, privacy._IN_MESSAGES)

@@ -19,6 +19,7 @@ from mycel.errors import InvalidInput
 NEVER = "never"
 ALL = "all"
 NONE = "none"
+_RANKS = {trust: rank for rank, trust in enumerate(Trust)}
 
 DEFAULT_LIVES: Mapping[MadeBy, timedelta] = MappingProxyType(
     {
@@ -71,12 +72,13 @@ class Policy:
 
     def life_of(self, made_by: MadeBy, type: MemoryType | None = None) -> timedelta | None:
         """An episode is found no longer than the ledger keeps it."""
-        spans = [self.lives.get(made_by), self.episodes_kept if type is MemoryType.EPISODE else None]
-        return min((span for span in spans if span is not None), default=None)
+        life = self.lives.get(made_by)
+        if type is not MemoryType.EPISODE or self.episodes_kept is None:
+            return life
+        return self.episodes_kept if life is None else min(life, self.episodes_kept)
 
     def trusts(self, trust: Trust) -> bool:
-        order = list(Trust)
-        return order.index(trust) >= order.index(self.least_trust)
+        return _RANKS[trust] >= _RANKS[self.least_trust]
 
 
 def changed_policy(policy: Policy, given: Mapping[str, object]) -> Policy:

@@ -6,8 +6,9 @@ deep it lies. A field is left out only with a reason; the fields of a memory say
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from itertools import chain
 from typing import Any, cast
 
 from mycel.domain.memory import FIELDS
@@ -31,21 +32,20 @@ def is_screened(field: str) -> bool:
     return field not in NOT_SCREENED
 
 
-def texts_in(value: object) -> Iterator[str]:
+def texts_in(value: object) -> list[str]:
     """Every text of a value: of a list or object each, names of an object included."""
     # By the very type: a choice is text that Mycel wrote.
     if type(value) is str:
-        yield value
+        return [value]
+    if isinstance(value, list | tuple):
+        inners = cast(list[object], value)
     elif isinstance(value, Mapping):
-        for name, inner in cast(Mapping[object, object], value).items():
-            yield from texts_in(name)
-            yield from texts_in(inner)
-    elif isinstance(value, list | tuple):
-        for inner in cast(list[object], value):
-            yield from texts_in(inner)
+        inners = list(chain.from_iterable(cast(Mapping[object, object], value).items()))
     elif is_dataclass(value):
-        for name, inner in named_values(value):
-            yield from texts_in(inner) if is_screened(name) else ()
+        inners = [inner for name, inner in named_values(value) if is_screened(name)]
+    else:
+        inners = []
+    return [text for inner in inners for text in texts_in(inner)]
 
 
 def named_values(record: Any) -> list[tuple[str, object]]:

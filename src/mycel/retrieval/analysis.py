@@ -25,8 +25,10 @@ MAX_TOKEN_CHARS = 128
 # Base64 and minified code change case at every other letter: more parts than this are no longer words.
 MAX_PARTS_PER_PIECE = 16
 
-# About 10 MB when full; a team's working vocabulary fits.
+# A team's working vocabulary fits.
 CACHED_WORDS = 32_768
+# The same words with the signs that stand around them; about 15 MB when full.
+CACHED_CHUNKS = 65_536
 
 _CJK = (
     r"\u1100-\u11ff\u2f00-\u2fd5\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u3096\u3099\u309a"
@@ -61,6 +63,8 @@ _LETTER_NAME = re.compile(r"[A-Za-z]{1,2}(?:\+\+[0-9]*|#)")
 _NUMBERS = re.compile(r"[vV]?([0-9]+(?>(?:[.:\-][0-9]+)+))")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}|[A-Za-z][0-9]|[0-9][A-Za-z]")
 _HUMPS = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++|[A-Z]+(?=[A-Z])|[A-Z]|[0-9]++")
+# Around a word of plain letters, where they say nothing of it.
+_BEFORE_WORD, _AFTER_WORD = "([{\"'", ".,;:!?)]}\"'"
 _HEX_DIGEST = re.compile(r"(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{7,}")
 
 
@@ -99,34 +103,55 @@ _thread = _ThreadStemmer()
 
 def index_text(text: str) -> str:
     """The tokens to index for a text, separated by spaces: the word stream, then the parts of its words."""
-    found = [_indexed[raw] for raw in _word(text).findall(text)]
-    return " ".join([stream for stream, _, _ in found if stream] + [parts for _, parts, _ in found if parts])
+    return " ".join(index_tokens(text))
+
+
+def index_tokens(text: str) -> list[str]:
+    """The same, one by one."""
+    # No word goes on beyond a space, and looking up what stands between spaces takes a tenth of finding the words.
+    tokens: list[str] = []
+    parts: list[str] = []
+    for of_stream, of_parts in map(_indexed.__getitem__, text.split()):
+        tokens += of_stream
+        if of_parts:
+            parts += of_parts
+    return tokens + parts
 
 
 def matching_terms(text: str, terms: frozenset[str]) -> frozenset[str]:
     """Those of the terms that a text is indexed by."""
-    found: set[str] = set()
-    for raw in _word(text).findall(text):
-        of_word = _indexed[raw][2]
-        if not of_word.isdisjoint(terms):
-            found |= of_word & terms
-    return frozenset(found)
+    return terms.intersection(index_tokens(text))
 
 
-class _IndexedWords(dict[str, tuple[str, str, frozenset[str]]]):
-    """What each word adds to the stream and to the parts, and both as a set; a call per word would be felt."""
+# What a chunk of text adds to the stream, and what to the parts.
+_Indexed = tuple[tuple[str, ...], tuple[str, ...]]
 
-    def __missing__(self, raw: str) -> tuple[str, str, frozenset[str]]:
-        word = _analyse(raw)
-        indexed = " ".join(word.tokens), " ".join(word.parts), frozenset((*word.tokens, *word.parts))
-        if len(raw) <= MAX_TOKEN_CHARS:
-            if len(self) >= CACHED_WORDS:
+
+class _IndexedChunks(dict[str, _Indexed]):
+    """By whatever stands between two spaces, and by the words in it; a call per word would be felt."""
+
+    def __missing__(self, chunk: str) -> _Indexed:
+        found = self._of_words(chunk)
+        if len(chunk) <= MAX_TOKEN_CHARS:
+            if len(self) >= CACHED_CHUNKS:
                 self.clear()
-            self[raw] = indexed
-        return indexed
+            self[chunk] = found
+        return found
+
+    def _of_words(self, chunk: str) -> _Indexed:
+        bare = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
+        if bare.isascii() and bare.isalpha() and (bare.islower() or bare.istitle()):
+            return (_term(bare),), ()
+        found: list[str] = _word(chunk).findall(chunk)
+        if found == [chunk]:
+            word = _analyse(chunk)
+            return word.tokens, tuple(filter(None, word.parts))
+        words = [self[raw] for raw in found]
+        stream = tuple(token for of_stream, _ in words for token in of_stream)
+        return stream, tuple(part for _, of_parts in words for part in of_parts)
 
 
-_indexed = _IndexedWords()
+_indexed = _IndexedChunks()
 
 
 def words(text: str) -> Iterator[Word]:
@@ -151,7 +176,7 @@ def spans(text: str, *, among: frozenset[str] | None = None) -> Iterator[Span]:
         # A plain word keeps its first letter when it is stemmed: most need not be looked up.
         if initials is not None and raw[0] not in initials and raw.islower() and raw.isalpha() and raw.isascii():
             continue
-        if among is not None and among.isdisjoint(_indexed[raw][2]):
+        if among is not None and among.isdisjoint(index_tokens(raw)):
             continue
         word, start = _analyse(raw), ends[place - 1]
         if _is_plain_run(raw, word=word):

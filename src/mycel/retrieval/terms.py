@@ -7,7 +7,6 @@ holds a word that somebody may have wanted forgotten.
 from __future__ import annotations
 
 import struct
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from operator import attrgetter
@@ -16,7 +15,7 @@ from typing import Any
 from mycel.domain.memory import INDEXED, Memory
 from mycel.domain.memory_field import Index
 from mycel.domain.packed_terms import PackedTerms
-from mycel.retrieval.analysis import index_text
+from mycel.retrieval.analysis import index_tokens
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS
 
 # How often a term stands in a memory, by the weights of its columns, is kept in halves; beyond this more says no more.
@@ -43,7 +42,7 @@ def packed_values(values: Mapping[str, Any]) -> PackedTerms:
 
 def column_tokens(values: Mapping[str, Any]) -> list[list[str]]:
     """What each column of the index is made from, analysed."""
-    return [index_text(text).split() if (text := text_in(values, index)) else [] for index in Index]
+    return [index_tokens(text) if (text := text_in(values, index)) else [] for index in Index]
 
 
 def text_in(values: Mapping[str, Any], index: Index) -> str:
@@ -63,27 +62,28 @@ def searched_values(memory: Memory) -> tuple[object, ...]:
 
 def pack(*columns: Sequence[str]) -> PackedTerms:
     """Of the tokens of each column."""
-    counts: defaultdict[str, int] = defaultdict(int)
+    counts: dict[str, int] = {}
     for tokens, weight in zip(columns, _WEIGHTS, strict=True):
         for token in tokens:
-            counts[token] += weight
-    numbers = [_numbers[term] for term in counts]
-    counted = bytes(min(count, MOST_COUNTED) for count in counts.values())
+            counts[token] = counts.get(token, 0) + weight
+    numbers = b"".join([_numbers[term] for term in counts])
     head = HEAD.pack(sum(map(len, columns)))
-    return PackedTerms(head + struct.pack(f"<{len(numbers)}Q", *numbers) + counted)
+    try:
+        return PackedTerms(head + numbers + bytes(counts.values()))
+    except ValueError:
+        return PackedTerms(head + numbers + bytes([min(count, MOST_COUNTED) for count in counts.values()]))
 
 
 def term_number(term: str) -> int:
     """The same in every process and on every machine."""
-    return _numbers[term]
+    return int.from_bytes(_numbers[term], "little")
 
 
-class _Numbers(dict[str, int]):
-    """A call per term would be felt."""
+class _Numbers(dict[str, bytes]):
+    """Each as it is packed; a call per term would be felt."""
 
-    def __missing__(self, term: str) -> int:
-        digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=NUMBER_BYTES).digest()
-        number = int.from_bytes(digest, "little")
+    def __missing__(self, term: str) -> bytes:
+        number = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=NUMBER_BYTES).digest()
         if len(self) >= CACHED_NUMBERS:
             self.clear()
         self[term] = number

@@ -30,5 +30,11 @@ class PreparedMemory:
         return written_at(self.values, transaction.committed_at, id=self.id, expires_at=expires_at)
 
 
-def unwritten(values: Mapping[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> PreparedMemory:
-    return PreparedMemory(id or MemoryId(new_id()), values, ttl, packed_values(values))
+def unwritten(
+    values: Mapping[str, Any],
+    *,
+    ttl: timedelta | None,
+    id: MemoryId | None = None,
+    given: frozenset[str] = frozenset(),
+) -> PreparedMemory:
+    return PreparedMemory(id or MemoryId(new_id()), values, ttl, packed_values(values), given)

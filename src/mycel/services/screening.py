@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
+from itertools import chain
 from typing import Any, cast
 
 from mycel.domain import fields
@@ -32,19 +33,30 @@ def mark_masked(values: dict[str, Any], kinds: Iterable[str]) -> None:
 def screen(draft: Draft, policy: Policy) -> Draft:
     """The draft without secrets, and with the reason why a person should look at it first, if there is one."""
     values = draft.values
-    if _holds_secret(values):
+    texts = _texts_of(values)
+    if _hold_secret(values, texts):
         kinds: dict[str, None] = {}
         values = without_secrets(values, policy, kinds=kinds)
         mark_masked(values, kinds)
-    return replace(draft, values=values, suspicion=suspicion(values))
+        texts = _texts_of(values)
+    return Draft(values, draft.ttl, draft.needs_review, _suspicion(texts))
 
 
 def suspicion(values: Mapping[str, Any]) -> str | None:
     """Why a person should look at a record first: at any text of it that an agent or a terminal may be shown."""
+    return _suspicion(_texts_of(values))
+
+
+def _texts_of(values: Mapping[str, Any]) -> list[list[str]]:
+    """The texts of each field that is screened."""
+    return [texts_in(value) for name, value in values.items() if value and is_screened(name)]
+
+
+def _suspicion(texts_of_fields: list[list[str]]) -> str | None:
     from mycel.engine.poison.detection import instruction_to_reader
 
     # A list is shown in one line, and so it is read here.
-    texts = [", ".join(texts_in(value)) for name, value in values.items() if value and is_screened(name)]
+    texts = [", ".join(texts) for texts in texts_of_fields]
     for together in _together(texts):
         found = instruction_to_reader("\n".join(together))
         if found and len(together) > 1:
@@ -52,7 +64,7 @@ def suspicion(values: Mapping[str, Any]) -> str | None:
             found = next((one for text in together if (one := instruction_to_reader(text))), None)
         if found:
             return found
-    return HIDDEN if any(map(hides, texts)) else None
+    return HIDDEN if hides("\n".join(texts)) else None
 
 
 def screen_at_once(values: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
@@ -81,22 +93,17 @@ def _together(texts: list[str]) -> Iterator[list[str]]:
         yield short
 
 
-def _holds_secret(values: Mapping[str, Any]) -> bool:
+def _hold_secret(values: Mapping[str, Any], texts: list[list[str]]) -> bool:
     """Everything at once: nearly every draft holds none, and each look costs as much as a page of text."""
     from mycel.engine.secrets.masking import mask_secrets, mask_within
 
-    texts: list[str] = []
+    if mask_secrets("\n".join(chain.from_iterable(texts))).kinds:
+        return True
     for name, value in values.items():
-        if not value or not is_screened(name):
-            continue
-        if isinstance(value, Mapping):
-            # Names in it say what a value is.
-            if mask_within(cast(Mapping[str, Any], value))[1]:
-                return True
-            texts += _names_in(cast(Mapping[str, Any], value))
-        else:
-            texts += texts_in(value)
-    return bool(mask_secrets("\n".join(texts)).kinds)
+        # Names in an object say what a value is.
+        if isinstance(value, Mapping) and is_screened(name) and mask_within(cast(Mapping[str, Any], value))[1]:
+            return True
+    return False
 
 
 def without_secrets(

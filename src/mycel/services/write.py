@@ -175,9 +175,9 @@ class Writing:
         draft = screen(read_fields({"content": content, **said}, max_content=self.max_content), policy)
         values = new_memory(draft, caller=caller, policy=policy)
         lasts = draft.ttl is not None or "expires_at" in values
-        given_names = frozenset(draft.values) | ({"expires_at"} if draft.ttl is not None else set[str]())
+        given_names = frozenset(draft.values if draft.ttl is None else (*draft.values, "expires_at"))
         life = draft.ttl if lasts else policy.life_of(values["made_by"], values["type"])
-        return replace(unwritten(values, ttl=life), given=given_names)
+        return unwritten(values, ttl=life, given=given_names)
 
     def read_reason(self, caller: Caller, value: object) -> str | None:
         return None if value is None else read_reason(value, self._policies.of(caller.team))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mycel.engine.poison import detection, disguise
+from mycel.engine.poison import clues, disguise
 from mycel.engine.poison import lexicon as meanings
 from mycel.engine.poison.detection import instruction_to_reader
 
@@ -146,21 +146,21 @@ def test_time_grows_with_the_length_whatever_the_text(unit: str) -> None:
 def test_every_hint_in_a_text_is_found_by_its_words(name: str) -> None:
     for note in (BENCHMARKS / name).read_text("utf-8").splitlines():
         said = disguise.plain(note)
-        clues = detection._clues(said)
+        found = clues.clues_in(said)[1]
         for patterns, by_word in (
-            (detection._certain(), reduce(or_, [clue.certain for clue in clues], 0)),
-            (detection._weighted(), reduce(or_, [clue.weighted for clue in clues], 0)),
+            (clues.certain_patterns(), reduce(or_, [clue.certain for clue in found], 0)),
+            (clues.weighted_patterns(), reduce(or_, [clue.weighted for clue in found], 0)),
         ):
             hints = (*patterns.in_words, *patterns.across_words)
             in_text = {number for hint, numbers in hints if hint in said for number in numbers}
-            assert detection._hinted(patterns, said, by_word) == in_text, note
+            assert clues.hinted(patterns, said, by_word) == in_text, note
 
 
-@pytest.mark.parametrize("hint", [hint for hint, _ in detection._certain().across_words])
+@pytest.mark.parametrize("hint", [hint for hint, _ in clues.certain_patterns().across_words])
 @pytest.mark.parametrize("around", ["{}", "x{}", "{}y", "x {} y", "x{}y", "\n{}\n"])
 def test_a_hint_across_words_is_found_wherever_it_stands(hint: str, around: str) -> None:
     said = f"before {around.format(hint)} after"
-    assert any(clue.certain & detection._ACROSS for clue in detection._clues(said))
+    assert any(clue.certain & clues.ACROSS for clue in clues.clues_in(said)[1])
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ class Concept(IntEnum):
     TURNED = 1 << 54  # a word in rot13, or backwards
     LEET = 1 << 55  # digits among letters
     CALLED = 1 << 56  # the AI, as one calls somebody
+    APART = 1 << 57  # a letter or digit that stands alone
 
 
 WORDS: dict[Concept, str] = {

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
 
+from mycel.engine.poison.clues import (
+    ALARM,
+    Clue,
+    Patterns,
+    Sign,
+    certain_patterns,
+    clues_in,
+    first_words,
+    hinted,
+    weighted_patterns,
+    word_signs,
+)
 from mycel.engine.poison.concepts import Concept
 from mycel.engine.poison.disguise import (
     decoded,
@@ -18,14 +28,10 @@ from mycel.engine.poison.disguise import (
     undisguised,
     without_mentions,
 )
-from mycel.engine.poison.lexicon import DISGUISE, Phrase, hints_of
-from mycel.engine.poison.meaning import with_opposites
+from mycel.engine.poison.lexicon import DISGUISE
 from mycel.engine.poison.orders import order_in, runs_unseen
 from mycel.retrieval.analysis import words
 
-# So many points are an alarm; a phrase that gives an attack away has them alone. Of the 100 attacks and 100 conventions
-# of the benchmarks, 4.5 points would find 90 and 3, and 6 points 79 and none.
-ALARM = 5.25
 # Each passage of a long text is another chance to be wrong: with e times as many passages this much more is asked for.
 _POINTS_PER_LENGTH = 1.2
 _DISGUISE_POINTS = 2.0
@@ -35,56 +41,13 @@ _PART_CHARS = 1_200
 _OVERLAP_CHARS = 300
 _SHOWN_CHARS = 60
 
-# A group is looked for at another of its words.
-_EVERYWHERE = frozenset({"the", "of", "in", "is", "a", "for", "on", "it", "to", "with", "from", "that", "this"})
-
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-# Beyond the numbers of all patterns.
-_ACROSS = 1 << 256
-_ENCODED, _TURNED, _LEET = int(Concept.ENCODED), int(Concept.TURNED), int(Concept.LEET)
+_ENCODED, _TURNED = int(Concept.ENCODED), int(Concept.TURNED)
+_LEET, _APART = int(Concept.LEET), int(Concept.APART)
+_DISGUISED = _ENCODED | _TURNED | _LEET | _APART
 _SPELLED_OUT = re.compile(r"ignore|disregard|forget|overrid|reveal|bypass|instruct|prompt|password|secret")
 
-
-class _Sign(NamedTuple):
-    weight: float
-    meaning: str
-    said: str
-
-
-_Signs = dict[int, _Sign]
-
-
-class _Edges(NamedTuple):
-    """The longest word of each hint that stands across words: as a whole word, or only its beginning or its end."""
-
-    whole: frozenset[str]
-    begun: tuple[str, ...]
-    ended: tuple[str, ...]
-
-    def may_be(self, word: str) -> bool:
-        return word in self.whole or word.startswith(self.begun) or word.endswith(self.ended)
-
-
-class _Patterns(NamedTuple):
-    """With the hints at each: those inside a word, and those that stand across words."""
-
-    in_words: tuple[tuple[str, tuple[int, ...]], ...]
-    across_words: tuple[tuple[str, tuple[int, ...]], ...]
-    edges: _Edges
-    by_number: tuple[tuple[str, float, re.Pattern[str]], ...]
-
-
-class _Clue(NamedTuple):
-    """What a single word may have to do with an attack: its stems, and a bit for each pattern that it hints at.
-
-    Without the bit `_ACROSS` in any word no hint stands across words.
-    """
-
-    stems: tuple[str, ...]
-    points: tuple[tuple[int, float], ...]
-    groups: tuple[tuple[frozenset[str], int, float], ...]
-    certain: int
-    weighted: int
+_Signs = dict[int, Sign]
 
 
 def instruction_to_reader(text: str) -> str | None:
@@ -92,7 +55,9 @@ def instruction_to_reader(text: str) -> str | None:
 
     Takes time linear in the length of the text, whatever it holds.
     """
-    alarm = ALARM + _POINTS_PER_LENGTH * math.log(max(1.0, len(text) / PASSAGE_CHARS))
+    alarm = ALARM
+    if len(text) > PASSAGE_CHARS:
+        alarm += _POINTS_PER_LENGTH * math.log(len(text) / PASSAGE_CHARS)
     for start in range(0, max(1, len(text) - _OVERLAP_CHARS), _PART_CHARS - _OVERLAP_CHARS):
         sign = _worst(text[start : start + _PART_CHARS], alarm=alarm)
         if sign:
@@ -102,25 +67,25 @@ def instruction_to_reader(text: str) -> str | None:
     return None
 
 
-def _worst(part: str, *, alarm: float) -> _Sign | None:
+def _worst(part: str, *, alarm: float) -> Sign | None:
     """The sign to show for a part of a text that is an alarm."""
     said = plain(part)
-    hints, clues = _looked(said)
+    hints, clues = clues_in(said)
     told = without_mentions(said)
     found = _told(told, alarm=alarm, looked=(hints, clues) if told is said else None)
-    if found:
+    if found or (not hints & _DISGUISED and part.isascii()):
         return found
     is_apart = letters_stand_apart(part)
     if is_apart and _SPELLED_OUT.search(spelled_out(part)):
-        return _Sign(ALARM, DISGUISE, said)
+        return Sign(ALARM, DISGUISE, said)
     for other in undisguised(part, said=said, is_apart=is_apart, has_digits=bool(hints & _LEET)):
         # Digits and signs stand among letters in ordinary text, too: only what they hide counts.
         found = _told(other, alarm=alarm - _DISGUISE_POINTS, than=said)
         if found:
-            return _Sign(found.weight, DISGUISE, said)
+            return Sign(found.weight, DISGUISE, said)
     for hidden in _decoded(part, hints):
         if runs_unseen(hidden) or _told(plain(hidden), alarm=alarm - _DISGUISE_POINTS):
-            return _Sign(ALARM, DISGUISE, said)
+            return Sign(ALARM, DISGUISE, said)
     return None
 
 
@@ -132,31 +97,31 @@ def _decoded(part: str, hints: int) -> Iterator[str]:
 
 
 def _told(
-    said: str, *, alarm: float, than: str | None = None, looked: tuple[int, list[_Clue]] | None = None
-) -> _Sign | None:
-    hints, clues = looked or _looked(said)
+    said: str, *, alarm: float, than: str | None = None, looked: tuple[int, list[Clue]] | None = None
+) -> Sign | None:
+    hints, clues = looked or clues_in(said)
     found = _phrase(said, clues) or _order(said, hints)
     if found or _most_points(said, clues) < alarm:
         return found
     return _passage(said, alarm=alarm, than=than)
 
 
-def _order(said: str, hints: int) -> _Sign | None:
+def _order(said: str, hints: int) -> Sign | None:
     order = order_in(said, hints)
-    return _Sign(ALARM, *order) if order else None
+    return Sign(ALARM, *order) if order else None
 
 
-def _phrase(said: str, clues: Sequence[_Clue]) -> _Sign | None:
+def _phrase(said: str, clues: Sequence[Clue]) -> Sign | None:
     """What gives an attack away alone."""
     hints = 0
     for clue in clues:
         hints |= clue.certain
     if not hints:
         return None
-    return next(iter(_found(_certain(), said, _hinted(_certain(), said, hints)).values()), None)
+    return next(iter(_found(certain_patterns(), said, hinted(certain_patterns(), said, hints)).values()), None)
 
 
-def _passage(said: str, *, alarm: float, than: str | None) -> _Sign | None:
+def _passage(said: str, *, alarm: float, than: str | None) -> Sign | None:
     """The first passage with enough words of an attack, and, where given, with more than another text has."""
     for sentences in _passages(said, alarm=alarm):
         signs = {number: sign for sentence in sentences for number, sign in _signs(sentence).items()}
@@ -165,14 +130,14 @@ def _passage(said: str, *, alarm: float, than: str | None) -> _Sign | None:
             meanings: dict[str, float] = {}
             for sign in signs.values():
                 meanings[sign.meaning] = meanings.get(sign.meaning, 0.0) + sign.weight
-            return _Sign(points, max(meanings, key=lambda meaning: meanings[meaning]), passage)
+            return Sign(points, max(meanings, key=lambda meaning: meanings[meaning]), passage)
     return None
 
 
 def _passages(said: str, *, alarm: float) -> Iterator[list[str]]:
     """As many sentences in a row as are short enough, from each sentence on, where they may suffice for an alarm."""
     sentences = [sentence for sentence in _SENTENCE_END.split(said) if sentence]
-    clues = [_clues(sentence) for sentence in sentences]
+    clues = [clues_in(sentence)[1] for sentence in sentences]
     covered = 0
     for first in range(len(sentences)):
         end, length = first, 0
@@ -186,8 +151,10 @@ def _passages(said: str, *, alarm: float) -> Iterator[list[str]]:
                 yield sentences[first:end]
 
 
-def _most_points(said: str, clues: Sequence[_Clue]) -> float:
+def _most_points(said: str, clues: Sequence[Clue]) -> float:
     """At least as many as any passage has, in a tenth of the time: nearly every note ends here."""
+    if not clues:
+        return 0.0
     found: dict[int, float] = {}
     hints = 0
     stems = set[str]().union(*[clue.stems for clue in clues])
@@ -200,8 +167,8 @@ def _most_points(said: str, clues: Sequence[_Clue]) -> float:
     points = sum(found.values())
     if not hints:
         return points
-    patterns = _weighted()
-    return points + sum(max(0.0, patterns.by_number[number][1]) for number in _hinted(patterns, said, hints))
+    patterns = weighted_patterns()
+    return points + sum(max(0.0, patterns.by_number[number][1]) for number in hinted(patterns, said, hints))
 
 
 def _points(signs: _Signs) -> float:
@@ -210,25 +177,25 @@ def _points(signs: _Signs) -> float:
 
 def _signs(said: str) -> _Signs:
     hints = 0
-    for clue in _clues(said):
+    for clue in clues_in(said)[1]:
         hints |= clue.weighted
-    return _found(_weighted(), said, _hinted(_weighted(), said, hints)) | _words(said)
+    return _found(weighted_patterns(), said, hinted(weighted_patterns(), said, hints)) | _words(said)
 
 
-def _found(patterns: _Patterns, said: str, hinted: Collection[int]) -> _Signs:
+def _found(patterns: Patterns, said: str, hinted: Collection[int]) -> _Signs:
     """The patterns found, under negative numbers; looking for their hints first takes a tenth of the time."""
     found: _Signs = {}
     for number in sorted(hinted):
         meaning, weight, pattern = patterns.by_number[number]
         if match := pattern.search(said):
-            found[-1 - number] = _Sign(weight, meaning, match[0])
+            found[-1 - number] = Sign(weight, meaning, match[0])
     return found
 
 
 def _words(said: str) -> _Signs:
     """One sign for each group of words that the text has something of."""
-    lexicon = _lexicon()
-    return {number: sign for group in _word_groups(said) for number, sign in lexicon.get(group, ())}
+    signs = word_signs()
+    return {number: sign for group in _word_groups(said) for number, sign in signs.get(group, ())}
 
 
 def _word_groups(said: str) -> Iterator[str]:
@@ -236,152 +203,12 @@ def _word_groups(said: str) -> Iterator[str]:
     analysed = list(words(said))
     stems = [token for word in analysed for token in word.tokens]
     yield from (part for word in analysed for part in word.parts)
-    beginnings = _beginnings()
+    first = first_words()
     for at, stem in enumerate(stems):
-        if stem in beginnings:
+        if stem in first:
             group = stem
             yield group
             for following in stems[at + 1 : at + 4]:
                 group = f"{group} {following}"
                 yield group
             yield f"{stem} * {' '.join(stems[at + 2 : at + 3])}"
-
-
-@cache
-def _certain() -> _Patterns:
-    from mycel.engine.poison import languages
-    from mycel.engine.poison import phrases as plain_phrases
-
-    phrases = (*plain_phrases.PHRASES, *languages.PHRASES)
-    return _patterns(phrase for phrase in phrases if phrase.weight is None)
-
-
-@cache
-def _weighted() -> _Patterns:
-    from mycel.engine.poison.phrases import PHRASES
-
-    return _patterns(phrase for phrase in PHRASES if phrase.weight is not None)
-
-
-def _patterns(phrases: Iterable[Phrase]) -> _Patterns:
-    by_hint: dict[str, tuple[int, ...]] = {}
-    by_number: list[tuple[str, float, re.Pattern[str]]] = []
-    for number, phrase in enumerate(phrases):
-        by_number.append((phrase.meaning, phrase.weight or ALARM, re.compile(phrase.pattern)))
-        for hint in phrase.hints:
-            by_hint[hint] = (*by_hint.get(hint, ()), number)
-    in_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() == [hint])
-    across_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() != [hint])
-    return _Patterns(in_words, across_words, _edges_of([hint for hint, _ in across_words]), tuple(by_number))
-
-
-def _edges_of(hints: Iterable[str]) -> _Edges:
-    whole, begun, ended = set[str](), set[str](), set[str]()
-    for hint in hints:
-        pieces = hint.split()
-        longest = max(pieces, key=len)
-        at = pieces.index(longest)
-        is_begun = at > 0 or hint[:1].isspace()
-        is_ended = at < len(pieces) - 1 or hint[-1:].isspace()
-        (whole if is_begun and is_ended else begun if is_begun else ended).add(longest)
-    return _Edges(frozenset(whole), tuple(sorted(begun)), tuple(sorted(ended)))
-
-
-@cache
-def _lexicon() -> dict[str, tuple[tuple[int, _Sign], ...]]:
-    from mycel.engine.poison.weighted_words import WORDS
-
-    found: dict[str, tuple[tuple[int, _Sign], ...]] = {}
-    for number, (meaning, weight, phrases) in enumerate(WORDS):
-        for phrase in phrases.split("|"):
-            group = " ".join(stem for part in phrase.split() for stem in _stems(part))
-            found[group] = (*found.get(group, ()), (number, _Sign(weight, meaning, phrase)))
-    return found
-
-
-def _telling_most(stem: str) -> tuple[bool, int]:
-    return stem not in _EVERYWHERE, len(stem)
-
-
-@cache
-def _groups() -> tuple[dict[str, list[tuple[int, float]]], dict[str, list[tuple[frozenset[str], int, float]]]]:
-    """What speaks for an attack: words by themselves, and groups of words under the one that is met least."""
-    single: dict[str, list[tuple[int, float]]] = {}
-    several: dict[str, list[tuple[frozenset[str], int, float]]] = {}
-    for group, signs in _lexicon().items():
-        stems = frozenset(group.split()) - {"*"}
-        for number, sign in signs:
-            if sign.weight > 0 and len(stems) == 1:
-                single.setdefault(next(iter(stems)), []).append((number, sign.weight))
-            elif sign.weight > 0:
-                several.setdefault(max(stems, key=_telling_most), []).append((stems, number, sign.weight))
-    return single, several
-
-
-def _looked(said: str) -> tuple[int, list[_Clue]]:
-    """What a text may speak of, and the clues in it: one look at each word for both."""
-    looked = list(map(_look, said.split()))
-    hints = 0
-    for hint, _ in looked:
-        hints |= hint
-    return with_opposites(hints), [clue for _, clue in looked if clue]
-
-
-@lru_cache(maxsize=65_536)
-def _look(word: str) -> tuple[int, _Clue | None]:
-    return hints_of(word), _clue(word)
-
-
-def _clues(said: str) -> list[_Clue]:
-    """Of the few words that are any: the same words come again and again, and looking them up is quick."""
-    return list(filter(None, map(_clue, said.split())))
-
-
-@lru_cache(maxsize=65_536)
-def _clue(word: str) -> _Clue | None:
-    stems = tuple(stem for found in words(word) for stem in (*found.tokens, *found.parts) if stem in _telling())
-    certain, weighted = _hints_of(_certain(), word), _hints_of(_weighted(), word)
-    if not (stems or certain or weighted):
-        return None
-    single, several = _groups()
-    points = tuple(point for stem in stems for point in single.get(stem, ()))
-    groups = tuple(group for stem in stems for group in several.get(stem, ()))
-    return _Clue(stems, points, groups, certain, weighted)
-
-
-@cache
-def _telling() -> frozenset[str]:
-    """Every stem that speaks for an attack, by itself or in a group."""
-    single, several = _groups()
-    return frozenset(single).union(*(group for groups in several.values() for group, _, _ in groups))
-
-
-def _hints_of(patterns: _Patterns, word: str) -> int:
-    found = 0
-    for hint, numbers in patterns.in_words:
-        if hint in word:
-            for number in numbers:
-                found |= 1 << number
-    return found | _ACROSS if patterns.edges.may_be(word) else found
-
-
-def _hinted(patterns: _Patterns, said: str, hints: int) -> Collection[int]:
-    """The numbers of the patterns that the words of a text hint at, alone or together."""
-    found: set[int] = set()
-    left = hints & ~_ACROSS
-    while left:
-        last = left & -left
-        found.add(last.bit_length() - 1)
-        left ^= last
-    if hints & _ACROSS:
-        found.update(number for hint, numbers in patterns.across_words if hint in said for number in numbers)
-    return found
-
-
-@cache
-def _beginnings() -> frozenset[str]:
-    return frozenset(group.partition(" ")[0] for group in _lexicon())
-
-
-def _stems(word: str) -> Iterable[str]:
-    return ["*"] if word == "*" else [token for found in words(word) for token in found.tokens]

@@ -83,11 +83,18 @@ _PROGRAMS = {
 }
 _MARK = re.compile(r"<!--|\[//\]|display:|visibility:|font-size:|color:|^hidden")
 # The shape of base 64 and base 16 in small letters, and of signs that stand for letters.
-_ENCODED = re.compile(r"[a-z0-9+]{20}|%[0-9a-f]{2}|&#|\\[ux][0-9a-f]{2}")
+_LEAST_ENCODED_CHARS = 20
+_ENCODED = re.compile(rf"[a-z0-9+]{{{_LEAST_ENCODED_CHARS}}}|%[0-9a-f]{{2}}|&#|\\[ux][0-9a-f]{{2}}")
 
 
 _OUTSIDE, _SECRET = int(C.OUTSIDE), int(C.SECRET)
 _COMMAND = C.REMOTE_CODE | C.UNSEEN_CODE | C.LEAK
+
+
+# Signs after a word that say nothing of its shape, but may be a concept of their own.
+_AFTER_WORD = ".,;!?)"
+# What stands alone between signs that spread letters out.
+_APART = re.compile(r"(?:^|[._*-])\w(?:[._*-]|$)")
 
 
 class _Lexicon(NamedTuple):
@@ -95,8 +102,9 @@ class _Lexicon(NamedTuple):
     beginnings: dict[str, int]
     # By their first word: the words after it, and the concept.
     rows: dict[str, tuple[tuple[tuple[str, ...], int], ...]]
-    # The longest word of each row, which is met least.
-    in_rows: dict[str, int]
+    # What a word by itself hints at: as it is, as the longest of a row, which is met least, turned, or as a program.
+    hints: dict[str, int]
+    hints_of_beginnings: dict[str, int]
     undivided: tuple[tuple[str, int], ...]
 
 
@@ -113,45 +121,59 @@ def _lexicon() -> _Lexicon:
     exact: dict[str, int] = {}
     beginnings: dict[str, int] = {}
     rows: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {}
-    in_rows: dict[str, int] = {}
+    hints: dict[str, int] = dict(_PROGRAMS)
+    hints_of_beginnings: dict[str, int] = {}
     undivided: list[tuple[str, int]] = []
+    for word in words_in_rot13() | words_backwards():
+        _add(int(C.TURNED), word, hints, hints_of_beginnings)
     for concept, listed in ((int(concept), listed) for concept, listed in WORDS.items()):
         for word in listed.split():
             first, *others = word.split("_")
             if _UNDIVIDED.search(word):
                 undivided.append((word.replace("_", " "), concept))
-            elif others:
+                continue
+            if others:
                 rows[first] = (*rows.get(first, ()), (tuple(others), concept))
-                longest = max(first, *others, key=len)
-                in_rows[longest] = in_rows.get(longest, 0) | concept
-            elif word.endswith("*"):
-                beginnings[word[:-1]] = beginnings.get(word[:-1], 0) | concept
             else:
-                exact[word] = exact.get(word, 0) | concept
-    return _Lexicon(exact, beginnings, rows, in_rows, tuple(undivided))
+                _add(concept, first, exact, beginnings)
+            _add(concept, max(first, *others, key=len) if others else first, hints, hints_of_beginnings)
+    return _Lexicon(exact, beginnings, rows, hints, hints_of_beginnings, tuple(undivided))
 
 
-@cache
-def _beginnings_in_rows() -> tuple[str, ...]:
-    return tuple(word[:-1] for word in _lexicon().in_rows if word.endswith("*"))
+def _add(concept: int, word: str, exact: dict[str, int], beginnings: dict[str, int]) -> None:
+    listed, key = (beginnings, word[:-1]) if word.endswith("*") else (exact, word)
+    listed[key] = listed.get(key, 0) | concept
 
 
 @lru_cache(maxsize=65_536)
 def hints_of(chunk: str) -> int:
     """Every concept that something written without a space may be a part of: more than it is, and quick to ask."""
-    lexicon = _lexicon()
+    bare = chunk.rstrip(_AFTER_WORD)
+    if 1 < len(bare) < _LEAST_ENCODED_CHARS and bare.isascii() and bare.isalpha() and not bare.startswith("hidden"):
+        # Plain letters have no shape to look at.
+        found = _hinted_by(bare)
+        for sign in chunk[len(bare) :]:
+            found |= _hinted_by(sign)
+        return found
     found = of_undivided(chunk) | of_shape(chunk)
     for piece in PIECE.findall(chunk):
         for word in _forms_of(piece):
-            found |= _of_form(word) | lexicon.in_rows.get(word, 0) | _of_turned_word(word) | _PROGRAMS.get(word, 0)
-    for beginning in _beginnings_in_rows():
-        if beginning in chunk:
-            found |= lexicon.in_rows[f"{beginning}*"]
+            found |= _hinted_by(word)
     if _ENCODED.search(chunk):
         found |= C.ENCODED
     if DIGIT_AMONG_LETTERS.search(chunk):
         found |= C.LEET
+    if _APART.search(chunk):
+        found |= C.APART
     return found | C.HIDDEN if _MARK.search(chunk) else found
+
+
+def _hinted_by(word: str) -> int:
+    lexicon = _lexicon()
+    found = lexicon.hints.get(word, 0)
+    for length in range(_LEAST_BEGINNING_CHARS, len(word) + 1):
+        found |= lexicon.hints_of_beginnings.get(word[:length], 0)
+    return found
 
 
 def _forms_of(piece: str) -> Iterator[str]:
@@ -221,10 +243,6 @@ def _of_command(text: str) -> int:
     if _UNSEEN_CODE.search(text):
         found |= C.UNSEEN_CODE
     return found | C.LEAK if _LEAK.search(text) else found
-
-
-def _of_turned_word(word: str) -> int:
-    return C.TURNED if word in words_in_rot13() or word in words_backwards() else 0
 
 
 def _of_form(form: str) -> int:

@@ -103,6 +103,8 @@ def _first_of(orders: list[Order], said: str) -> tuple[str, str] | None:
 def given(orders: Sequence[Order], spoken: int) -> list[Order]:
     """Those of the orders for which everything is there."""
     found: list[Order] = []
+    if not spoken:
+        return found
     for order in orders:
         for group in order.groups:
             if not spoken & group:

@@ -17,10 +17,10 @@ _OTHER_SCRIPTS = (
 NAME = rf"(?:{_PLAIN}|{_MARKED})(?![^\W_])|{_OTHER_SCRIPTS}"
 
 # As they stand in a text in which each character beyond ASCII has become a question mark.
-HINTS = (b"senha", b"wachtwoord")
+HINTS = ("senha", "wachtwoord")
 # Less common, and looked for only where a sign may stand after them.
-HINTS_WITH_SIGN = (b"mdp", b"clave", b"heslo", b"parola", b"segret")
-MARKED_HINTS = (b"has?o", b"l?senord", b"?ifre", b"jelsz?", b"m?t kh?u", b"schl?ssel", b"secr?te")
+HINTS_WITH_SIGN = ("mdp", "clave", "heslo", "parola", "segret")
+MARKED_HINTS = ("has?o", "l?senord", "?ifre", "jelsz?", "m?t kh?u", "schl?ssel", "secr?te")
 SCRIPT_HINTS = (
     "密码", "密碼", "密钥", "口令", "パスワード", "暗証番号", "пароль", "Пароль", "парола", "비밀번호", "암호",
     "كلمة", "סיסמ", "κωδικ", "Κωδικ", "कूटशब्द", "पासवर्ड", "รหัสผ่าน",

@@ -109,19 +109,19 @@ SLICE_CHARS = 16_384
 # A hint that begins in a slice is seen whole.
 _OVERLAP_CHARS = 64
 
-# Finding literal bytes is twenty times faster than a pattern; a pattern is tried only where one of these stands.
+# Finding literal text is twenty times faster than a pattern; a pattern is tried only where one of these stands.
 _HINTS = (
-    *(b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"login", b"contrase", b"kennwort", b"auth", b"bearer"),
+    *("pass", "pw", "secret", "token", "key", "cred", "login", "contrase", "kennwort", "auth", "bearer"),
     *languages.HINTS,
 )
 # A single character is found faster still, and what these announce cannot do without it.
-_HINTS_WITH: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
-    (b"=", (b"sig=", b"cookie", b"sess")),
-    (b":", (b"://", b"/user:")),
-    (b"|", (b"echo ",)),
-    (b"-", (b"-u", b"-----begin")),
-    (b"'", (b"identified by",)),
-    (b'"', (b"identified by",)),
+_HINTS_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("=", ("sig=", "cookie", "sess")),
+    (":", ("://", "/user:")),
+    ("|", ("echo ",)),
+    ("-", ("-u", "-----begin")),
+    ("'", ("identified by",)),
+    ('"', ("identified by",)),
 )
 
 # Every known format has a run of so many letters, digits, `_` and `-`; ordinary words hardly ever do.
@@ -135,7 +135,6 @@ _CLASSES = bytes(
 # What only the surroundings say of a secret; its own format says more.
 _GENERAL = frozenset({"password", "secret", "token", "key", "authorization", "bearer_token", "url_token"})
 
-_Hint = bytes | str
 _Find = Callable[[str, int], Span | None]
 
 
@@ -226,56 +225,55 @@ def _spans(text: str, start: int) -> Iterator[Span]:
     """The secrets that begin in one slice of the text; they may end after it."""
     part = text[start : start + SLICE_CHARS + _OVERLAP_CHARS]
     plain = part.encode("ascii", "replace")
-    lowered = plain.lower()
-    find = lowered.find
-    hints = [hint for hint in _HINTS if find(hint) >= 0]
+    lowered = plain.decode("ascii").lower()
+    hints = [hint for hint in _HINTS if hint in lowered]
     for sign, others in _HINTS_WITH:
-        if find(sign) >= 0:
-            hints += [hint for hint in others if find(hint) >= 0]
-    if find(b":") >= 0 or find(b"=") >= 0:
-        hints += [hint for hint in languages.HINTS_WITH_SIGN if find(hint) >= 0]
-    if find(b" -") >= 0:
-        hints += [hint for hint in _command_hints() if find(hint) >= 0]
+        if sign in lowered:
+            hints += [hint for hint in others if hint in lowered]
+    if ":" in lowered or "=" in lowered:
+        hints += [hint for hint in languages.HINTS_WITH_SIGN if hint in lowered]
+    if " -" in lowered:
+        hints += [hint for hint in _command_hints() if hint in lowered]
     if hints:
         yield from _at_hints(dict.fromkeys(hints), text, lowered, start=start)
     if not part.isascii():
         # Each character beyond ASCII has become a question mark; other scripts have several in a row.
         yield from _at_hints(languages.MARKED_HINTS, text, lowered, start=start)
-        if b"??" in plain:
+        if "??" in lowered:
             yield from _at_hints(languages.SCRIPT_HINTS, text, part, start=start)
     yield from _keys(text, plain.translate(_CLASSES), start=start)
 
 
 @cache
-def _command_hints() -> tuple[bytes, ...]:
+def _command_hints() -> tuple[str, ...]:
     from mycel.engine.secrets import logins
 
     return logins.HINTS
 
 
 @cache
-def _finds() -> dict[_Hint, tuple[_Find, ...]]:
+def _finds() -> dict[str, tuple[_Find, ...]]:
     """What to look for at a hint. The patterns are made when the first hint is met: most short texts have none."""
     from mycel.engine.secrets import keywords, logins
     from mycel.engine.secrets.formats import private_key_at
 
-    other: dict[_Hint, tuple[_Find, ...]] = {
-        b"pass": (keywords.value_at, keywords.value_before),
-        b"cred": (keywords.value_at, keywords.pair_at),
-        b"login": (keywords.pair_at,),
-        b"cookie": (logins.cookie_at,),
-        b"sess": (logins.session_at,),
-        b"auth": (keywords.value_at, logins.header_at),
-        b"bearer": (logins.bearer_at,),
-        b"://": (logins.address_at,),
-        b"sig=": (logins.signature_at,),
-        b"-u": (logins.option_at,),
-        b"identified by": (logins.identified_at,),
-        b"-----begin": (private_key_at,),
+    other: dict[str, tuple[_Find, ...]] = {
+        "pass": (keywords.value_at, keywords.value_before),
+        "cred": (keywords.value_at, keywords.pair_at),
+        "login": (keywords.pair_at,),
+        "cookie": (logins.cookie_at,),
+        "sess": (logins.session_at,),
+        "auth": (keywords.value_at, logins.header_at),
+        "bearer": (logins.bearer_at,),
+        "://": (logins.address_at,),
+        "sig=": (logins.signature_at,),
+        "-u": (logins.option_at,),
+        "identified by": (logins.identified_at,),
+        "-----begin": (private_key_at,),
     }
     beside = [*languages.HINTS_WITH_SIGN, *(hint for _, hints in _HINTS_WITH for hint in hints)]
-    named: list[_Hint] = [*_HINTS, *beside, *languages.MARKED_HINTS, *languages.SCRIPT_HINTS]
-    finds: dict[_Hint, tuple[_Find, ...]] = {hint: other.get(hint, (keywords.value_at,)) for hint in named}
+    named: list[str] = [*_HINTS, *beside, *languages.MARKED_HINTS, *languages.SCRIPT_HINTS]
+    finds: dict[str, tuple[_Find, ...]] = {hint: other.get(hint, (keywords.value_at,)) for hint in named}
     for hint in logins.HINTS:
         finds[hint] = (*other.get(hint, ()), partial(logins.password_of, hint))
     return finds
@@ -288,17 +286,17 @@ def _first_of(finds: Iterable[_Find], text: str, at: int) -> Span | None:
     return None
 
 
-def _at_hints(hints: Iterable[_Hint], text: str, part: _Hint, *, start: int) -> Iterator[Span]:
+def _at_hints(hints: Iterable[str], text: str, part: str, *, start: int) -> Iterator[Span]:
     """What is found at each hint in a part of the text that begins at that place."""
     for hint in hints:
-        at = part.find(hint)  # pyright: ignore[reportArgumentType]  # both are bytes, or both are text
+        at = part.find(hint)
         while 0 <= at < SLICE_CHARS:
             span = _first_of(_finds()[hint], text, start + at)
             if span:
                 yield span
             # What is masked is not looked into again: a text full of hints would take long.
             after = max(at + 1, span.end - start) if span else at + 1
-            at = part.find(hint, after)  # pyright: ignore[reportArgumentType]
+            at = part.find(hint, after)
 
 
 def _keys(text: str, classes: bytes, *, start: int) -> Iterator[Span]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 
 from mycel.errors import Misconfigured
-from mycel.retrieval.analysis import index_text
+from mycel.retrieval.analysis import index_text, index_tokens
 from mycel.retrieval.terms import pack
 from mycel.stores.migrate import Migration, pending
 
@@ -174,7 +174,7 @@ def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
 
 
 def _pack_terms(*texts: str) -> bytes:
-    return pack(*(index_text(text).split() for text in texts))
+    return pack(*map(index_tokens, texts))
 
 
 def schema_version(connection: apsw.Connection) -> int:
