@@ -20,9 +20,11 @@ from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
 
 CONNECTIONS = 64
-ADDED_AIM, DIFFERENT_AIM, CACHED_AIM, SAVES_AIM = 0.003, 300.0, 800.0, 1500.0
+ADDED_AIM, DIFFERENT_AIM, KNOWN_AIM, REPEATED_AIM, SAVES_AIM = 0.003, 250.0, 300.0, 800.0, 1800.0
 # So few that their vectors stay in the service's cache.
-CACHED_QUESTIONS = 50
+KNOWN_QUESTIONS = 50
+# Of these, what one member asks again and again.
+REPEATED_QUESTIONS = 5
 NOTES = Notes()
 
 
@@ -102,13 +104,24 @@ def _search(workspace: Workspace, port: int, token: str) -> Iterator[Figure]:
 
 def _searches(port: int, tokens: Sequence[str], *, quick: bool) -> Iterator[Figure]:
     notes, each = NOTES, 10 if quick else 40
-    known = [question(notes) for _ in range(CACHED_QUESTIONS)]
-    for name, aim, ask in (
-        ("different searches, each embedded", DIFFERENT_AIM, lambda number: question(notes)),
-        ("searches whose questions were asked before", CACHED_AIM, lambda number: known[number % CACHED_QUESTIONS]),
+    known = [question(notes) for _ in range(KNOWN_QUESTIONS)]
+
+    def new(_place: int, _number: int) -> str:
+        return question(notes)
+
+    def of_others(place: int, number: int) -> str:
+        return known[(place * each + number) % KNOWN_QUESTIONS]
+
+    def of_its_own(place: int, number: int) -> str:
+        return known[(place + number % REPEATED_QUESTIONS) % KNOWN_QUESTIONS]
+
+    for name, aim, ask, times in (
+        ("different searches, each embedded", DIFFERENT_AIM, new, 1),
+        ("searches for what other members have asked", KNOWN_AIM, of_others, 1),
+        ("searches for what the same member has asked", REPEATED_AIM, of_its_own, 5),
     ):
-        bodies = [[{"query": ask(place * each + number)} for number in range(each)] for place in range(CONNECTIONS)]
-        _load(port, tokens, "/api/memory/search", bodies[:8])
+        bodies = [[{"query": ask(place, one)} for one in range(each * times)] for place in range(CONNECTIONS)]
+        _load(port, tokens, "/api/memory/search", [some[:REPEATED_QUESTIONS] for some in bodies])
         yield _rate(name, _load(port, tokens, "/api/memory/search", bodies), aim)
 
 
