@@ -64,13 +64,16 @@ def as_knowledge(value: object) -> object:
     return value
 
 
-def to_json(value: object) -> bytes:
-    return json.dumps(value, default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-
-
 def plain(value: object) -> Any:
     """One level of a value that JSON cannot carry as it is."""
     return _dumper(type(value))(value)
+
+
+_ENCODER = json.JSONEncoder(default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def to_json(value: object) -> bytes:
+    return _ENCODER.encode(value).encode()
 
 
 @cache

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.types import Scope
@@ -12,7 +12,7 @@ from starlette.types import Scope
 from mycel.access.token_secret import is_secret
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.errors import AccessDenied, LimitExceeded, MycelError, Unauthenticated
-from mycel.services.callers import NOT_ADMITTED
+from mycel.services.callers import NOT_ADMITTED, known
 from mycel.surfaces.http.credentials import address_of, credentials_of
 from mycel.surfaces.http.rate_limit import Allowance, Members, Strangers
 from mycel.surfaces.http.threads import Threads
@@ -28,7 +28,6 @@ class Bearer:
 
     visit: Visit
     allowance: Allowance
-    checked_at: float
 
 
 class Visitors:
@@ -68,8 +67,12 @@ class Visitors:
             bearer = await self._welcome(secret, digest, address)
         if wait := bearer.allowance.take():
             raise LimitExceeded("this member asks more often than the service allows; wait", retry_after=wait)
-        if time.monotonic() >= bearer.checked_at + FRESH_SECONDS:
+        # Whoever asks often was looked up for its last request.
+        if known(bearer.visit.caller, seconds=FRESH_SECONDS) is None:
             await self._check(bearer, digest)
+        # It may be gone meanwhile.
+        with suppress(KeyError):
+            self._bearers.move_to_end(digest)
         return bearer
 
     async def _welcome(self, secret: str, digest: bytes, address: str) -> Bearer:
@@ -78,7 +81,7 @@ class Visitors:
         self._strangers.enter(address)
         visit = await self._threads.run(lambda: self._workspace.sign_in(secret))
         self._strangers.leave_known(address)
-        found = Bearer(visit, self._members.allowance(visit.token.member_id), time.monotonic())
+        found = Bearer(visit, self._members.allowance(visit.token.member_id))
         # Several first requests of one token share what they may ask.
         found = self._bearers.setdefault(digest, found)
         if len(self._bearers) > MAX_VISITORS:
@@ -91,9 +94,6 @@ class Visitors:
         except AccessDenied:
             self._bearers.pop(digest, None)
             raise
-        bearer.checked_at = time.monotonic()
-        if digest in self._bearers:
-            self._bearers.move_to_end(digest)
 
     async def _act(self, secret: str, key: tuple[bytes, str | None, str | None]) -> Visit:
         """Each use of a kept visit asks again whether it may."""

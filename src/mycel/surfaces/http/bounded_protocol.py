@@ -257,22 +257,40 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 class _Ending:
-    """The transport as one request sees it: closing it is not for the request to decide."""
+    """The transport as one request sees it: closing it is not for the request to decide.
 
-    __slots__ = ("_cycle", "_protocol")
+    The head of an answer waits for the first of its body, which mostly comes at once: sending is a tenth of what a
+    small answer costs.
+    """
+
+    __slots__ = ("_cycle", "_head", "_protocol")
 
     def __init__(self, protocol: BoundedProtocol, cycle: RequestResponseCycle) -> None:
         self._protocol = protocol
         self._cycle = cycle
+        self._head: bytes | None = None
 
     def write(self, data: bytes) -> None:
-        self._protocol.transport.write(data)
+        if self._head is None:
+            self._head = data
+            self._protocol.loop.call_soon(self._flush)
+        elif self._head:
+            data, self._head = self._head + data, b""
+            self._protocol.transport.write(data)
+        else:
+            self._protocol.transport.write(data)
 
     def is_closing(self) -> bool:
         return self._protocol.transport.is_closing()
 
     def close(self) -> None:
+        self._flush()
         self._protocol.end(self._cycle)
+
+    def _flush(self) -> None:
+        head, self._head = self._head, b""
+        if head and not self.is_closing():
+            self._protocol.transport.write(head)
 
 
 class BoundedSocket(WebSocketsSansIOProtocol):

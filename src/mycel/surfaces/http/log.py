@@ -13,6 +13,7 @@ import random
 import re
 import sys
 import threading
+import time
 import traceback
 from datetime import UTC, datetime
 from queue import SimpleQueue
@@ -119,6 +120,8 @@ def _log_failure(kind: type[BaseException], error: BaseException, trace: Traceba
 # What waits while nobody reads the log; what comes beyond it is left out, and counted.
 MOST_WAITING = 10_000
 MOST_AT_ONCE = 500
+# Lines gather for so long: a thread that woke for each would take the interpreter from whoever answers.
+GATHER_SECONDS = 0.02
 # How long the end of the process waits for what is still to be written.
 ENDING_SECONDS = 2.0
 
@@ -165,6 +168,8 @@ class LogWriter(logging.Handler):
     def _run(self) -> None:
         while not self._is_closed:
             some = [self._waiting.get()]
+            if isinstance(some[0], str):
+                time.sleep(GATHER_SECONDS)
             while len(some) < MOST_AT_ONCE and not self._waiting.empty():
                 some.append(self._waiting.get())
             self._write([one for one in some if isinstance(one, str)])
