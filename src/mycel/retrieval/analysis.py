@@ -123,7 +123,11 @@ def matching_terms(text: str, terms: frozenset[str]) -> frozenset[str]:
     return terms.intersection(index_tokens(text))
 
 
-# What a chunk of text adds to the stream, and what to the parts.
+def analysed(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What something written without a space adds to the stream, and what to the parts."""
+    return _indexed[chunk]
+
+
 _Indexed = tuple[tuple[str, ...], tuple[str, ...]]
 
 

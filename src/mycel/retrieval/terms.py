@@ -7,7 +7,7 @@ holds a word that somebody may have wanted forgotten.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
 from operator import attrgetter
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from mycel.domain.memory import INDEXED, Memory
 from mycel.domain.memory_field import Index
 from mycel.domain.packed_terms import PackedTerms
-from mycel.retrieval.analysis import index_tokens
+from mycel.retrieval.analysis import CACHED_CHUNKS, MAX_TOKEN_CHARS, analysed, index_tokens
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS
 
 # How often a term stands in a memory, by the weights of its columns, is kept in halves; beyond this more says no more.
@@ -24,8 +24,6 @@ MOST_COUNTED = 255
 # The length of the memory in tokens comes first, then the numbers of its terms, then how often each stands there.
 HEAD = struct.Struct("<I")
 NUMBER_BYTES = 8
-
-CACHED_NUMBERS = 65_536
 
 _WEIGHTS = tuple(int(weight * PER_ONE) for weight in COLUMN_WEIGHTS)
 _SEARCHED = attrgetter(*(name for names in INDEXED.values() for name in names))
@@ -37,7 +35,36 @@ def packed_terms(memory: Memory) -> PackedTerms:
 
 def packed_values(values: Mapping[str, Any]) -> PackedTerms:
     """Of a memory's fields by their names, of which some may be missing."""
-    return pack(*column_tokens(values))
+    return packed_texts(*[text_in(values, index) for index in Index])
+
+
+def packed_texts(*columns: str) -> PackedTerms:
+    """Of the text of each column."""
+    counts: dict[bytes, int] = {}
+    length = 0
+    for text, weight in zip(columns, _WEIGHTS, strict=True):
+        if text:
+            length += _count(text, weight, counts)
+    return pack(counts, length)
+
+
+def _count(text: str, weight: int, counts: dict[bytes, int]) -> int:
+    """Adds the terms of a text, and returns how many there are."""
+    length = 0
+    later: list[bytes] = []
+    for found in map(_numbers.__getitem__, text.split()):
+        if isinstance(found, bytes):
+            counts[found] = counts.get(found, 0) + weight
+            length += 1
+        else:
+            stream, parts = found
+            for number in stream:
+                counts[number] = counts.get(number, 0) + weight
+            length += len(stream) + len(parts)
+            later += parts
+    for number in later:
+        counts[number] = counts.get(number, 0) + weight
+    return length
 
 
 def column_tokens(values: Mapping[str, Any]) -> list[list[str]]:
@@ -60,34 +87,40 @@ def searched_values(memory: Memory) -> tuple[object, ...]:
     return _SEARCHED(memory)
 
 
-def pack(*columns: Sequence[str]) -> PackedTerms:
-    """Of the tokens of each column."""
-    counts: dict[str, int] = {}
-    for tokens, weight in zip(columns, _WEIGHTS, strict=True):
-        for token in tokens:
-            counts[token] = counts.get(token, 0) + weight
-    numbers = b"".join([_numbers[term] for term in counts])
-    head = HEAD.pack(sum(map(len, columns)))
+def pack(counts: Mapping[bytes, int], length: int) -> PackedTerms:
+    """Of the numbers of all terms with their weights in halves, and how many tokens there are."""
+    weights = counts.values()
     try:
-        return PackedTerms(head + numbers + bytes(counts.values()))
+        counted = bytes(weights)
     except ValueError:
-        return PackedTerms(head + numbers + bytes([min(count, MOST_COUNTED) for count in counts.values()]))
+        counted = bytes([min(weight, MOST_COUNTED) for weight in weights])
+    return PackedTerms(HEAD.pack(length) + b"".join(counts) + counted)
 
 
 def term_number(term: str) -> int:
     """The same in every process and on every machine."""
-    return int.from_bytes(_numbers[term], "little")
+    return int.from_bytes(packed_number(term), "little")
 
 
-class _Numbers(dict[str, bytes]):
-    """Each as it is packed; a call per term would be felt."""
+def packed_number(term: str) -> bytes:
+    return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=NUMBER_BYTES).digest()
 
-    def __missing__(self, term: str) -> bytes:
-        number = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=NUMBER_BYTES).digest()
-        if len(self) >= CACHED_NUMBERS:
-            self.clear()
-        self[term] = number
-        return number
+
+class _Numbers(dict[str, bytes | tuple[tuple[bytes, ...], tuple[bytes, ...]]]):
+    """The numbers of whatever stands between two spaces: mostly one, else those in the stream and those of parts.
+
+    A call per word would be felt, and so would be a tuple of one.
+    """
+
+    def __missing__(self, chunk: str) -> bytes | tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+        tokens, parts = analysed(chunk)
+        stream = tuple(map(packed_number, tokens))
+        found = stream[0] if len(stream) == 1 and not parts else (stream, tuple(map(packed_number, parts)))
+        if len(chunk) <= MAX_TOKEN_CHARS:
+            if len(self) >= CACHED_CHUNKS:
+                self.clear()
+            self[chunk] = found
+        return found
 
 
 _numbers = _Numbers()

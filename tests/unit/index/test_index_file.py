@@ -14,7 +14,7 @@ from mycel.domain.team import Role
 from mycel.index import index_file, scan
 from mycel.index.team_index import Cursor, TeamIndex
 from mycel.index.vectors import quantised
-from mycel.retrieval.terms import HEAD, pack
+from mycel.retrieval.terms import HEAD, PER_ONE, pack, packed_number
 
 READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
 DIMENSIONS = 16
@@ -28,12 +28,16 @@ def row(number: int) -> IndexRow:
     )  # fmt: skip
 
 
+def packed(*words: str) -> bytes:
+    return pack(dict.fromkeys(map(packed_number, words), PER_ONE), len(words))
+
+
 def filled(count: int = 30) -> TeamIndex:
     index = TeamIndex("model", DIMENSIONS)
     vectors = quantised(np.random.default_rng(0).normal(size=(count * 2, DIMENSIONS)).astype(np.float32))
     index.apply(
         map(row, range(1, count)),
-        terms=[(number, pack([], [], [f"w{number % 3}", "heron"], [])) for number in range(1, count)],
+        terms=[(number, packed(f"w{number % 3}", "heron")) for number in range(1, count)],
         gone=(),
         embedded=[(number, vectors[number * 2 : number * 2 + 1 + number % 2]) for number in range(1, count)],
         cursor=Cursor(41, 42, "the anchor"),
@@ -58,7 +62,7 @@ def answers(index: TeamIndex) -> list[object]:
 def change(index: TeamIndex) -> None:
     vectors = quantised(np.eye(3, DIMENSIONS, dtype=np.float32))
     embedded = [(2, vectors[:2]), (5_000, vectors[2:])]
-    terms = [(5_000, pack([], [], ["heron"], [])), (2, pack([], [], ["w1"], []))]
+    terms = [(5_000, packed("heron")), (2, packed("w1"))]
     index.apply([row(5_000), row(2)], terms=terms, gone=(3, 4), embedded=embedded, cursor=Cursor(50, 60, "next"))
 
 
@@ -119,7 +123,7 @@ def test_what_was_purged_is_not_in_the_file(tmp_path: Path) -> None:
     index, path = filled(), tmp_path / "index"
     secret = row(77)._replace(path="/secret", tags='["classified"]', key="hidden")
     vector = quantised(np.linspace(1, 3, DIMENSIONS, dtype=np.float32)[np.newaxis])
-    terms = pack([], [], ["plan"], [])
+    terms = packed("plan")
     index.apply([secret], terms=[(77, terms)], gone=(), embedded=[(77, vector)], cursor=Cursor(1, 1))
     index_file.save(index, path)
     told = (b"secret", b"classified", b"hidden", vector[0], terms[HEAD.size : -1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from math import isclose
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from mycel.index import postings as module
 from mycel.index.postings import Postings
 from mycel.retrieval.bm25 import damping_of, rarity_of, term_score
-from mycel.retrieval.terms import pack, term_number
+from mycel.retrieval.terms import PER_ONE, pack, packed_number, term_number
 
 WORDS = [f"w{number}" for number in range(40)]
 Texts = dict[int, list[str]]
@@ -44,7 +45,8 @@ def filled(known: Texts, *, seed: int, block: int) -> Postings:
 
 
 def packed(words: list[str]) -> bytes:
-    return pack([], [], words, [])
+    counts = Counter(map(packed_number, words))
+    return pack({number: PER_ONE * count for number, count in counts.items()}, len(words))
 
 
 def numbers_of(terms: list[str]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

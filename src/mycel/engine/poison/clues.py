@@ -68,18 +68,19 @@ def clues_in(said: str) -> tuple[int, list[Clue]]:
     """What a text may speak of, and the clues in it: one look at each word for both."""
     hints = 0
     clues: list[Clue] = []
-    for of_word, clue in map(_looks.__getitem__, said.split()):
+    for of_word, clue in filter(None, map(_looks.__getitem__, said.split())):
         hints |= of_word
         if clue is not None:
             clues.append(clue)
     return with_opposites(hints), clues
 
 
-class _Looks(dict[str, tuple[int, Clue | None]]):
-    """The same words come again and again; a call per word would be felt."""
+class _Looks(dict[str, tuple[int, Clue | None] | None]):
+    """None for what has to do with nothing. The same words come again and again; a call per word would be felt."""
 
-    def __missing__(self, word: str) -> tuple[int, Clue | None]:
-        found = hints_of(word), _clue(word)
+    def __missing__(self, word: str) -> tuple[int, Clue | None] | None:
+        hints, clue = hints_of(word), _clue(word)
+        found = (hints, clue) if hints or clue else None
         if len(word) <= _LONGEST_CACHED_CHARS:
             if len(self) >= _CACHED_WORDS:
                 self.clear()

@@ -19,7 +19,7 @@ ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
 
 _PUT_TERMS = Statement(
-    1,
+    2,
     "INSERT INTO memory_terms (number, tokens, terms, counts) VALUES ",
     "(?, ?, ?, ?)",
     " ON CONFLICT (number) DO UPDATE SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts",
@@ -64,8 +64,16 @@ class WriteSession:
 
     @property
     def committed_at(self) -> datetime:
-        latest, _ = self._locked()
-        return max(self.now, moment(latest + 1))
+        return moment(self.committed_micros)
+
+    @property
+    def committed_micros(self) -> int:
+        return max(micros(self.now), self._locked()[0] + 1)
+
+    @property
+    def clock_micros(self) -> int | None:
+        now = micros(self.now)
+        return None if self.committed_micros == now else now
 
     @property
     def connection(self) -> PostgresConnection:
@@ -99,8 +107,7 @@ class WriteSession:
     def finish(self) -> None:
         """Right before COMMIT."""
         if self._head is not None:
-            latest, number = self._head
-            self.connection.execute(_RAISE, (max(micros(self.now), latest + 1), number))
+            self.connection.execute(_RAISE, (self.committed_micros, self._head[1]))
 
     def _locked(self) -> list[int]:
         if self._head is None:

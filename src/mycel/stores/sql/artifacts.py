@@ -17,7 +17,7 @@ from mycel.errors import InvalidInput
 from mycel.stores.sql.clauses import Clause, matching, visible
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.deferred import Statement
-from mycel.stores.sql.memory_rows import insert_memory
+from mycel.stores.sql.memory_rows import insert_memories
 from mycel.stores.sql.part import Part, WritingPart, query
 from mycel.stores.sql.rows import MEMORY_COLUMNS, columns_of, memory_from, micros, packed_roles
 
@@ -31,7 +31,7 @@ _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 # After the memories themselves; a batch of them is one statement.
 INSERT = Statement(
-    4, f"INSERT INTO artifacts (number, {', '.join(_COLUMNS)}) VALUES ", f"({', '.join('?' * (1 + len(_COLUMNS)))})"
+    5, f"INSERT INTO artifacts (number, {', '.join(_COLUMNS)}) VALUES ", f"({', '.join('?' * (1 + len(_COLUMNS)))})"
 )
 
 
@@ -130,7 +130,7 @@ class ArtifactWriter(WritingPart, SqlArtifacts):
     """See `contracts.store.ArtifactWrites`."""
 
     def insert(self, memory: Memory, words: PackedTerms, detail: ArtifactDetail, *, by: MemberId) -> None:
-        number = insert_memory(self.batch, memory, words, by=by)
+        [number] = insert_memories(self.batch, [(memory, words)], by=by)
         self.batch.later.add(INSERT, detail_row(number, detail))
 
 

@@ -16,8 +16,10 @@ MAX_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Statements of a lower order are run first. `marks` is what one more row adds to an INSERT, before its
-    end; a DELETE has none."""
+    """Statements of a lower order are run first; those that share one are run as they were added, each for itself.
+
+    `marks` is what one more row adds to an INSERT, before its end; a DELETE has none.
+    """
 
     order: int
     sql: str
@@ -29,13 +31,14 @@ class DeferredWrites:
     """Statement by statement in their order, and within one order as they were added."""
 
     def __init__(self) -> None:
-        self._writes: list[tuple[Statement, tuple[object, ...]]] = []
+        self._writes: list[tuple[Statement, Sequence[tuple[object, ...]]]] = []
 
     def __len__(self) -> int:
         return len(self._writes)
 
-    def add(self, statement: Statement, values: tuple[object, ...]) -> None:
-        self._writes.append((statement, values))
+    def add(self, statement: Statement, *rows: tuple[object, ...]) -> None:
+        if rows:
+            self._writes.append((statement, rows))
 
     def forget_after(self, mark: int) -> None:
         del self._writes[mark:]
@@ -45,7 +48,7 @@ class DeferredWrites:
         writes, self._writes = self._writes[:mark], self._writes[mark:]
         writes.sort(key=lambda write: write[0].order)
         for statement, group in groupby(writes, key=lambda write: write[0]):
-            _run(connection, statement, [values for _, values in group])
+            _run(connection, statement, [row for _, rows in group for row in rows])
 
 
 def _run(connection: Connection, statement: Statement, rows: Sequence[tuple[object, ...]]) -> None:

@@ -17,7 +17,7 @@ from mycel.errors import InvalidInput
 from mycel.stores.sql.clauses import Clause, visible
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.deferred import DeferredWrites, Statement
-from mycel.stores.sql.memory_rows import insert_memory
+from mycel.stores.sql.memory_rows import insert_memories
 from mycel.stores.sql.part import Part, WritingPart, query
 from mycel.stores.sql.rows import MEMORY_COLUMNS, columns_of, memory_from, micros
 
@@ -26,14 +26,14 @@ TEAM, SOME, OUT = "team", "some", "out"
 
 # An approach whose words are known has the group that was found for them.
 _INSERT_EPISODE = Statement(
-    1,
+    3,
     """
     INSERT INTO episodes (number, task_id, agent_id, action, logged_at, ledger, project_id, wording, approach_group,
       duration_ms, tokens_in, tokens_out, approach_end, outcome_start) VALUES """,
     "(?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT approach_group FROM approaches WHERE wording = ?), ?), ?, ?, ?, ?, ?)",
 )
 _INSERT_WORDING = Statement(
-    2, "INSERT INTO approaches (wording, approach_group, model) VALUES ", "(?, ?, '')", " ON CONFLICT DO NOTHING"
+    4, "INSERT INTO approaches (wording, approach_group, model) VALUES ", "(?, ?, '')", " ON CONFLICT DO NOTHING"
 )
 
 _DETAIL = "e.agent_id, e.action, e.approach_end, e.outcome_start, e.wording, e.duration_ms, e.tokens_in, e.tokens_out"
@@ -208,7 +208,7 @@ class EpisodeWriter(WritingPart, SqlEpisodes):
     """See `contracts.episode_store.EpisodeWrites`."""
 
     def insert(self, memory: Memory, words: PackedTerms, detail: EpisodeDetail, *, by: MemberId) -> None:
-        number = insert_memory(self.batch, memory, words, by=by)
+        [number] = insert_memories(self.batch, [(memory, words)], by=by)
         add_episode(self.batch.later, number, memory, detail)
 
     @query

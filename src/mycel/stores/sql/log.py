@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ from mycel.domain.memory import Memory
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.deferred import Statement
 from mycel.stores.sql.part import Part, Session, WriteSession, query
-from mycel.stores.sql.rows import Row, audience_from, memory_type, micros, moment, packed_roles
+from mycel.stores.sql.rows import Row, audience_from, memory_type, moment, packed_roles
 
 # How many log rows are looked at between two answers, however few of them the reader may see.
 SCAN_ROWS = 2000
@@ -29,7 +29,7 @@ _LOG_COLUMNS = (
     *(f"old_{name}" for name in _SIGHTING),
 )
 _INSERT = Statement(
-    2,
+    6,
     f"INSERT INTO changes ({', '.join(_LOG_COLUMNS)}) VALUES ",
     f"({', '.join('?' * len(_LOG_COLUMNS))})",
 )
@@ -118,18 +118,23 @@ def log_change(
     other_id: str | None = None,
 ) -> None:
     """Old places and readers are kept only where any differs: most changes move nothing out of sight."""
-    after, old = sighting_of(memory), before and sighting_of(before)
-    row = (
-        operation,
-        memory.id,
-        memory.version,
-        by,
-        micros(batch.committed_at),
-        other_id,
-        *_sighting_row(after),
-        *(_NO_SIGHTING if old is None or old == after else _sighting_row(old)),
+    has_moved = before is not None and sighting_of(before) != sighting_of(memory)
+    batch.later.add(
+        _INSERT,
+        (
+            *(operation, memory.id, memory.version, by, batch.committed_micros, other_id),
+            *_sighting_row(memory),
+            *(_sighting_row(before) if before is not None and has_moved else _NO_SIGHTING),
+        ),
     )
-    batch.later.add(_INSERT, row)
+
+
+def log_created(batch: WriteSession, memories: Sequence[Memory], *, by: MemberId) -> None:
+    at, created = batch.committed_micros, Operation.CREATE
+    batch.later.add(
+        _INSERT,
+        *[(created, one.id, one.version, by, at, None, *_sighting_row(one), *_NO_SIGHTING) for one in memories],
+    )
 
 
 def _entries(connection: Connection, *, after: int, rows: int) -> Iterator[tuple[LogEntry, Today]]:
@@ -157,9 +162,9 @@ def _entries(connection: Connection, *, after: int, rows: int) -> Iterator[tuple
 _NO_SIGHTING = (None,) * len(_SIGHTING)
 
 
-def _sighting_row(seen: Sighting) -> Row:
-    who = seen.audience
-    return who.visibility, who.agent_id, packed_roles(who.allowed_roles), seen.path, seen.type, seen.project_id
+def _sighting_row(memory: Memory) -> Row:
+    roles = packed_roles(memory.allowed_roles) if memory.allowed_roles else None
+    return memory.visibility, memory.agent_id, roles, memory.path, memory.type, memory.project_id
 
 
 # Most entries of a team stand in few places and are for the same readers; what is kept of them then shares these.

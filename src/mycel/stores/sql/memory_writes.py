@@ -19,7 +19,7 @@ from mycel.stores.sql.memory_rows import (
     STANDING,
     WRITTEN,
     add_tags,
-    insert_memory,
+    insert_memories,
     remove_tags,
     remove_terms,
     standing_row,
@@ -42,8 +42,7 @@ class MemoryWriter(WritingPart, SqlMemories):
     """See `contracts.memory_store.MemoryWrites`."""
 
     def insert(self, written: Sequence[tuple[Memory, PackedTerms]], *, by: MemberId) -> None:
-        for memory, words in written:
-            insert_memory(self.batch, memory, words, by=by)
+        insert_memories(self.batch, written, by=by)
         if any(memory.key is not None for memory, _ in written):
             # Now, so that a key that is taken is this operation's own failure.
             _ = self.batch.connection

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from mycel.domain.change import Audience
 from mycel.domain.ids import MemberId, SourceId, TeamName
@@ -65,12 +65,20 @@ def moment_or_none(value: int | None) -> datetime | None:
     return None if value is None else moment(value)
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def packed(value: object) -> str | None:
     """JSON, or NULL for what is empty."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
+    return _encode(value) if value else None
 
 
 # The same few lists of tags and roles stand in most rows.
+@lru_cache(maxsize=4096)
+def packed_texts(texts: tuple[str, ...]) -> str | None:
+    return packed(texts)
+
+
 @lru_cache(maxsize=4096)
 def unpacked_texts(value: str) -> tuple[str, ...]:
     return tuple(json.loads(value))
@@ -98,7 +106,7 @@ def audience_from(visibility: str, agent_id: str, allowed_roles: str | None) -> 
 
 def memory_row(memory: Memory) -> Row:
     """The values of MEMORY_COLUMNS."""
-    row = list(_VALUES(memory))
+    row = list(_VALUES(vars(memory)))
     for place, pack in _PACKED:
         # Nothing packed is false but what is empty.
         row[place] = pack(row[place]) if row[place] else None
@@ -154,7 +162,7 @@ def _metadata_from(value: str) -> Mapping[str, Any]:
 
 _PACKS: Mapping[Holds, tuple[Pack, Unpack]] = {
     Holds.MOMENT: (micros, moment),
-    Holds.TAGS: (packed, unpacked_texts),
+    Holds.TAGS: (packed_texts, unpacked_texts),
     Holds.NOTES: (packed, unpacked_texts),
     Holds.CHOICES: (packed_roles, roles_from),
     Holds.METADATA: (_packed_metadata, _metadata_from),
@@ -179,7 +187,7 @@ def _choice_from(row: FieldRow, value: str | None) -> Any:
 
 
 _CHOICES_IN = itemgetter(*(place for place, row in enumerate(_STORED) if row.options is not None))
-_VALUES = attrgetter(*MEMORY_COLUMNS)
+_VALUES = cast(Callable[[Mapping[str, Any]], Row], itemgetter(*MEMORY_COLUMNS))
 _PACKED = tuple((place, _PACKS[row.holds][0]) for place, row in enumerate(_STORED) if row.holds in _PACKS)
 _UNPACKED = tuple((row, _PACKS[row.holds][1]) for row in _STORED if row.holds in _PACKS and row.options is None)
 _ALWAYS_PACKED = tuple((row.name, unpack) for row, unpack in _UNPACKED if row.required)

@@ -15,8 +15,8 @@ from pathlib import Path
 import apsw
 
 from mycel.errors import Misconfigured
-from mycel.retrieval.analysis import index_text, index_tokens
-from mycel.retrieval.terms import pack
+from mycel.retrieval.analysis import index_text
+from mycel.retrieval.terms import packed_texts
 from mycel.stores.migrate import Migration, pending
 
 # A disk that is flushing gigabytes of somebody else can take seconds for one sync.
@@ -159,7 +159,7 @@ def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
         return
     # For steps that index texts anew.
     connection.create_scalar_function("index_text", index_text, 1, deterministic=True)
-    connection.create_scalar_function("pack_terms", _pack_terms, deterministic=True)
+    connection.create_scalar_function("pack_terms", packed_texts, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been faster while this one waited for the lock.
@@ -171,10 +171,6 @@ def migrate(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _pack_terms(*texts: str) -> bytes:
-    return pack(*map(index_tokens, texts))
 
 
 def schema_version(connection: apsw.Connection) -> int:

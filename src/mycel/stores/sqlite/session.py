@@ -11,7 +11,7 @@ import apsw
 from mycel.contracts.clock import Clock
 from mycel.domain.packed_terms import PackedTerms
 from mycel.stores.sql.deferred import DeferredWrites, Statement
-from mycel.stores.sql.rows import moment
+from mycel.stores.sql.rows import micros, moment
 from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.database import Database
 from mycel.stores.sqlite.writer import BatchLost
@@ -23,7 +23,7 @@ ResultT = TypeVar("ResultT")
 _LATEST = """
     SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
       max(ifnull((SELECT max(number) FROM memories), 0), ifnull((SELECT max(number) FROM receipts), 0))"""
-PUT_TERMS = Statement(1, "INSERT OR REPLACE INTO memory_terms (number, terms) VALUES ", "(?, ?)")
+PUT_TERMS = Statement(2, "INSERT OR REPLACE INTO memory_terms (number, terms) VALUES ", "(?, ?)")
 
 
 class ReadSession:
@@ -80,6 +80,9 @@ class WriteSession:
         self._last_number: int = number
         self.now: datetime = clock.now()
         self.committed_at: datetime = max(self.now, moment((latest or 0) + 1))
+        self.committed_micros = micros(self.committed_at)
+        # What the clock says, where that is another moment.
+        self.clock_micros = None if self.committed_at == self.now else micros(self.now)
 
     @property
     def connection(self) -> apsw.Connection:
