@@ -404,3 +404,21 @@ def test_without_an_embedder_nothing_waits_and_nothing_is_degraded(tmp_path: Pat
         assert squad.author.search("worker1").degraded == ()
         assert squad.workspace.run_pending() == 0
         assert stored_vectors(squad) == []
+
+
+def test_the_vectors_of_short_questions_alone_are_remembered(
+    squad: Squad, embedder: WordEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    embed = embedder.embed_query
+
+    def noted(text: str) -> Vectors:
+        asked.append(len(text))
+        return embed(text)
+
+    monkeypatch.setattr(embedder, "embed_query", noted)
+    squad.author.save("the heron stands")
+    for question in ("heron", "heron " * 2000):
+        for member in (squad.author, squad.teammate):
+            member.search(question)
+    assert asked == [5, 12_000, 12_000]

@@ -30,6 +30,8 @@ BATCH = 64
 # Both ways through a backlog may end with a batch that is not full, and another worker may be faster with one.
 SPARE_BATCHES = 4
 REMEMBERED_QUESTIONS = 1024
+# A longer one is hardly asked twice, and a thousand of them would be too much to keep.
+REMEMBERED_CHARACTERS = 4096
 RETRY_SECONDS = 5.0
 # What no embedder refuses, if it works at all.
 PLAIN_TEXT = "ready"
@@ -63,7 +65,8 @@ class Embedding:
 
         embedder = self._required()
         vector = checked(embedder.embed_query(text), count=1, dimensions=embedder.dimensions)[0]
-        self._questions[text] = vector
+        if len(text) <= REMEMBERED_CHARACTERS:
+            self._questions[text] = vector
         while len(self._questions) > REMEMBERED_QUESTIONS:
             self._questions.popitem(last=False)
         return vector
