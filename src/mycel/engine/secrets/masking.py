@@ -150,7 +150,10 @@ def mask_secrets(text: str) -> Masked:
 
     Takes time linear in the length of the text, whatever it holds.
     """
-    found = [*_all_spans(text), *_broken_spans(text)]
+    found = _all_spans(text)
+    whole = joined(text)
+    if whole is not None:
+        found += _broken_spans(whole)
     if not found:
         return Masked(text, ())
     pieces: list[str] = []
@@ -163,15 +166,16 @@ def mask_secrets(text: str) -> Masked:
     return Masked("".join([*pieces, text[kept_from:]]), tuple(kinds))
 
 
-def _all_spans(text: str) -> Iterator[Span]:
-    return (span for start in range(0, len(text), SLICE_CHARS) for span in _spans(text, start))
+def _all_spans(text: str) -> list[Span]:
+    if len(text) <= SLICE_CHARS:
+        return _spans(text, 0)
+    return [span for start in range(0, len(text), SLICE_CHARS) for span in _spans(text, start)]
 
 
-def _broken_spans(text: str) -> Iterator[Span]:
+def _broken_spans(whole: Joined) -> Iterator[Span]:
     """Those that are whole only when lines and strings are joined."""
-    whole = joined(text)
-    for span in _all_spans(whole.text) if whole else ():
-        if whole and whole.has_break(span.start, span.end):
+    for span in _all_spans(whole.text):
+        if whole.has_break(span.start, span.end):
             yield Span(whole.original(span.start), whole.original(span.end, is_end=True), span.kind)
 
 
@@ -221,8 +225,9 @@ def _kind_under(name: str, text: str) -> str | None:
     return header.kind if header else kind_of_value(text, name=name)
 
 
-def _spans(text: str, start: int) -> Iterator[Span]:
+def _spans(text: str, start: int) -> list[Span]:
     """The secrets that begin in one slice of the text; they may end after it."""
+    found: list[Span] = []
     part = text[start : start + SLICE_CHARS + _OVERLAP_CHARS]
     plain = part.encode("ascii", "replace")
     lowered = plain.decode("ascii").lower()
@@ -235,13 +240,16 @@ def _spans(text: str, start: int) -> Iterator[Span]:
     if " -" in lowered:
         hints += [hint for hint in _command_hints() if hint in lowered]
     if hints:
-        yield from _at_hints(dict.fromkeys(hints), text, lowered, start=start)
+        found += _at_hints(dict.fromkeys(hints), text, lowered, start=start)
     if not part.isascii():
         # Each character beyond ASCII has become a question mark; other scripts have several in a row.
-        yield from _at_hints(languages.MARKED_HINTS, text, lowered, start=start)
+        found += _at_hints(languages.MARKED_HINTS, text, lowered, start=start)
         if "??" in lowered:
-            yield from _at_hints(languages.SCRIPT_HINTS, text, part, start=start)
-    yield from _keys(text, plain.translate(_CLASSES), start=start)
+            found += _at_hints(languages.SCRIPT_HINTS, text, part, start=start)
+    classes = plain.translate(_CLASSES)
+    if classes.find(_RUN) >= 0:
+        found += _keys(text, classes, start=start)
+    return found
 
 
 @cache
