@@ -7,10 +7,10 @@ holds a word that somebody may have wanted forgotten.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from mycel.domain.memory import INDEXED, Memory
 from mycel.domain.memory_field import Index
@@ -26,6 +26,7 @@ HEAD = struct.Struct("<I")
 NUMBER_BYTES = 8
 
 _WEIGHTS = tuple(int(weight * PER_ONE) for weight in COLUMN_WEIGHTS)
+_COLUMNS = tuple(INDEXED[index] for index in Index)
 _SEARCHED = attrgetter(*(name for names in INDEXED.values() for name in names))
 
 
@@ -35,7 +36,7 @@ def packed_terms(memory: Memory) -> PackedTerms:
 
 def packed_values(values: Mapping[str, Any]) -> PackedTerms:
     """Of a memory's fields by their names, of which some may be missing."""
-    return packed_texts(*[text_in(values, index) for index in Index])
+    return packed_texts(*[_text_of(values, names) for names in _COLUMNS])
 
 
 def packed_texts(*columns: str) -> PackedTerms:
@@ -53,18 +54,21 @@ def _count(text: str, weight: int, counts: dict[bytes, int]) -> int:
     length = 0
     later: list[bytes] = []
     for found in map(_numbers.__getitem__, text.split()):
-        if isinstance(found, bytes):
-            counts[found] = counts.get(found, 0) + weight
-            length += 1
-        else:
-            stream, parts = found
+        if type(found) is not bytes:
+            stream, parts = cast(_Several, found)
             for number in stream:
                 counts[number] = counts.get(number, 0) + weight
-            length += len(stream) + len(parts)
+            length += len(stream)
             later += parts
+        elif found in counts:
+            counts[found] += weight
+            length += 1
+        else:
+            counts[found] = weight
+            length += 1
     for number in later:
         counts[number] = counts.get(number, 0) + weight
-    return length
+    return length + len(later)
 
 
 def column_tokens(values: Mapping[str, Any]) -> list[list[str]]:
@@ -74,8 +78,12 @@ def column_tokens(values: Mapping[str, Any]) -> list[list[str]]:
 
 def text_in(values: Mapping[str, Any], index: Index) -> str:
     """What a column of the index is made from."""
+    return _text_of(values, INDEXED[index])
+
+
+def _text_of(values: Mapping[str, Any], names: Iterable[str]) -> str:
     found: list[str] = []
-    for name in INDEXED[index]:
+    for name in names:
         value = values.get(name)
         if value:
             found += (value,) if isinstance(value, str) else value
@@ -106,13 +114,14 @@ def packed_number(term: str) -> bytes:
     return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=NUMBER_BYTES).digest()
 
 
-class _Numbers(dict[str, bytes | tuple[tuple[bytes, ...], tuple[bytes, ...]]]):
-    """The numbers of whatever stands between two spaces: mostly one, else those in the stream and those of parts.
+# The numbers of the stream, and those of the parts.
+_Several = tuple[tuple[bytes, ...], tuple[bytes, ...]]
 
-    A call per word would be felt, and so would be a tuple of one.
-    """
 
-    def __missing__(self, chunk: str) -> bytes | tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+class _Numbers(dict[str, bytes | _Several]):
+    """Of whatever stands between two spaces, mostly one; a call per word would be felt, and so would a tuple of one."""
+
+    def __missing__(self, chunk: str) -> bytes | _Several:
         tokens, parts = analysed(chunk)
         stream = tuple(map(packed_number, tokens))
         found = stream[0] if len(stream) == 1 and not parts else (stream, tuple(map(packed_number, parts)))

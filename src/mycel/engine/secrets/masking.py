@@ -55,13 +55,13 @@ def joined(text: str) -> Joined | None:
     """None where nothing is broken, which is so in nearly every text."""
     if "\n" not in text and '" +' not in text and "' +" not in text:
         return None
-    breaks = sorted({*_continued(text), *_broken_keys(text)})
+    breaks = [*_continued(text), *_broken_keys(text)]
     if not breaks:
         return None
     pieces: list[str] = []
     found = Joined("", [], [])
     kept_from = length = 0
-    for start, end in breaks:
+    for start, end in sorted(breaks):
         if start < kept_from:
             continue
         pieces.append(text[kept_from:start])
