@@ -279,9 +279,7 @@ def test_a_question_that_found_a_memory_right_before_it_was_purged_is_forgotten_
 
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.proof)])
-def test_killed_while_it_writes_merges_or_keeps_the_index_it_answers_as_a_fresh_one(
-    tmp_path: Path, rounds: int
-) -> None:
+def test_killed_while_it_writes_or_keeps_the_index_it_answers_as_a_fresh_one(tmp_path: Path, rounds: int) -> None:
     data, notes = tmp_path / "data", tmp_path / "notes"
     command = [sys.executable, "-m", "tests.reliability.index_process", str(data), str(notes)]
     for round in range(rounds):
@@ -295,8 +293,6 @@ def test_killed_while_it_writes_merges_or_keeps_the_index_it_answers_as_a_fresh_
         squad = reopened(data, ManualClock())
         with squad.workspace:
             assert not [id for id, _ in told(notes) if not squad.author.get(id).content.startswith("wages")]
-    everything = b"".join(file.read_bytes() for file in file_of(data).parent.iterdir())
-    assert not [word for _, word in told(notes) if word.encode() in everything]
 
 
 def told(notes: Path) -> list[list[str]]:

@@ -101,9 +101,9 @@ def _hold_secret(values: Mapping[str, Any], texts: list[list[str]]) -> bool:
         return True
     for name, value in values.items():
         # Names in an object say what a value is.
-        if value and type(value) is not str and isinstance(value, Mapping) and is_screened(name):
-            if mask_within(cast(Mapping[str, Any], value))[1]:
-                return True
+        is_object = value and type(value) is not str and isinstance(value, Mapping) and is_screened(name)
+        if is_object and mask_within(cast(Mapping[str, Any], value))[1]:
+            return True
     return False
 
 
