@@ -8,9 +8,12 @@ from operator import or_
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mycel.engine.poison import clues, disguise
 from mycel.engine.poison import lexicon as meanings
+from mycel.engine.poison.concepts import Concept
 from mycel.engine.poison.detection import instruction_to_reader
 
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks" / "data"
@@ -154,6 +157,12 @@ def test_every_hint_in_a_text_is_found_by_its_words(name: str) -> None:
             hints = (*patterns.in_words, *patterns.across_words)
             in_text = {number for hint, numbers in hints if hint in said for number in numbers}
             assert clues.hinted(patterns, said, by_word) == in_text, note
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 ._*-,\n\t\x01")))
+def test_letters_that_stand_apart_are_noticed_by_the_words(text: str) -> None:
+    hints, _ = clues.clues_in(disguise.plain(text))
+    assert hints & Concept.APART or not disguise.letters_stand_apart(text)
 
 
 @pytest.mark.parametrize("hint", [hint for hint, _ in clues.certain_patterns().across_words])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mycel.retrieval import analysis
-from mycel.retrieval.analysis import MAX_TOKEN_CHARS, WORD_PUNCTUATION, index_text, spans
+from mycel.retrieval.analysis import MAX_TOKEN_CHARS, WORD_PUNCTUATION, index_text, spans, words
 
 
 def tokens(text: str) -> set[str]:
@@ -141,6 +141,13 @@ def test_finds_nothing_to_index_in_text_without_words(text: str) -> None:
 @pytest.mark.parametrize("text", ["(word)", "word.", "_word_", "word#", "-word-", "word++", "/word/", "@word"])
 def test_strips_punctuation_around_words(text: str) -> None:
     assert index_text(text) == "word"
+
+
+@given(st.text(alphabet=st.sampled_from("abAB01 .,:;!?()'\"-_/+#@\n\t\x1c\x85\u3000東京é\u0301\u200d")) | st.text())
+def test_a_text_has_the_terms_of_its_words_whatever_stands_around_them(text: str) -> None:
+    found = list(words(text))
+    stream = [token for word in found for token in word.tokens]
+    assert index_text(text).split() == stream + [part for word in found for part in word.parts if part]
 
 
 def test_cuts_overlong_words_and_indexes_their_pieces() -> None:
