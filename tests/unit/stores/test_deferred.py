@@ -9,8 +9,8 @@ import apsw
 from mycel.contracts.clock import SystemClock
 from mycel.retrieval.terms import packed_terms
 from mycel.stores.migrate import migrations
+from mycel.stores.sql.deferred import MAX_ROWS
 from mycel.stores.sqlite.connection import migrate
-from mycel.stores.sqlite.deferred import MAX_ROWS
 from mycel.stores.sqlite.transaction import SqliteTransaction
 from mycel.testing.store_samples import AUTHOR, sample
 
