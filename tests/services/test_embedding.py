@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mycel.errors import Unavailable
-from mycel.services.embeddings import BESIDE_NICENESS, LITTLE
+from mycel.services.embeddings import LITTLE
 from mycel.testing.embedder import WordEmbedder
 from tests.patience import ends
 from tests.squad import (
@@ -136,23 +134,6 @@ def test_a_few_saves_are_caught_up_with_and_many_are_done_beside(tmp_path: Path)
         embedder.release()
         wait_until(lambda: len(embedded(squad)) == 2 * LITTLE + 1)
         wait_until(lambda: squad.author.search("stork").degraded == ())
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
-def test_what_is_embedded_beside_lets_callers_go_first(tmp_path: Path) -> None:
-    priorities: list[int] = []
-
-    class Watched(WordEmbedder):
-        def embed_documents(self, texts: Sequence[str]) -> Vectors:
-            priorities.append(os.nice(0))
-            return super().embed_documents(texts)
-
-    squad = open_squad(tmp_path, embedder=Watched(name="words", dimensions=64))
-    with squad.workspace:
-        squad.author.save("heron")
-        squad.author.search("heron")
-        wait_until(lambda: bool(priorities))
-    assert set(priorities) == {min(19, os.nice(0) + BESIDE_NICENESS)}
 
 
 @pytest.mark.parametrize("by", ["run_pending", "the worker"])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -35,8 +33,6 @@ REMEMBERED_QUESTIONS = 1024
 # A longer one is hardly asked twice, and a thousand of them would be too much to keep.
 REMEMBERED_CHARACTERS = 4096
 RETRY_SECONDS = 5.0
-# A tenth of the time that a caller on the same core gets. Saves over HTTP beside a backlog: a fifth more.
-BESIDE_NICENESS = 10
 # What no embedder refuses, if it works at all.
 PLAIN_TEXT = "ready"
 
@@ -212,15 +208,6 @@ def _load(embedder: Embedder) -> None:
         embedder.token_ends("ready")
 
 
-def _stand_back() -> None:
-    """Whoever asks for something goes first: this thread takes the time that others leave.
-
-    Only on Linux is this of the thread alone.
-    """
-    if sys.platform == "linux":
-        os.nice(BESIDE_NICENESS)
-
-
 class _Worker:
     """One thread, started when there is something to do, that takes a batch of one team after another."""
 
@@ -257,7 +244,6 @@ class _Worker:
             self._thread.join()
 
     def _run(self) -> None:
-        _stand_back()
         while (team := self._next()) is not None:
             try:
                 more = self._work(team)
