@@ -20,12 +20,13 @@ def main(data: str, notes: str) -> None:
         for round in count():
             texts = [f"downtime {os.getpid()} {round} {at} at night" for at in range(8)]
             saved = squad.author.save_many([{"content": text} for text in texts])
-            secret = squad.author.save(f"vanishing{os.getpid()}x{round} automobile")
+            word = f"vanishing{os.getpid()}x{round}end"
+            secret = squad.author.save(f"{word} automobile")
             squad.workspace.run_pending()
             squad.teammate.search("outage")
             squad.author.update(saved[0].id, content=f"wages {os.getpid()} {round}")
             squad.lead.purge(secret.id)
-            os.write(handle, f"{saved[0].id} vanishing{os.getpid()}x{round}\n".encode())
+            os.write(handle, f"{saved[0].id} {word}\n".encode())
 
 
 if __name__ == "__main__":

@@ -293,6 +293,8 @@ def test_killed_while_it_writes_or_keeps_the_index_it_answers_as_a_fresh_one(tmp
         squad = reopened(data, ManualClock())
         with squad.workspace:
             assert not [id for id, _ in told(notes) if not squad.author.get(id).content.startswith("wages")]
+    everything = b"".join(file.read_bytes() for file in file_of(data).parent.iterdir())
+    assert not [word for _, word in told(notes) if word.encode() in everything]
 
 
 def told(notes: Path) -> list[list[str]]:
