@@ -171,10 +171,11 @@ def _search_figures(timed: _Timed, count: int) -> Iterator[Figure]:
 
 
 def _time_context(memory: TeamMemory, corpus: Corpus) -> list[list[float]]:
-    """Each question is asked once before, so that neither of the two reads its pages for the other."""
+    """Each question is asked once before, so that neither of the two reads its pages for the other; with another limit,
+    so that neither has its answer from there."""
     seconds: list[list[float]] = [[], []]
     for question in corpus.questions(ROUNDS):
-        memory.search(question)
+        memory.search(question, limit=9)
         once = interleaved(lambda q=question: memory.search(q), lambda q=question: memory.context_for(task=q), rounds=1)
         for kept, new in zip(seconds, once, strict=True):
             kept.extend(new)
@@ -189,7 +190,7 @@ def _catching_up(memory: TeamMemory, corpus: Corpus) -> Iterator[Figure]:
     random = Random(3)
     with _second_index(corpus) as catch_up:
         for place, question in enumerate(corpus.questions(ROUNDS)):
-            memory.search(question)
+            memory.search(question, limit=9)
             plain.append(_seconds(lambda q=question: memory.search(q))[0])
             idle.append(_seconds(catch_up)[0])
             memory.update(random.choice(corpus.some_ids), category=f"category-{place % 7}")
