@@ -39,7 +39,8 @@ DEFAULT_POLICY = Policy()
 MAX_TITLE = 80
 MAX_NOTE_BYTES = 8 * 1024
 PROJECTS = "projects"
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]|\n")
+# Begins with one class of characters, by which the search passes over all others at once.
+_SENTENCE_END = re.compile(r"[.!?\u3002\uff01\uff1f\n](?:(?<![.!?])|(?=\s))")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _FOLDERS = {
     MemoryType.CONTEXT: "/context",

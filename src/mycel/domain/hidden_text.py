@@ -30,7 +30,7 @@ _FLAG_OR_STEERING = re.compile(f"({'|'.join(_FLAGS)})|{_STEERING.pattern}")
 def hides(text: str) -> bool:
     """Whether a text holds what its reader would not see, or what a terminal would obey."""
     if text.isascii():
-        return _ASCII_STEERING.search(text) is not None
+        return not text.isprintable() and _ASCII_STEERING.search(text) is not None
     if _FLAG in text:
         for flag in _FLAGS:
             text = text.replace(flag, _FLAG)

@@ -145,7 +145,7 @@ class _IndexedChunks(dict[str, _Indexed]):
     def _of_words(self, chunk: str) -> _Indexed:
         bare = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
         if bare.isascii() and bare.isalpha() and (bare.islower() or bare.istitle()):
-            return (_term(bare),), ()
+            return ((_term(bare),), ()) if bare == chunk else self[bare]
         found: list[str] = _word(chunk).findall(chunk)
         if found == [chunk]:
             word = _analyse(chunk)

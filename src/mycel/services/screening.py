@@ -64,7 +64,7 @@ def _suspicion(texts_of_fields: list[list[str]]) -> str | None:
             found = next((one for text in together if (one := instruction_to_reader(text))), None)
         if found:
             return found
-    return HIDDEN if hides("\n".join(texts)) else None
+    return HIDDEN if any(map(hides, texts)) else None
 
 
 def screen_at_once(values: Mapping[str, Any], policy: Policy) -> dict[str, Any]:

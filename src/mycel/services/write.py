@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar, cast
 
 from mycel.access.rules import require_delete, require_edit, require_purge, require_reviewer, require_transition
@@ -58,6 +59,9 @@ def change_own(stores: Stores, caller: Caller, id: MemoryId, work: Callable[[Tra
 
 
 _NOT_FIELDS = frozenset({"idempotency_key", "expected_version", "reason"})
+_BESIDE_DRAFT = frozenset({"content", "idempotency_key"})
+# Most drafts of a team have the same few fields; what is kept of them then shares these.
+_names = lru_cache(maxsize=256)(frozenset[str])
 
 
 class Writing:
@@ -170,12 +174,15 @@ class Writing:
         return change_own(self._stores, caller, memory_id, work)
 
     def read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> PreparedMemory:
-        said = {name: value for name, value in given.items() if value is not None and name != "idempotency_key"}
+        said = {"content": content}
+        for name, value in given.items():
+            if value is not None and name not in _BESIDE_DRAFT:
+                said[name] = value
         policy = self._policies.of(caller.team)
-        draft = screen(read_fields({"content": content, **said}, max_content=self.max_content), policy)
+        draft = screen(read_fields(said, max_content=self.max_content), policy)
         values = new_memory(draft, caller=caller, policy=policy)
         lasts = draft.ttl is not None or "expires_at" in values
-        given_names = frozenset(draft.values if draft.ttl is None else (*draft.values, "expires_at"))
+        given_names = _names(tuple(draft.values) if draft.ttl is None else (*draft.values, "expires_at"))
         life = draft.ttl if lasts else policy.life_of(values["made_by"], values["type"])
         return unwritten(values, ttl=life, given=given_names)
 
@@ -186,10 +193,10 @@ class Writing:
         try:
             if not isinstance(item, Mapping):
                 raise InvalidInput("must be an object with content and fields", field="item")
-            given = dict(cast(Mapping[str, object], item))
+            given = cast(Mapping[str, object], item)
             if "idempotency_key" in given:
                 raise InvalidInput("is for single saves", field="idempotency_key")
-            return self.read_new(caller, given.pop("content", None), given)
+            return self.read_new(caller, given.get("content"), given)
         except InvalidInput as error:
             raise type(error)(error.problem, field=f"items[{place}].{error.field}") from None
 

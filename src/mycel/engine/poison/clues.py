@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import NamedTuple
 
-from mycel.engine.poison.lexicon import Phrase, hints_of
+from mycel.engine.poison.lexicon import AFTER_WORD, Phrase, hints_of
 from mycel.engine.poison.meaning import with_opposites
 from mycel.retrieval.analysis import index_tokens, words
 
@@ -44,8 +44,6 @@ class Patterns(NamedTuple):
     """With the hints at each: those inside a word, and those that stand across words."""
 
     in_words: tuple[tuple[str, tuple[int, ...]], ...]
-    # One look instead of one for each of them.
-    any_in_words: re.Pattern[str]
     across_words: tuple[tuple[str, tuple[int, ...]], ...]
     edges: _Edges
     by_number: tuple[tuple[str, float, re.Pattern[str]], ...]
@@ -94,7 +92,9 @@ _looks = _Looks()
 def _clue(word: str) -> Clue | None:
     telling = _telling()
     stems = tuple([stem for stem in index_tokens(word) if stem in telling])
-    certain, weighted = _hints_of(certain_patterns(), word), _hints_of(weighted_patterns(), word)
+    certain = weighted = 0
+    if _may_hint(word):
+        certain, weighted = _hints_of(certain_patterns(), word), _hints_of(weighted_patterns(), word)
     if not (stems or certain or weighted):
         return None
     single, several = _groups()
@@ -110,13 +110,28 @@ def _telling() -> frozenset[str]:
     return frozenset(single).union(*(group for groups in several.values() for group, _, _ in groups))
 
 
+def _may_hint(word: str) -> bool:
+    """Most words are plain letters, for which one look does instead of one for each of the hints."""
+    bare = word.rstrip(AFTER_WORD)
+    if not (bare.isascii() and bare.isalpha()):
+        return True
+    edges = (certain_patterns().edges, weighted_patterns().edges)
+    return _any_in_letters().search(word) is not None or any(one.may_be(word) for one in edges)
+
+
+@cache
+def _any_in_letters() -> re.Pattern[str]:
+    hints = [hint for patterns in (certain_patterns(), weighted_patterns()) for hint, _ in patterns.in_words]
+    plain = [hint for hint in hints if all(sign.isalpha() or sign in AFTER_WORD for sign in hint)]
+    return re.compile("|".join(map(re.escape, plain)))
+
+
 def _hints_of(patterns: Patterns, word: str) -> int:
     found = 0
-    if patterns.any_in_words.search(word):
-        for hint, numbers in patterns.in_words:
-            if hint in word:
-                for number in numbers:
-                    found |= 1 << number
+    for hint, numbers in patterns.in_words:
+        if hint in word:
+            for number in numbers:
+                found |= 1 << number
     return found | ACROSS if patterns.edges.may_be(word) else found
 
 
@@ -158,10 +173,7 @@ def _patterns(phrases: Iterable[Phrase]) -> Patterns:
             by_hint[hint] = (*by_hint.get(hint, ()), number)
     in_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() == [hint])
     across_words = tuple((hint, numbers) for hint, numbers in by_hint.items() if hint.split() != [hint])
-    any_in_words = re.compile("|".join(re.escape(hint) for hint, _ in in_words))
-    return Patterns(
-        in_words, any_in_words, across_words, _edges_of([hint for hint, _ in across_words]), tuple(by_number)
-    )
+    return Patterns(in_words, across_words, _edges_of([hint for hint, _ in across_words]), tuple(by_number))
 
 
 def _edges_of(hints: Iterable[str]) -> _Edges:

@@ -92,7 +92,7 @@ _COMMAND = C.REMOTE_CODE | C.UNSEEN_CODE | C.LEAK
 
 
 # Signs after a word that say nothing of its shape, but may be a concept of their own.
-_AFTER_WORD = ".,;!?)"
+AFTER_WORD = ".,;!?)"
 # What stands alone between signs that spread letters out.
 _APART = re.compile(r"(?:^|[._*-])\w(?:[._*-]|$)")
 
@@ -148,7 +148,7 @@ def _add(concept: int, word: str, exact: dict[str, int], beginnings: dict[str, i
 @lru_cache(maxsize=65_536)
 def hints_of(chunk: str) -> int:
     """Every concept that something written without a space may be a part of: more than it is, and quick to ask."""
-    bare = chunk.rstrip(_AFTER_WORD)
+    bare = chunk.rstrip(AFTER_WORD)
     if 1 < len(bare) < _LEAST_ENCODED_CHARS and bare.isascii() and bare.isalpha() and not bare.startswith("hidden"):
         # Plain letters have no shape to look at.
         found = _hinted_by(bare)
