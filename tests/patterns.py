@@ -29,6 +29,7 @@ _DEEPEST = 5
 MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
     "mycel.engine.english.decision_cues.family": lambda: (),
     "mycel.engine.english.people.name_pattern": lambda: filter(None, [people.name_pattern(["swe-1", "qa lead"])]),
+    "mycel.engine.poison.clues._any_in_letters": lambda: [clues._any_in_letters()],
     "mycel.engine.poison.clues._patterns": lambda: (
         pattern
         for patterns in (clues.certain_patterns(), clues.weighted_patterns())
