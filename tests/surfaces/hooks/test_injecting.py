@@ -111,7 +111,13 @@ def test_a_prompt_is_given_the_memories_that_matter_to_it(
 def test_says_nothing_where_there_is_nothing_to_say(
     running: Service, checkout: Path, agent: str, event: str, prompt: str
 ) -> None:
-    payload = recorded(agent, event, cwd=checkout, prompt=prompt)
+    session = f"quiet-{prompt[:2]}-{agent}".replace("/", "")
+    names = {"session_id": session, "conversation_id": session}
+    # The first prompt of a session that nobody has begun is told of the project.
+    run_hook(
+        agent, event, recorded(agent, event, cwd=checkout, prompt="go on", **names), "--as", agent, data=running.data
+    )
+    payload = recorded(agent, event, cwd=checkout, prompt=prompt, **names)
     ran = run_hook(agent, event, payload, "--as", agent, data=running.data)
     assert (ran.code, ran.output, ran.errors) == (0, EMPTY[agent], "")
 
