@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
-from typing import Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import NoReturn, TypeVar
 
 from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.stores.postgres.care import refuse_backup
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import ORGANISATION, Database
+from mycel.stores.postgres.session import ReadSession
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
 
-ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
 
 # Locks the row, so that one writer follows the other.
@@ -26,7 +25,7 @@ class PostgresDirectory(SqlDirectoryReads):
     """See `contracts.directory.Directory`."""
 
     def __init__(self, database: Database, *, clock: Clock) -> None:
-        super().__init__(_OrganisationSession(database, clock))
+        super().__init__(ReadSession(database, ORGANISATION, clock))
         self._database = database
         self._clock = clock
         self.files = DirectoryCare()
@@ -58,25 +57,6 @@ class DirectoryCare:
 
     def damage(self) -> Damage | None:
         return None
-
-
-class _OrganisationSession:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
-    @property
-    def now(self) -> datetime:
-        return self._clock.now()
-
-    def run(
-        self,
-        work: Callable[Concatenate[PostgresConnection, ParamsT], ResultT],
-        /,
-        *args: ParamsT.args,
-        **kwargs: ParamsT.kwargs,
-    ) -> ResultT:
-        return self._database.read(ORGANISATION, work, *args, **kwargs)
 
 
 def _revision(connection: Connection) -> int:

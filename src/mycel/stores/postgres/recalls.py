@@ -14,6 +14,7 @@ from mycel.domain.recall import Recall
 from mycel.errors import MycelError
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.session import ReadSession
 from mycel.stores.sql.recalls import ReadTraces, SqlRecalls, Trace
 
 ParamsT = ParamSpec("ParamsT")
@@ -72,18 +73,12 @@ class PostgresRecalls(SqlRecalls):
         connection.execute("UPDATE heads SET readings = readings + 1")
 
 
-class _FlushedSession:
+class _FlushedSession(ReadSession):
     """A recall is asked about right after it was answered, before its time to be written has come."""
 
     def __init__(self, flush: Callable[[], None], database: Database, team: TeamName, clock: Clock) -> None:
+        super().__init__(database, team, clock)
         self._flush = flush
-        self._database = database
-        self._team = team
-        self._clock = clock
-
-    @property
-    def now(self) -> datetime:
-        return self._clock.now()
 
     def run(
         self,
@@ -93,4 +88,4 @@ class _FlushedSession:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         self._flush()
-        return self._database.read(self._team, work, *args, **kwargs)
+        return super().run(work, *args, **kwargs)

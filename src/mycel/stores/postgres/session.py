@@ -33,7 +33,7 @@ _RAISE = "UPDATE heads SET committed_at = max(committed_at, ?), number = ?, writ
 class ReadSession:
     """Each query by itself, on a connection of the pool."""
 
-    def __init__(self, database: Database, team: TeamName, clock: Clock, *, at_one_moment: bool = False) -> None:
+    def __init__(self, database: Database, team: str, clock: Clock, *, at_one_moment: bool = False) -> None:
         self._read = database.read_at_one_moment if at_one_moment else database.read
         self._team = team
         self._clock = clock
