@@ -63,7 +63,7 @@ def test_work_whose_connection_is_lost_is_begun_again_and_stored_once() -> None:
         assert store.log.last_sequence() == 1
 
 
-def test_writers_of_one_team_do_not_hold_up_another() -> None:
+def test_writers_of_one_team_hold_up_neither_another_nor_claims_of_other_nodes() -> None:
     inside, done = threading.Event(), threading.Event()
 
     def slow(transaction: Transaction) -> None:
@@ -72,11 +72,12 @@ def test_writers_of_one_team_do_not_hold_up_another() -> None:
         assert done.wait(10)
 
     one = PostgresStore(emptied(), team=TEAM, clock=ManualClock())
+    elsewhere = PostgresStore(database(), team=TEAM, clock=ManualClock())
     other = PostgresStore(database(), team=TeamName("other"), clock=ManualClock())
-    with closing(one), closing(other), ThreadPoolExecutor(1) as pool:
+    with closing(one), closing(elsewhere), closing(other), ThreadPoolExecutor(1) as pool:
         holding = pool.submit(one.transact, slow)
         assert inside.wait(10)
         put(other, team=TeamName("other"))
-        assert one.transact(lambda transaction: transaction.queue.claim(lease="w", until=transaction.now)) is None
+        assert elsewhere.transact(lambda transaction: transaction.queue.claim(lease="w", until=transaction.now)) is None
         done.set()
         holding.result()

@@ -8,12 +8,12 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
-from psycopg_pool import ConnectionPool
 
 from mycel.errors import Misconfigured
 from mycel.stores.migrate import Migration, migrations, pending
 from mycel.stores.postgres.connection import PostgresConnection, Raw
-from mycel.stores.postgres.faults import TRANSIENT, translate
+from mycel.stores.postgres.connection_pool import ANSWER_SECONDS, ConnectionPool
+from mycel.stores.postgres.faults import STALE, TRANSIENT, UNPREPARED, OutcomeUnknown, translate
 
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
@@ -23,16 +23,20 @@ SCHEMA = "mycel"
 ROLE = "mycel_service"
 # Names no team: the transaction is about the organisation.
 ORGANISATION = "*"
-MOST_CONNECTIONS = 16
-WAIT_SECONDS = 10.0
 # How often work is begun again that lost against other writers.
 MOST_TRIES = 5
+# What reads or removes a whole team may take its time.
+WHOLE_TEAM_SECONDS = 600.0
 # So that nodes which start together migrate one after the other.
 _MIGRATING = 7_310_586_031_275_218
 
 _SEARCH_PATH = f"{SCHEMA}, public, extensions"
 _BEGIN_AS = """
     SELECT set_config('mycel.team', %s, true), set_config('role', %s, true), set_config('search_path', %s, true)"""
+# A node that is cut off in the middle must not keep the others of its team waiting for long.
+_BEGIN_WRITE = f"""
+    {_BEGIN_AS}, set_config('idle_in_transaction_session_timeout', %s, true),
+      set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true)"""
 
 
 class Database:
@@ -43,16 +47,7 @@ class Database:
 
         Its transactions run as the service's role like all others.
         """
-        self._url = url
-        self._pool: ConnectionPool[Raw] = ConnectionPool(
-            url,
-            min_size=1,
-            max_size=MOST_CONNECTIONS,
-            timeout=WAIT_SECONDS,
-            kwargs={"autocommit": True},
-            open=False,
-            name="mycel",
-        )
+        self._pool = ConnectionPool(url)
         self._trust_login = trust_login
         self._is_open = False
 
@@ -61,12 +56,10 @@ class Database:
         if self._is_open:
             return
         if self._trust_login:
-            migrate(self._url)
+            migrate(self._pool.conninfo)
         try:
-            with _faults():
-                self._pool.open()
-                with self._pool.connection() as raw:
-                    self._examine(raw)
+            with _faults(), self._pool.lend() as raw:
+                self._examine(raw)
         except BaseException:
             self._pool.close()
             raise
@@ -89,10 +82,12 @@ class Database:
         with _faults():
             try:
                 return self._read(team, work, *args, **kwargs)
-            except psycopg.OperationalError:
-                # Most likely a connection from before the server was started anew.
-                self._pool.check()
-                return self._read(team, work, *args, **kwargs)
+            except UNPREPARED:
+                self._pool.stop_preparing()
+            except _ConnectionLost:
+                # Most likely one from before the server was started anew.
+                self._pool.leave_idle()
+            return self._read(team, work, *args, **kwargs)
 
     def _read(
         self,
@@ -101,7 +96,7 @@ class Database:
         *args: ParamsT.args,
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
-        with self._pool.connection() as raw, raw.pipeline():
+        with self._pool.lend() as raw, _losses(raw), raw.pipeline():
             raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
             return work(PostgresConnection(raw), *args, **kwargs)
 
@@ -113,42 +108,60 @@ class Database:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         """However many statements it has, they all see the same state."""
-        with _faults(), self._pool.connection() as raw:
+        with _faults(), self._pool.lend(answer_seconds=WHOLE_TEAM_SECONDS) as raw:
             try:
                 raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
                 return work(PostgresConnection(raw), *args, **kwargs)
             finally:
-                raw.rollback()
+                if not raw.closed:
+                    raw.rollback()
 
-    def write(self, team: str, work: Callable[[PostgresConnection], ResultT]) -> ResultT:
+    def write(
+        self, team: str, work: Callable[[PostgresConnection], ResultT], *, answer_seconds: float = ANSWER_SECONDS
+    ) -> ResultT:
         """Returns once it is durable. Work that lost against other writers is begun again."""
         with _faults():
-            for _ in range(MOST_TRIES - 1):
-                try:
-                    return self._write(team, work)
-                except TRANSIENT:
-                    continue
-                except _ConnectionLost:
-                    self._pool.check()
-            return self._write(team, work)
+            return self.transact(team, work, answer_seconds=answer_seconds)
 
-    def _write(self, team: str, work: Callable[[PostgresConnection], ResultT]) -> ResultT:
-        with self._pool.connection() as raw:
+    def transact(
+        self, team: str, work: Callable[[PostgresConnection], ResultT], *, answer_seconds: float = ANSWER_SECONDS
+    ) -> ResultT:
+        """As `write`, with errors as the driver has them."""
+        has_reconnected = False
+        for _ in range(MOST_TRIES - 1):
+            try:
+                return self._write(team, work, answer_seconds)
+            except TRANSIENT:
+                continue
+            except UNPREPARED:
+                self._pool.stop_preparing()
+            except _ConnectionLost:
+                if has_reconnected:
+                    raise
+                has_reconnected = True
+                self._pool.leave_idle()
+        return self._write(team, work, answer_seconds)
+
+    def _write(self, team: str, work: Callable[[PostgresConnection], ResultT], answer_seconds: float) -> ResultT:
+        millis = str(int(answer_seconds * 1000))
+        with self._pool.lend(answer_seconds=answer_seconds) as raw:
             is_ending = False
             try:
-                with raw.pipeline():
+                with _losses(raw), raw.pipeline():
                     raw.execute("BEGIN")
-                    raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
+                    raw.execute(_BEGIN_WRITE, (team, ROLE, _SEARCH_PATH, millis, millis, millis))
                     result = work(PostgresConnection(raw))
                     is_ending = True
                     raw.execute("COMMIT")
                 return result
-            except BaseException as error:
+            except _ConnectionLost as error:
+                if is_ending:
+                    raise OutcomeUnknown from error
+                raise
+            except BaseException:
                 if not raw.closed:
                     raw.rollback()
-                elif isinstance(error, psycopg.OperationalError) and not is_ending:
-                    raise _ConnectionLost from error
                 raise
 
     def close(self) -> None:
@@ -208,7 +221,21 @@ def _require_safe_login(raw: Raw) -> None:
 
 
 class _ConnectionLost(psycopg.OperationalError):
-    """Before the transaction was to be committed: nothing of it can have been stored."""
+    """Nothing of a transaction that was not to be committed yet can have been stored."""
+
+
+@contextlib.contextmanager
+def _losses(raw: Raw) -> Generator[None]:
+    try:
+        yield
+    except STALE as error:
+        # A server that has become a standby: its successor has taken over the address.
+        raw.close()
+        raise _ConnectionLost from error
+    except psycopg.OperationalError as error:
+        if raw.closed:
+            raise _ConnectionLost from error
+        raise
 
 
 @contextlib.contextmanager

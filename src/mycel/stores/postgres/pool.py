@@ -13,7 +13,7 @@ from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import CLOSED, Unavailable
 from mycel.stores.postgres.connection import PostgresConnection
-from mycel.stores.postgres.database import ORGANISATION, SCHEMA, Database
+from mycel.stores.postgres.database import ORGANISATION, SCHEMA, WHOLE_TEAM_SECONDS, Database
 from mycel.stores.postgres.directory import PostgresDirectory
 from mycel.stores.postgres.store import PostgresStore
 from mycel.stores.postgres.watch import PolledWatch
@@ -61,7 +61,7 @@ class PostgresStores:
 
     def reset(self, team: TeamName) -> None:
         """Nothing is put aside: a server's backups are its own."""
-        self._database.write(team, _delete_all)
+        self._database.write(team, _delete_all, answer_seconds=WHOLE_TEAM_SECONDS)
 
     def watch(self, team: TeamName) -> PolledWatch:
         watch = PolledWatch(lambda: self._database.read(team, _writes), closed=lambda watch: self._unwatch(team, watch))

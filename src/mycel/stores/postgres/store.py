@@ -6,11 +6,14 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+import psycopg
+
 from mycel.contracts.clock import Clock
 from mycel.domain.ids import TeamName
 from mycel.stores.postgres.care import PostgresCare
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.faults import is_of_all, translate
 from mycel.stores.postgres.index import PostgresIndex
 from mycel.stores.postgres.recalls import PostgresRecalls
 from mycel.stores.postgres.session import ReadSession
@@ -29,8 +32,12 @@ from mycel.stores.sql.places import SqlPlaces
 from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sql.reports import SqlReports
 from mycel.stores.sql.sources import SqlSources
+from mycel.stores.sql.writer import BatchLost, Writer
 
 ResultT = TypeVar("ResultT")
+
+# A thread is begun again in less time than a commit takes; a million teams must not have one each.
+IDLE_SECONDS = 0.2
 
 
 class PostgresStore:
@@ -44,6 +51,9 @@ class PostgresStore:
         self._clock = clock
         self._tell = committed
         self._committed = threading.Condition()
+        self._writer: Writer[PostgresTransaction] = Writer(
+            self._transact, fault=translate, committed=self._announce, idle_seconds=IDLE_SECONDS
+        )
         session = ReadSession(database, team, clock)
         self.memories = SqlMemories(session)
         self.links = SqlLinks(session)
@@ -64,21 +74,30 @@ class PostgresStore:
         self.files = PostgresCare(session, name=team)
 
     def transact(self, work: Callable[[PostgresTransaction], ResultT]) -> ResultT:
-        def run(connection: PostgresConnection) -> ResultT:
-            transaction = PostgresTransaction(connection, team=self.team, clock=self._clock)
-            result = work(transaction)
-            transaction.finish()
-            return result
+        return self._writer.run(work)
 
-        result = self._database.write(self.team, run)
+    def close(self) -> None:
+        self._writer.close()
+        self.recalls.close()
+
+    def _transact(self, work: Callable[[PostgresTransaction], None]) -> None:
+        def run(connection: PostgresConnection) -> None:
+            transaction = PostgresTransaction(connection, team=self.team, clock=self._clock)
+            work(transaction)
+            transaction.finish()
+
+        try:
+            self._database.transact(self.team, run)
+        except psycopg.Error as error:
+            if is_of_all(error):
+                raise
+            raise BatchLost from error
+
+    def _announce(self) -> None:
         with self._committed:
             self._committed.notify_all()
         if self._tell is not None:
             self._tell()
-        return result
-
-    def close(self) -> None:
-        self.recalls.close()
 
     def _pause(self, seconds: float) -> None:
         with self._committed:
