@@ -13,6 +13,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.packed_terms import PackedTerms
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.records import insert_records
 from mycel.stores.postgres.team_terms import unpacked
 from mycel.stores.sql.deferred import DeferredWrites, Statement
 from mycel.stores.sql.rows import micros, moment
@@ -68,7 +69,7 @@ class WriteSession:
         self._mark = 0
         self._operating = False
         self._has_savepoint = False
-        self.later = DeferredWrites()
+        self.later = DeferredWrites(insert_records)
         self.now: datetime = clock.now()
 
     @property
