@@ -48,6 +48,7 @@ class Database:
         Its transactions run as the service's role like all others.
         """
         self._pool = ConnectionPool(url)
+        self.conninfo = self._pool.conninfo
         self._trust_login = trust_login
         self._is_open = False
 
@@ -56,7 +57,7 @@ class Database:
         if self._is_open:
             return
         if self._trust_login:
-            migrate(self._pool.conninfo)
+            migrate(self.conninfo)
         try:
             with _faults(), self._pool.lend() as raw:
                 self._examine(raw)

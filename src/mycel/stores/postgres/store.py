@@ -15,6 +15,7 @@ from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.faults import is_of_all, translate
 from mycel.stores.postgres.index import PostgresIndex
+from mycel.stores.postgres.notifications import DEAF_POLL_SECONDS
 from mycel.stores.postgres.recalls import PostgresRecalls
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.postgres.transaction import PostgresTransaction
@@ -44,12 +45,20 @@ class PostgresStore:
     """See `contracts.store.Store`."""
 
     def __init__(
-        self, database: Database, *, team: TeamName, clock: Clock, committed: Callable[[], None] | None = None
+        self,
+        database: Database,
+        *,
+        team: TeamName,
+        clock: Clock,
+        committed: Callable[[], None] | None = None,
+        poll_seconds: Callable[[], float] = lambda: DEAF_POLL_SECONDS,
     ) -> None:
+        """`poll_seconds` says how often to look for writes that `wake` has not told of."""
         self.team = team
         self._database = database
         self._clock = clock
         self._tell = committed
+        self._poll_seconds = poll_seconds
         self._committed = threading.Condition()
         self._writer: Writer[PostgresTransaction] = Writer(
             self._transact, fault=translate, committed=self._announce, idle_seconds=IDLE_SECONDS
@@ -93,12 +102,16 @@ class PostgresStore:
                 raise
             raise BatchLost from error
 
-    def _announce(self) -> None:
+    def wake(self) -> None:
+        """Those who wait for the log look at it again."""
         with self._committed:
             self._committed.notify_all()
+
+    def _announce(self) -> None:
+        self.wake()
         if self._tell is not None:
             self._tell()
 
     def _pause(self, seconds: float) -> None:
         with self._committed:
-            self._committed.wait(seconds)
+            self._committed.wait(min(seconds, self._poll_seconds()))
