@@ -6,16 +6,22 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from mycel.contracts.engine_store import LeaseLost
+from mycel.domain.source import EventState
+from mycel.errors import Misconfigured
 from mycel.stores.postgres import notifications
-from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.database import SCHEMA, Database, steps
 from mycel.stores.postgres.pool import PostgresStores
 from mycel.testing.clock import ManualClock
+from mycel.testing.store_queue import MINUTE, claim, enqueue, settle
 from mycel.testing.store_samples import TEAM, put
 from tests.patience import PATIENCE_SECONDS
 from tests.postgres import emptied, server
@@ -136,9 +142,10 @@ def test_a_watch_is_told_of_what_another_process_writes(nodes: tuple[PostgresSto
     _, other = nodes
     hearing(other)
     program = f"""
-from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.database import SCHEMA, Database, steps
 from mycel.stores.postgres.pool import PostgresStores
 from mycel.testing.clock import ManualClock
+from mycel.testing.store_queue import MINUTE, claim, enqueue, settle
 from mycel.testing.store_samples import TEAM, put
 database = Database({server().service!r})
 database.open()
@@ -155,3 +162,89 @@ database.close()
         assert watch.wait(PATIENCE_SECONDS)
         with other.lease(TEAM) as store:
             assert store.log.last_sequence() == 1
+
+
+def test_two_nodes_racing_for_the_queue_handle_each_event_once(nodes: tuple[PostgresStores, PostgresStores]) -> None:
+    events, workers = 40, 4
+    handled: Counter[str] = Counter()
+    by_node: Counter[int] = Counter()
+    with nodes[0].lease(TEAM) as store:
+        for _ in range(events):
+            enqueue(store)
+
+    def work(place: int, name: str) -> None:
+        with nodes[place].lease(TEAM) as store:
+            while (event := claim(store, lease=name)) is not None:
+                settle(store, event)
+                handled[event.id] += 1
+                by_node[place] += 1
+
+    threads = [
+        threading.Thread(target=work, args=(place, f"{place}-{number}"))
+        for place in (0, 1)
+        for number in range(workers)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_SECONDS)
+    assert len(handled) == events
+    assert set(handled.values()) == {1}
+    assert set(by_node) == {0, 1}
+
+
+def test_the_lease_of_a_dead_node_is_taken_over_and_it_cannot_settle_any_more() -> None:
+    emptied()
+    clock = ManualClock()
+    with node(clock) as survivor:
+        with node(clock) as dead, dead.lease(TEAM) as store:
+            enqueue(store)
+            lost = claim(store, lease="dead")
+        assert lost is not None
+        with survivor.lease(TEAM) as store:
+            assert claim(store, lease="survivor") is None
+            clock.move(2 * MINUTE)
+            taken = claim(store, lease="survivor")
+            assert taken is not None
+            assert (taken.id, taken.takeovers, taken.state) == (lost.id, 1, EventState.RUNNING)
+            with pytest.raises(LeaseLost):
+                settle(store, lost)
+            settle(store, taken)
+
+
+def upgraded(**columns: int) -> None:
+    with psycopg.connect(server().owner, autocommit=True) as owner:
+        for name, number in columns.items():
+            owner.execute(f"UPDATE {SCHEMA}.schema_version SET {name} = {number}".encode())
+
+
+@pytest.fixture
+def upgradable() -> Iterator[int]:
+    """The schema that nodes of this version know."""
+    known = len(steps())
+    emptied()
+    yield known
+    upgraded(version=known, oldest_writer=0)
+
+
+def test_an_old_node_goes_on_beside_new_ones_while_the_schema_only_grows(upgradable: int) -> None:
+    with node() as running, running.lease(TEAM) as store:
+        upgraded(version=upgradable + 2)
+        put(store)
+        with node() as started, started.lease(TEAM) as other:
+            put(other)
+            assert other.log.last_sequence() == 2
+
+
+def test_a_node_too_old_for_the_schema_says_so_and_stores_nothing_more(upgradable: int) -> None:
+    with node() as running, running.lease(TEAM) as store:
+        put(store)
+        upgraded(version=upgradable + 2, oldest_writer=upgradable + 1)
+        for _ in range(2):
+            with pytest.raises(Misconfigured, match="newer Mycel"):
+                put(store)
+        assert store.log.last_sequence() == 1
+        with pytest.raises(Misconfigured, match="newer Mycel"), node():
+            pass
+        upgraded(oldest_writer=upgradable)
+        put(store)

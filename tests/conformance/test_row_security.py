@@ -142,8 +142,5 @@ def test_a_database_that_nobody_migrated_is_refused_and_a_second_migration_chang
         try:
             with closing(Database(server().service)) as old, pytest.raises(Misconfigured, match="migrate it"):
                 old.open()
-            owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version + 9")
-            with closing(Database(server().service)) as new, pytest.raises(Misconfigured, match="newer Mycel"):
-                new.open()
         finally:
-            owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version - 8")
+            owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version + 1")

@@ -36,7 +36,7 @@ _BEGIN_AS = """
 # A node that is cut off in the middle must not keep the others of its team waiting for long.
 _BEGIN_WRITE = f"""
     {_BEGIN_AS}, set_config('idle_in_transaction_session_timeout', %s, true),
-      set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true)"""
+      set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true), {SCHEMA}.require_writer(%s)"""
 
 
 class Database:
@@ -69,7 +69,7 @@ class Database:
     def _examine(self, raw: Raw) -> None:
         if not self._trust_login:
             _require_safe_login(raw)
-        if pending(steps(), _schema_version(raw)):
+        if _pending(raw):
             raise Misconfigured("the schema of the database is older than this Mycel: migrate it as its owner")
 
     def read(
@@ -151,7 +151,7 @@ class Database:
             try:
                 with _losses(raw), raw.pipeline():
                     raw.execute("BEGIN")
-                    raw.execute(_BEGIN_WRITE, (team, ROLE, _SEARCH_PATH, millis, millis, millis))
+                    raw.execute(_BEGIN_WRITE, (team, ROLE, _SEARCH_PATH, millis, millis, millis, len(steps())))
                     result = work(PostgresConnection(raw))
                     is_ending = True
                     raw.execute("COMMIT")
@@ -172,7 +172,7 @@ class Database:
 def migrate(url: str) -> None:
     """As the owner: all steps or none, whatever kills it; those who come meanwhile wait."""
     with _faults(), psycopg.connect(url) as raw:
-        if not pending(steps(), _schema_version(raw)):
+        if not _pending(raw):
             return
         raw.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
         _make_role(raw)
@@ -180,22 +180,25 @@ def migrate(url: str) -> None:
         raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
         raw.execute("SELECT set_config('search_path', %s, true)", (_SEARCH_PATH,))
         raw.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
-        version = _schema_version(raw)
-        for step in pending(steps(), version):
+        raw.execute("INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)")
+        for step in _pending(raw):
             raw.execute(step.sql.encode())
-        raw.execute("DELETE FROM schema_version")
-        raw.execute("INSERT INTO schema_version VALUES (%s)", (max(version, len(steps())),))
+            raw.execute("UPDATE schema_version SET version = %s", (step.number,))
 
 
 def steps() -> tuple[Migration, ...]:
     return migrations("mycel.stores.postgres", "database")
 
 
-def _schema_version(raw: Raw) -> int:
+def _pending(raw: Raw) -> tuple[Migration, ...]:
+    """What the database lacks of what this Mycel knows. One that knows more is used for as long as it allows it."""
+    known = len(steps())
     if raw.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() == (None,):
-        return 0
-    row = raw.execute(sql.SQL("SELECT version FROM {}").format(sql.Identifier(SCHEMA, "schema_version"))).fetchone()
-    return row[0] if row else 0
+        return steps()
+    table = sql.Identifier(SCHEMA, "schema_version")
+    row = raw.execute(sql.SQL("SELECT to_jsonb(v) FROM {} v").format(table)).fetchone()
+    found: dict[str, int] = row[0] if row else {"version": 0}
+    return pending(steps(), max(found.get("oldest_writer", 0), min(found["version"], known)))
 
 
 def _make_role(raw: Raw) -> None:

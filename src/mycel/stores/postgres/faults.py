@@ -40,6 +40,10 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
         lambda: Misconfigured("the database has another schema than this Mycel: migrate it as its owner"),
     ),
     (
+        (errors.ObjectNotInPrerequisiteState,),
+        lambda: Misconfigured("the database was upgraded and takes no writes of this Mycel: install a newer Mycel"),
+    ),
+    (
         (OutcomeUnknown,),
         lambda: Unavailable(
             "the connection to the database was lost while this was being stored, and it may or may not be: "
