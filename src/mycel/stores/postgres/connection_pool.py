@@ -45,7 +45,7 @@ class NoConnectionFree(psycopg.OperationalError):
 class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that waits for an answer only so long."""
 
-    answer_seconds = ANSWER_SECONDS
+    answer_seconds: float = ANSWER_SECONDS
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         if timeout is not None:
@@ -74,12 +74,12 @@ class ConnectionPool:
         self._closed = False
 
     @contextlib.contextmanager
-    def lend(self, *, answer_seconds: float = ANSWER_SECONDS) -> Generator[Raw]:
+    def lend(self, *, answer_seconds: float | None = None) -> Generator[Raw]:
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise NoConnectionFree
         try:
             raw = self._take()
-            raw.answer_seconds = answer_seconds
+            raw.answer_seconds = answer_seconds or ANSWER_SECONDS
             try:
                 yield raw
             finally:

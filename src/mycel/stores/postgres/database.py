@@ -11,8 +11,9 @@ from psycopg import sql
 
 from mycel.errors import Misconfigured
 from mycel.stores.migrate import Migration, migrations, pending
+from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.connection import PostgresConnection, Raw
-from mycel.stores.postgres.connection_pool import ANSWER_SECONDS, ConnectionPool
+from mycel.stores.postgres.connection_pool import ConnectionPool
 from mycel.stores.postgres.faults import STALE, TRANSIENT, UNPREPARED, OutcomeUnknown, translate
 
 ParamsT = ParamSpec("ParamsT")
@@ -119,14 +120,14 @@ class Database:
                     raw.rollback()
 
     def write(
-        self, team: str, work: Callable[[PostgresConnection], ResultT], *, answer_seconds: float = ANSWER_SECONDS
+        self, team: str, work: Callable[[PostgresConnection], ResultT], *, answer_seconds: float | None = None
     ) -> ResultT:
         """Returns once it is durable. Work that lost against other writers is begun again."""
         with _faults():
             return self.transact(team, work, answer_seconds=answer_seconds)
 
     def transact(
-        self, team: str, work: Callable[[PostgresConnection], ResultT], *, answer_seconds: float = ANSWER_SECONDS
+        self, team: str, work: Callable[[PostgresConnection], ResultT], *, answer_seconds: float | None = None
     ) -> ResultT:
         """As `write`, with errors as the driver has them."""
         has_reconnected = False
@@ -144,14 +145,16 @@ class Database:
                 self._pool.leave_idle()
         return self._write(team, work, answer_seconds)
 
-    def _write(self, team: str, work: Callable[[PostgresConnection], ResultT], answer_seconds: float) -> ResultT:
-        millis = str(int(answer_seconds * 1000))
+    def _write(self, team: str, work: Callable[[PostgresConnection], ResultT], answer_seconds: float | None) -> ResultT:
+        seconds = answer_seconds or connection_pool.ANSWER_SECONDS
+        # Whoever waits for a node that is cut off sees the end of it before its own.
+        idle, lock, statement = (str(int(seconds * share)) for share in (500, 800, 1000))
         with self._pool.lend(answer_seconds=answer_seconds) as raw:
             is_ending = False
             try:
                 with _losses(raw), raw.pipeline():
                     raw.execute("BEGIN")
-                    raw.execute(_BEGIN_WRITE, (team, ROLE, _SEARCH_PATH, millis, millis, millis, len(steps())))
+                    raw.execute(_BEGIN_WRITE, (team, ROLE, _SEARCH_PATH, idle, lock, statement, len(steps())))
                     result = work(PostgresConnection(raw))
                     is_ending = True
                     raw.execute("COMMIT")
