@@ -12,6 +12,7 @@ import pytest
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemoryId, TeamName, new_id
 from mycel.errors import NotFound
+from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.store import PostgresStore
 from mycel.stores.postgres.transaction import PostgresTransaction
 from mycel.testing.clock import ManualClock
@@ -171,3 +172,27 @@ def test_a_team_that_nobody_writes_to_has_no_thread() -> None:
             put(store)
             assert store._writer.has_begun
             eventually(lambda: not store._writer.has_begun)
+
+
+def test_a_node_that_is_cut_off_in_the_middle_of_a_write_holds_the_others_up_for_a_moment_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its connection stays open at the server: nobody tells that the node is gone."""
+    monkeypatch.setattr(connection_pool, "ANSWER_SECONDS", 2.0)
+    inside, done = threading.Event(), threading.Event()
+
+    def stops(transaction: Transaction) -> None:
+        keep_one(transaction)
+        transaction.memories.find(reader(), MemoryId(new_id()))
+        inside.set()
+        done.wait(PATIENCE_SECONDS)
+
+    one = PostgresStore(emptied(), team=TEAM, clock=ManualClock())
+    other = PostgresStore(database(), team=TEAM, clock=ManualClock())
+    with closing(one), closing(other), ThreadPoolExecutor(1) as pool:
+        stopped = pool.submit(one.transact, stops)
+        assert inside.wait(PATIENCE_SECONDS)
+        put(other)
+        done.set()
+        stopped.result()
+        assert other.log.last_sequence() == 2

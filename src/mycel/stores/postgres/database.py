@@ -38,6 +38,9 @@ _BEGIN_AS = """
 _BEGIN_WRITE = f"""
     {_BEGIN_AS}, set_config('idle_in_transaction_session_timeout', %s, true),
       set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true), {SCHEMA}.require_writer(%s)"""
+# Between statements that are not answered yet, only this ends a transaction whose node is gone.
+_BOUND_WRITE = f"{_BEGIN_WRITE}, set_config('transaction_timeout', %s, true)"
+_FIRST_WITH_BOUND = 170_000
 
 
 class Database:
@@ -148,14 +151,18 @@ class Database:
     def _write(self, team: str, work: Callable[[PostgresConnection], ResultT], answer_seconds: float | None) -> ResultT:
         seconds = answer_seconds or connection_pool.ANSWER_SECONDS
         # Whoever waits for a node that is cut off sees the end of it before its own.
-        idle, lock, statement = (str(int(seconds * share)) for share in (500, 800, 1000))
+        idle, lock, statement, whole = (str(int(seconds * share)) for share in (500, 800, 1000, 6000))
         with self._pool.lend(answer_seconds=answer_seconds) as raw:
             is_ending = False
             try:
-                with _losses(raw), raw.pipeline():
+                with _losses(raw), raw.pipeline() as pipeline:
                     raw.execute("BEGIN")
-                    raw.execute(_BEGIN_WRITE, (team, ROLE, _SEARCH_PATH, idle, lock, statement, len(steps())))
-                    result = work(PostgresConnection(raw))
+                    values = (team, ROLE, _SEARCH_PATH, idle, lock, statement, len(steps()))
+                    if raw.info.server_version >= _FIRST_WITH_BOUND:
+                        raw.execute(_BOUND_WRITE, (*values, whole))
+                    else:
+                        raw.execute(_BEGIN_WRITE, values)
+                    result = work(PostgresConnection(raw, writes_in=pipeline))
                     is_ending = True
                     raw.execute("COMMIT")
                 return result
