@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from typing import Concatenate, ParamSpec, TypeVar
 
 import psycopg
-from psycopg import sql
+from psycopg import errors, sql
 
 from mycel.errors import Misconfigured
 from mycel.stores.migrate import Migration, migrations, pending
@@ -164,7 +164,10 @@ class Database:
                         raw.execute(_BEGIN_WRITE, values)
                     result = work(PostgresConnection(raw, writes_in=pipeline))
                     is_ending = True
-                    raw.execute("COMMIT")
+                    end = raw.execute("COMMIT")
+                if end.statusmessage != "COMMIT":
+                    # What a server answers when something before it had failed.
+                    raise errors.InFailedSqlTransaction
                 return result
             except _ConnectionLost as error:
                 if is_ending:
