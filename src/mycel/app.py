@@ -64,8 +64,10 @@ from mycel.stores.sqlite.pool import open_data_directory
 from mycel.wire.daemon_file import SERVICE_FILES
 
 if TYPE_CHECKING:
+    from mycel.domain.transfer import TransferReport
     from mycel.providers.embeddings.examine import Examination
     from mycel.providers.embeddings.registry import Description
+    from mycel.services.transfer import Report
 
 
 def open_workspace(
@@ -180,6 +182,22 @@ def _lay_ground(
         grouping=Grouping(embedding),
         second_person=SecondPerson(directory),
     )
+
+
+def transfer_workspace(source: Settings, target: Settings, *, replace: bool, report: Report | None) -> TransferReport:
+    """From the database of one to that of the other; each is that of its data directory where it names none."""
+    from mycel.services.transfer import Side, transfer
+
+    clock, disk = SystemClock(), Disk()
+    sides: list[Side] = []
+    try:
+        for settings in (source, target):
+            sides.append(Side(*_open_stores(settings, clock=clock, disk=disk)))
+        return transfer(*sides, replace=replace, report=report)
+    finally:
+        for side in sides:
+            side.stores.close()
+            side.directory.close()
 
 
 def _open_stores(settings: Settings, *, clock: Clock, disk: Disk) -> tuple[Directory, Stores]:

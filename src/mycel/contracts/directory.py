@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from mycel.contracts.file_care import Files
+from mycel.contracts.tables import Tables
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.team import Member, Team, Token
@@ -69,4 +70,6 @@ class Directory(DirectoryReads, Protocol):
 
     @property
     def files(self) -> Files: ...
+    @property
+    def tables(self) -> Tables: ...
     def close(self) -> None: ...

@@ -12,8 +12,10 @@ from mycel.stores.postgres.care import refuse_backup
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import ORGANISATION, Database
 from mycel.stores.postgres.session import ReadSession
+from mycel.stores.postgres.tables import PostgresTables
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
+from mycel.stores.sql.tables import OF_ORGANISATION
 
 ResultT = TypeVar("ResultT")
 
@@ -29,6 +31,7 @@ class PostgresDirectory(SqlDirectoryReads):
         self._database = database
         self._clock = clock
         self.files = DirectoryCare()
+        self.tables = PostgresTables(database, ORGANISATION, OF_ORGANISATION)
 
     def transact(self, work: Callable[[SqlDirectoryWriter], ResultT]) -> ResultT:
         def run(connection: PostgresConnection) -> ResultT:

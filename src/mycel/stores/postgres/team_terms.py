@@ -30,6 +30,12 @@ def unpacked(words: PackedTerms, team: TeamName) -> TeamTerms:
     return TeamTerms(tokens, _mixed(np.frombuffer(words[HEAD.size : end], "<u8"), team), words[end:])
 
 
+def packed(terms: TeamTerms, team: TeamName) -> PackedTerms:
+    """What `unpacked` was made of."""
+    numbers = np.bitwise_xor(np.array(terms.numbers, np.int64).view(np.uint64), _salt(team))
+    return PackedTerms(HEAD.pack(terms.tokens) + numbers.astype("<u8").tobytes() + terms.counts)
+
+
 def numbers_of(terms: Iterable[str], team: TeamName) -> list[int]:
     return _mixed(np.array([term_number(term) for term in terms], np.uint64), team)
 

@@ -15,10 +15,12 @@ from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
 from mycel.stores.sql.rows import micros
+from mycel.stores.sql.tables import OF_ORGANISATION
 from mycel.stores.sqlite import backup
 from mycel.stores.sqlite.condition import find_absence
 from mycel.stores.sqlite.database import Database, Disk, Records
 from mycel.stores.sqlite.session import ReadSession
+from mycel.stores.sqlite.tables import SqliteTables
 
 ResultT = TypeVar("ResultT")
 
@@ -82,6 +84,7 @@ class SqliteDirectory(SqlDirectoryReads):
         )
         super().__init__(ReadSession(self._database, clock))
         self.files = DatabaseFiles(self._database)
+        self.tables = SqliteTables(self._database, OF_ORGANISATION)
         self._revision = 0
         # Each connection counts what others have committed; a reader commits nothing, so it misses nothing.
         self._versions: WeakKeyDictionary[apsw.Connection, int] = WeakKeyDictionary()

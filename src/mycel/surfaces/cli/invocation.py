@@ -61,7 +61,7 @@ FIRST_COMMANDS = frozenset(
     {
         *("save", "learn", "profile set", "knowledge set", "knowledge import", "episodes log", "artifacts register"),
         *("capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail"),
-        *("team add", "team load", "member add", "token issue", "policy set", "model use", "import"),
+        *("team add", "team load", "member add", "token issue", "policy set", "model use", "import", "migrate"),
         *("install", "mcp", "hook", "serve", "work"),
     }
 )
@@ -107,6 +107,13 @@ class Invocation:
         if self.data is not None and not self.data.strip():
             raise InvalidInput("must name a folder", field="data")
         return load_settings(self.data, embedder=embedder)
+
+    def settings_on(self, url: str | None, *, origin: str) -> Settings:
+        """As they are, on the database of this address, or on the files of the data directory without one."""
+        from mycel.settings import read_database_url
+
+        address = None if url is None else read_database_url(url, origin=origin)
+        return replace(self.settings(), database_url=address)
 
     @contextmanager
     def workspace(self) -> Generator[AnyWorkspace]:

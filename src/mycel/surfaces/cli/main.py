@@ -33,7 +33,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "review": ("inbox",),
     "consolidation": ("consolidate", "reports", "undo", "settle"),
     "cascades": ("cascade", "escalate", "withdraw", "cascades"),
-    "archive": ("export", "import"),
+    "archive": ("export", "import", "migrate"),
     "organisation": ("team", "member", "token"),
     "policies": ("policy",),
     "engine": ("work", "maintain", "embed", "check"),
