@@ -1,7 +1,7 @@
 # Every target makes and reuses .venv by itself; it is installed anew only when pyproject.toml or the pins change.
 #
 # requirements/constraints.txt pins every extra; requirements/dev.txt is the part of it that development needs
-# (base + dev, same versions). Both are complete lists for `pip install --require-hashes -r`, followed by the
+# (base + dev, same versions), requirements/service.txt that of a node (base + postgres). Each is a complete list for `pip install --require-hashes -r`, followed by the
 # project with `--no-deps`: as `-c` constraints, their hashes would make pip refuse the project's own folder.
 
 PYTHON ?= python3
@@ -50,6 +50,7 @@ format: $(INSTALLED) ## Fix what the linter can and format the code
 lock: $(INSTALLED) ## Pin the dependencies of pyproject.toml (ARGS="--upgrade" for newer versions)
 	$(COMPILE) --all-extras -o requirements/constraints.txt $(ARGS)
 	$(COMPILE) --extra dev -c requirements/constraints.txt -o requirements/dev.txt $(ARGS)
+	$(COMPILE) --extra postgres -c requirements/constraints.txt -o requirements/service.txt $(ARGS)
 
 clean: ## Remove the environment, caches and builds
 	rm -rf .venv dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
