@@ -1,8 +1,9 @@
 # Every target makes and reuses .venv by itself; it is installed anew only when pyproject.toml or the pins change.
 #
 # requirements/constraints.txt pins every extra; requirements/dev.txt is the part of it that development needs
-# (base + dev, same versions), requirements/service.txt that of a node (base + postgres). Each is a complete list for `pip install --require-hashes -r`, followed by the
-# project with `--no-deps`: as `-c` constraints, their hashes would make pip refuse the project's own folder.
+# (base + dev, same versions), requirements/service.txt that of a node (base + postgres). Each is a complete list for
+# `pip install --require-hashes -r`, followed by the project with `--no-deps`: as `-c` constraints, their hashes would
+# make pip refuse the project's own folder.
 
 PYTHON ?= python3
 ARGS ?=
