@@ -53,6 +53,7 @@ from mycel.services.review import Reviewing
 from mycel.services.scheduler import Engine
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
+from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
@@ -253,6 +254,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         importing=Importing(stores, clock, policies, writing),
         artifacts=artifacts,
         moving=Moving(stores, clock, policies, writing),
+        comparing=Comparing(stores, clock, ground.embedding, executor=ground.executor),
     )
 
 
