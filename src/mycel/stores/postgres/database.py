@@ -8,6 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
 from mycel.errors import Misconfigured
@@ -24,12 +25,17 @@ ROLE = "mycel_service"
 # Names no team: the transaction is about the organisation.
 ORGANISATION = "*"
 MOST_CONNECTIONS = 16
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 10
 # How often work is begun again that lost against other writers.
 MOST_TRIES = 5
 # So that nodes which start together migrate one after the other.
 _MIGRATING = 7_310_586_031_275_218
 
+# What a server says to those whom it will never let in; it gives no code for it that the driver would tell.
+_REFUSALS = (
+    *("authentication failed", "does not exist", "pg_hba.conf", "not permitted to log in", "no password supplied"),
+    "permission denied for database",
+)
 _SEARCH_PATH = f"{SCHEMA}, public, extensions"
 _BEGIN_AS = """
     SELECT set_config('mycel.team', %s, true), set_config('role', %s, true), set_config('search_path', %s, true)"""
@@ -63,10 +69,11 @@ class Database:
         if self._trust_login:
             migrate(self._url)
         try:
-            with _faults():
+            # By a connection of its own: the pool would try again for a while before it says why it has none.
+            with connect(self._url) as raw:
+                self._examine(raw)
+            with faults():
                 self._pool.open()
-                with self._pool.connection() as raw:
-                    self._examine(raw)
         except BaseException:
             self._pool.close()
             raise
@@ -74,9 +81,12 @@ class Database:
 
     def _examine(self, raw: Raw) -> None:
         if not self._trust_login:
-            _require_safe_login(raw)
-        if pending(steps(), _schema_version(raw)):
-            raise Misconfigured("the schema of the database is older than this Mycel: migrate it as its owner")
+            require_safe_login(raw)
+        if pending(steps(), schema_version(raw)):
+            raise Misconfigured(
+                "the schema of the database is older than this Mycel: migrate it as its owner, "
+                "by `mycel database migrate`"
+            )
 
     def read(
         self,
@@ -86,7 +96,7 @@ class Database:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         """Statements up to the first answer that is looked at travel together, in a transaction of their own."""
-        with _faults():
+        with faults():
             try:
                 return self._read(team, work, *args, **kwargs)
             except psycopg.OperationalError:
@@ -113,7 +123,7 @@ class Database:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         """However many statements it has, they all see the same state."""
-        with _faults(), self._pool.connection() as raw:
+        with faults(), self._pool.connection() as raw:
             try:
                 raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
@@ -123,7 +133,7 @@ class Database:
 
     def write(self, team: str, work: Callable[[PostgresConnection], ResultT]) -> ResultT:
         """Returns once it is durable. Work that lost against other writers is begun again."""
-        with _faults():
+        with faults():
             for _ in range(MOST_TRIES - 1):
                 try:
                     return self._write(team, work)
@@ -155,10 +165,36 @@ class Database:
         self._pool.close()
 
 
+@contextlib.contextmanager
+def connect(url: str) -> Generator[Raw]:
+    """A connection of its own, in one transaction; at once or not at all."""
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # What the driver says of it quotes the address, password and all.
+        raise Misconfigured(
+            "the address of the database cannot be read: write what is special in a name or a password as %XX"
+        ) from None
+    address = make_conninfo(url, connect_timeout=given.get("connect_timeout", WAIT_SECONDS))
+    with faults(), _connected(address) as raw:
+        yield raw
+
+
+def _connected(address: str) -> Raw:
+    try:
+        return psycopg.connect(address)
+    except psycopg.OperationalError as error:
+        if any(said in str(error) for said in _REFUSALS):
+            raise Misconfigured(
+                "the server refuses this login, or has no such database: check the address and its password"
+            ) from None
+        raise
+
+
 def migrate(url: str) -> None:
     """As the owner: all steps or none, whatever kills it; those who come meanwhile wait."""
-    with _faults(), psycopg.connect(url) as raw:
-        if not pending(steps(), _schema_version(raw)):
+    with connect(url) as raw:
+        if not pending(steps(), schema_version(raw)):
             return
         raw.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
         _make_role(raw)
@@ -166,7 +202,7 @@ def migrate(url: str) -> None:
         raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
         raw.execute("SELECT set_config('search_path', %s, true)", (_SEARCH_PATH,))
         raw.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
-        version = _schema_version(raw)
+        version = schema_version(raw)
         for step in pending(steps(), version):
             raw.execute(step.sql.encode())
         raw.execute("DELETE FROM schema_version")
@@ -177,7 +213,7 @@ def steps() -> tuple[Migration, ...]:
     return migrations("mycel.stores.postgres", "database")
 
 
-def _schema_version(raw: Raw) -> int:
+def schema_version(raw: Raw) -> int:
     if raw.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() == (None,):
         return 0
     row = raw.execute(sql.SQL("SELECT version FROM {}").format(sql.Identifier(SCHEMA, "schema_version"))).fetchone()
@@ -190,7 +226,7 @@ def _make_role(raw: Raw) -> None:
         raw.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(ROLE)))
 
 
-def _require_safe_login(raw: Raw) -> None:
+def require_safe_login(raw: Raw) -> None:
     """A login that policies do not bind, or that owns the tables, could read past every team's fence."""
     row = raw.execute(
         """
@@ -212,7 +248,7 @@ class _ConnectionLost(psycopg.OperationalError):
 
 
 @contextlib.contextmanager
-def _faults() -> Generator[None]:
+def faults() -> Generator[None]:
     try:
         yield
     except Exception as error:
