@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from mycel.providers.embeddings.examine import Examination
     from mycel.providers.embeddings.registry import Description
     from mycel.services.transfer import Report
+    from mycel.stores.postgres.condition import Condition
 
 
 def open_workspace(
@@ -204,11 +207,35 @@ def transfer_workspace(source: Settings, target: Settings, *, replace: bool, rep
 def _open_stores(settings: Settings, *, clock: Clock, disk: Disk) -> tuple[Directory, Stores]:
     if settings.database_url is None:
         return open_data_directory(settings.data, clock=clock, disk=disk, limit=settings.max_open_stores)
-    try:
+    with _driver():
         from mycel.stores.postgres.pool import open_database
+    return open_database(settings.database_url, clock=clock, trust_login=settings.database_login == "trusted")
+
+
+@contextmanager
+def _driver() -> Generator[None]:
+    try:
+        yield
     except ImportError as error:
         raise Misconfigured("a workspace on Postgres needs its driver: pip install 'mycel[postgres]'") from error
-    return open_database(settings.database_url, clock=clock, trust_login=settings.database_login == "trusted")
+
+
+def migrate_database(url: str) -> tuple[int, int]:
+    """Makes or migrates the tables, as the owner who logs in so; the versions before and after."""
+    with _driver():
+        from mycel.stores.postgres.condition import examine
+        from mycel.stores.postgres.database import migrate
+    before = examine(url).schema
+    migrate(url)
+    return before, examine(url).schema
+
+
+def examine_database(settings: Settings) -> Condition:
+    with _driver():
+        from mycel.stores.postgres.condition import examine
+    if settings.database_url is None:
+        raise Misconfigured("the workspace is on files: MYCEL_DATABASE_URL names a database")
+    return examine(settings.database_url)
 
 
 def _process_executor() -> Executor:

@@ -103,6 +103,15 @@ class Settings:
     candidate_multiplier: int = 3
     author_share: float = 0.5
 
+    @property
+    def is_on_files(self) -> bool:
+        """Whether what is remembered lies in the data directory, not in a database or behind another service."""
+        return self.url is None and self.database_url is None
+
+    @property
+    def is_on_database(self) -> bool:
+        return self.url is None and self.database_url is not None
+
 
 def variable_of(name: str) -> str:
     """The environment variable of a setting."""

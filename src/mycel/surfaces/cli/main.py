@@ -39,6 +39,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "engine": ("work", "maintain", "embed", "check"),
     "events": ("events",),
     "models": ("model",),
+    "database": ("database",),
     "install": ("install", "uninstall"),
     "doctor": ("doctor",),
     "serve": ("mcp", "hook", "serve"),
