@@ -56,6 +56,7 @@ from mycel.services.scheduler import Engine
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
 from mycel.services.similar import Comparing
+from mycel.services.sign_in_links import SignInLinks
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
@@ -111,6 +112,7 @@ def open_workspace(
         services = WorkspaceServices(
             organisation=organisation,
             tokens=Tokens(ground.directory),
+            links=SignInLinks(ground.directory, ground.clock),
             callers=ground.callers,
             upkeep=upkeep,
             member=member,

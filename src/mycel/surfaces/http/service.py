@@ -13,9 +13,10 @@ from starlette.requests import HTTPConnection
 from mycel.domain.damage import GUIDE, Damage
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.surfaces.http.authentication import Visitors
-from mycel.surfaces.http.credentials import OneTimeCodes
+from mycel.surfaces.http.credentials import wrong_codes
 from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.metrics import Metrics
+from mycel.surfaces.http.rate_limit import Allowance
 from mycel.surfaces.http.staging import Staging
 from mycel.surfaces.http.threads import Threads
 
@@ -55,7 +56,7 @@ class Service:
     staging: Staging
     stopping: asyncio.Event
     damages: KnownDamages
-    codes: OneTimeCodes = field(default_factory=OneTimeCodes)
+    wrong_codes: Allowance = field(default_factory=wrong_codes)
 
     async def admitted(self, request: HTTPConnection) -> Visit:
         """Whoever asks, for routes that are no operation; noted for the log of requests."""
