@@ -68,6 +68,10 @@ class Directory(DirectoryReads, Protocol):
         """
         ...
 
+    def require_ready(self) -> None:
+        """Reads something: `Unavailable` where that cannot be done now, `Misconfigured` where the tables are others."""
+        ...
+
     @property
     def files(self) -> Files: ...
     @property

@@ -206,6 +206,10 @@ class Workspace:
         """The stores that are known to be damaged or gone."""
         return self._do.upkeep.damages(self._caller())
 
+    def require_ready(self) -> None:
+        """Also for whoever watches: `Unavailable` or `Misconfigured` where the workspace cannot be used now."""
+        self._do.upkeep.require_ready()
+
     def find_damages(self) -> list[Damage]:
         """The same for whoever watches a service, and asks nobody who they are."""
         return self._do.upkeep.find_damages()

@@ -124,6 +124,10 @@ class Upkeep:
         require_operator(caller)
         return self.find_damages()
 
+    def require_ready(self) -> None:
+        """For whoever watches the service."""
+        self._directory.require_ready()
+
     def find_damages(self) -> list[Damage]:
         """For whoever watches the service."""
         own = self._directory.files.damage()

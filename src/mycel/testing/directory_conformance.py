@@ -60,6 +60,9 @@ class DirectoryConformance:
     def clock(self) -> ManualClock:
         return ManualClock()
 
+    def test_it_says_whether_it_can_be_read(self, directory: Directory) -> None:
+        directory.require_ready()
+
     def test_teams_and_members_are_found_by_everybody_who_has_it_open(
         self, directory: Directory, second: Directory
     ) -> None:

@@ -8,9 +8,11 @@ from typing import NoReturn, TypeVar
 
 from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
+from mycel.errors import Misconfigured
+from mycel.stores.migrate import pending
 from mycel.stores.postgres.care import refuse_backup
 from mycel.stores.postgres.connection import PostgresConnection
-from mycel.stores.postgres.database import ORGANISATION, Database
+from mycel.stores.postgres.database import ORGANISATION, Database, schema_version, steps
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.postgres.tables import PostgresTables
 from mycel.stores.sql.connection import Connection
@@ -42,6 +44,10 @@ class PostgresDirectory(SqlDirectoryReads):
 
     def revision(self) -> int:
         return self._database.read(ORGANISATION, _revision)
+
+    def require_ready(self) -> None:
+        if pending(steps(), self._database.read(ORGANISATION, lambda connection: schema_version(connection.raw))):
+            raise Misconfigured("the schema of the database is older than this Mycel")
 
     def close(self) -> None:
         self._database.close()

@@ -13,6 +13,7 @@ import apsw
 from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
+from mycel.domain.team import EXECUTIVE
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
 from mycel.stores.sql.rows import micros
 from mycel.stores.sql.tables import OF_ORGANISATION
@@ -107,6 +108,9 @@ class SqliteDirectory(SqlDirectoryReads):
 
     def forget_store(self, team: TeamName) -> None:
         self._database.write(lambda transaction: transaction.forget_store(team))
+
+    def require_ready(self) -> None:
+        self.find_team(EXECUTIVE)
 
     def close(self) -> None:
         self._database.close()
