@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -66,6 +66,10 @@ class Directory(DirectoryReads, Protocol):
 
         Costs less than reading anything.
         """
+        ...
+
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        """Notes how often members have asked this node in the last second; how often they have asked the others."""
         ...
 
     def require_ready(self) -> None:

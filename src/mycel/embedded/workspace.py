@@ -206,6 +206,10 @@ class Workspace:
         """The stores that are known to be damaged or gone."""
         return self._do.upkeep.damages(self._caller())
 
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        """How often members have asked the other nodes of a service in the last second; `counts` is for those."""
+        return self._do.upkeep.share_requests(node, counts)
+
     def require_ready(self) -> None:
         """Also for whoever watches: `Unavailable` or `Misconfigured` where the workspace cannot be used now."""
         self._do.upkeep.require_ready()

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -16,10 +17,14 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import mycel
+from mycel.app import open_workspace
 from mycel.client.workspace import RemoteWorkspace
+from mycel.settings import Settings
 from mycel.stores.postgres.database import SCHEMA
+from mycel.surfaces.http.rate_limit import BURST_SECONDS
 from tests.postgres import Server, another, as_url
 from tests.service_process import Service, connected, eventually, service
+from tests.serving import served
 from tests.surfaces.mcp.test_endpoint import ACCEPT, LISTING, OPENING
 
 TOGETHER = 12
@@ -219,3 +224,28 @@ def test_a_node_is_not_ready_for_tables_of_another_version(nodes: Nodes) -> None
         finally:
             owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version - 900")
     eventually(lambda: httpx2.get(f"{nodes.urls[1]}/health/ready", timeout=10).status_code == 200)
+
+
+def test_a_member_that_asks_much_on_both_nodes_is_held_to_one_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MYCEL_DATA", str(tmp_path))
+    rate, seconds = 50.0, 3.0
+    settings = Settings(data=tmp_path, database_url=as_url(another().service), requests_per_second=rate)
+    with ExitStack() as stack:
+        workspaces = [stack.enter_context(open_workspace(settings=settings)) for _ in range(2)]
+        workspaces[0].add_member("swe-1", team="executive")
+        secret = {"authorization": f"Bearer {workspaces[0].issue_token('swe-1')}"}
+        urls = [stack.enter_context(served(workspace, settings=settings)) for workspace in workspaces]
+
+        def hammer(url: str) -> int:
+            ends_at, answered = time.monotonic() + seconds, 0
+            with httpx2.Client(headers=secret) as client:
+                while time.monotonic() < ends_at:
+                    answered += client.get(f"{url}/api/me").status_code == 200
+            return answered
+
+        with ThreadPoolExecutor(2) as pool:
+            answered = sum(pool.map(hammer, urls))
+    by_itself = rate * (BURST_SECONDS + seconds)
+    assert rate * seconds < answered < 1.6 * by_itself

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
+from mycel.domain.ids import MemberId
 from mycel.errors import Misconfigured
 from mycel.stores.migrate import pending
 from mycel.stores.postgres.care import refuse_backup
@@ -23,6 +24,15 @@ ResultT = TypeVar("ResultT")
 
 # Locks the row, so that one writer follows the other.
 _RAISE = "UPDATE organisation SET revision = revision + 1"
+_COUNT = """
+    INSERT INTO request_counts (node, member_id, requests)
+    SELECT %s, member_id, requests FROM unnest(%s::text[], %s::bigint[]) AS given (member_id, requests)
+    ON CONFLICT (node, member_id) DO UPDATE SET requests = excluded.requests, counted_at = excluded.counted_at"""
+# A node that counts does so every second; what is older was taken note of.
+_COUNTED = """
+    SELECT member_id, sum(requests) FROM request_counts
+    WHERE node <> %s AND member_id = ANY (%s) AND counted_at > clock_timestamp() - interval '1.5 seconds'
+    GROUP BY member_id"""
 
 
 class PostgresDirectory(SqlDirectoryReads):
@@ -44,6 +54,15 @@ class PostgresDirectory(SqlDirectoryReads):
 
     def revision(self) -> int:
         return self._database.read(ORGANISATION, _revision)
+
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        def run(connection: PostgresConnection) -> dict[MemberId, int]:
+            connection.raw.execute(_COUNT, (node, list(counts), list(counts.values())))
+            rows = connection.raw.execute(_COUNTED, (node, list(counts))).fetchall()
+            return {MemberId(member): int(requests) for member, requests in rows}
+
+        # Nothing that is looked up has changed: the revision stays.
+        return self._database.write(ORGANISATION, run)
 
     def require_ready(self) -> None:
         if pending(steps(), self._database.read(ORGANISATION, lambda connection: schema_version(connection.raw))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -12,7 +12,7 @@ import apsw
 
 from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
 from mycel.stores.sql.rows import micros
@@ -108,6 +108,10 @@ class SqliteDirectory(SqlDirectoryReads):
 
     def forget_store(self, team: TeamName) -> None:
         self._database.write(lambda transaction: transaction.forget_store(team))
+
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        """One service owns a data directory."""
+        return {}
 
     def require_ready(self) -> None:
         self.find_team(EXECUTIVE)

@@ -96,7 +96,10 @@ def create_app(
     """Answers under the names of this machine, under the host it is bound to, and under those the settings name."""
     chosen = settings or Settings(data=Path())
     threads, figures = Threads(), Metrics()
-    visitors = Visitors(workspace, threads, requests_per_second=chosen.requests_per_second)
+    is_one_of_many = chosen.database_url is not None
+    visitors = Visitors(
+        workspace, threads, requests_per_second=chosen.requests_per_second, is_one_of_many=is_one_of_many
+    )
     stopping = asyncio.Event()
     service = Service(
         workspace=workspace,
@@ -128,7 +131,7 @@ def create_app(
                 per_member=chosen.max_mcp_sessions_per_member,
                 idle_seconds=chosen.mcp_idle_seconds,
             ),
-            is_one_of_many=chosen.database_url is not None,
+            is_one_of_many=is_one_of_many,
         ),
     ]
     routes += Descriptions(routes).routes()
