@@ -17,13 +17,16 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench bench-peers proof lock format clean
+.PHONY: help serve serve-postgres test check bench bench-peers proof lock format clean
 
 help: ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 serve: $(INSTALLED) ## Start the service (ARGS="--port 7077")
 	$(BIN)/mycel serve $(ARGS)
+
+serve-postgres: $(INSTALLED) ## Start a Postgres in .postgres and the service on it (ARGS="--port 7077")
+	$(BIN)/python -m scripts.postgres $(ARGS)
 
 test: $(INSTALLED) ## Run the tests but the slow proofs (ARGS="-k name")
 	$(SUITE) $(ARGS)

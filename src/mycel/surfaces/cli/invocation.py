@@ -181,7 +181,7 @@ class Invocation:
         if settings.url is not None:
             return RemoteWorkspace.at(settings.url, token=_token_of(settings))
         daemon = ensure_daemon(settings.data)
-        if daemon.database != database_mark(settings.database_url):
+        if settings.database_url is not None and daemon.database != database_mark(settings.database_url):
             raise Conflict(
                 f"the service at {daemon.url} works on another database than the settings name, or on none: "
                 f"end process {daemon.pid}, or name another folder by --data or MYCEL_DATA"
