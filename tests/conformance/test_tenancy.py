@@ -34,10 +34,12 @@ from tests.conformance.tenancy_calls import Pair, Request, operation_pairs
 from tests.conformance.tenancy_door import Door, Findings, walk
 from tests.conformance.tenancy_routes import PUBLIC, ROUTES, route_pairs
 from tests.conformance.tenancy_world import HIDDEN_TEAM, MARKS, Hidden, World, build
+from tests.postgres import another
 
 # Buffers of a store are written within this time.
 FLUSHED_SECONDS = 1.2
 ENOUGH = 10_000
+pytestmark = pytest.mark.each_database(slow=True)
 # Who asks, what is hidden from it, and every how manyeth pair is asked.
 STRANGERS = [("anonymous", "zephyr"), ("revoked", "zephyr"), ("zephyr-gone", "zephyr")]
 OUTSIDERS = [
@@ -69,8 +71,8 @@ NEEDS_A_ROLE = {
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return build(tmp_path_factory.mktemp("tenancy") / "world")
+def built(tmp_path_factory: pytest.TempPathFactory, database: str) -> World:
+    return build(tmp_path_factory.mktemp("tenancy") / "world", another() if database == "postgres" else None)
 
 
 @pytest.fixture
