@@ -236,7 +236,7 @@ def test_whoever_may_see_it_does(app: Starlette, world: World) -> None:
 
 
 def sees_everything(scope: scope.ReadScope, table: str = "m", *, prefix: str = "") -> tuple[str, dict[str, Any]]:
-    return "1", {"reader": scope.member_id, "reader_role": None}
+    return "true", {"reader": scope.member_id, "reader_role": None}
 
 
 def forget_statements() -> None:
