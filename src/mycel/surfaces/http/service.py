@@ -47,7 +47,7 @@ class KnownDamages:
 
 
 # So long a workspace may take to show that it can be read.
-READY_SECONDS = 2.0
+READY_SECONDS = 1.5
 UNREADABLE = "the workspace cannot be read at the moment"
 
 
