@@ -9,7 +9,7 @@ from typing import Any, LiteralString, cast
 
 import psycopg
 
-from mycel.stores.sql.connection import Cursor, Values
+from mycel.stores.sql.connection import Connection, Cursor, Values
 
 Raw = psycopg.Connection[tuple[Any, ...]]
 
@@ -38,6 +38,12 @@ class PostgresConnection:
     def executemany(self, sql: str, rows: Sequence[Values], /) -> None:
         if rows:
             self.raw.cursor().executemany(translated(sql), [_bound(sql, row) for row in rows])
+
+
+def in_bytes(connection: Connection, sql: str, values: Values) -> Cursor:
+    """Executes a statement whose answer is better read as the server has it than as text."""
+    raw = cast(PostgresConnection, connection).raw
+    return raw.cursor(binary=True).execute(translated(sql), _bound(sql, values))
 
 
 @lru_cache(maxsize=2048)
