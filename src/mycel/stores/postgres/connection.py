@@ -18,6 +18,10 @@ _PLACES = re.compile(r"\?[1-9]")
 # Hints to SQLite's planner, which Postgres neither knows nor needs.
 _INDEX_HINT = re.compile(r" INDEXED BY \w{1,60}")
 _ORDER_HINT = re.compile(r"CROSS JOIN (\w{1,60} \w{1,60} ON)")
+# Below a policy a cast in the condition of a join keeps rows from being looked up by it.
+_NUMBERS = re.compile(
+    r"json_each\((\S{1,60})\) n CROSS JOIN (\w{1,60} \w{1,60} ON \S{1,60} =) CAST\(n\.value AS bigint\)"
+)
 _PLUS_HINT = re.compile(r"(?<=[ (])\+(?=[a-z])")
 # With a value on its right, SQLite's IS compares also what is NULL.
 _IS = re.compile(r"\bIS (?=[?:])")
@@ -51,6 +55,7 @@ def translated(sql: str) -> LiteralString:
     """The same statement as Postgres and its driver have it."""
     for hint in (_INDEX_HINT, _PLUS_HINT):
         sql = hint.sub("", sql)
+    sql = _NUMBERS.sub(r"json_numbers(\1) n JOIN \2 n.value", sql)
     sql = _ORDER_HINT.sub(r"JOIN \1", sql)
     sql = _IS.sub("IS NOT DISTINCT FROM ", sql)
     if _OF_ORGANISATION.search(sql) is None:

@@ -37,8 +37,12 @@ _REFUSALS = (
     "permission denied for database",
 )
 _SEARCH_PATH = f"{SCHEMA}, public, extensions"
+# Where few rows are wanted they are looked up one by one: no disk has to move its heads for that any more. To compile a
+# statement or start another process takes longer than most of ours run.
 _BEGIN_AS = """
-    SELECT set_config('mycel.team', %s, true), set_config('role', %s, true), set_config('search_path', %s, true)"""
+    SELECT set_config('mycel.team', %s, true), set_config('role', %s, true), set_config('search_path', %s, true),
+      set_config('random_page_cost', '1.1', true), set_config('jit', 'off', true),
+      set_config('max_parallel_workers_per_gather', '0', true)"""
 
 
 class Database:
