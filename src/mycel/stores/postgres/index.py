@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import Candidates, IndexQuery, WordStatistics
@@ -19,6 +20,7 @@ from mycel.retrieval.lexical import holds_phrase
 from mycel.stores.postgres import vector_scan
 from mycel.stores.postgres.connection import in_bytes
 from mycel.stores.postgres.search_clauses import SearchClauses
+from mycel.stores.postgres.term_sample import LOTS, lots_for
 from mycel.stores.postgres.vector_scan import Scan
 from mycel.stores.postgres.word_matches import Flags, Numbers, WordMatches
 from mycel.stores.postgres.word_search import Asked, Extent, WordSearch, ask_extent
@@ -48,12 +50,15 @@ class PostgresIndex(SqlIndex):
 
     def __init__(self, session: Session, team: TeamName) -> None:
         super().__init__(session)
+        self._team = team
         self._words = WordSearch(session, team)
 
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
         asked = Asked.of(scope, query)
         finders = self._words.finders(asked)
-        extent, matches, scan = self._search(asked, finders)
+        lots = self._lots(asked)
+        extent, matches, scan = self._search(asked, finders, lots)
+        scan = self._nearby(asked, scan, lots) if scan and lots else scan
         statistics, matches = self._words.settle(asked, extent, finders, matches)
         quoted = self._quoting(asked, matches)
         only = np.array(sorted(quoted), np.int64) if quoted else None
@@ -61,15 +66,16 @@ class PostgresIndex(SqlIndex):
         nearest = _nearest(asked, scan, only)
         numbers = np.array(sorted({*words, *nearest}), np.int64)
         held, neighbours = self._around(asked, numbers, matches, only)
+        cosines = np.full(len(numbers), np.nan) if scan is None else self._cosines(asked, scan, numbers)
         return Candidates(
             numbers=numbers,
             bm25=np.array([words.get(number, 0.0) for number in numbers.tolist()], np.float64),
-            cosines=np.full(len(numbers), np.nan) if scan is None else scan.of(numbers),
+            cosines=cosines,
             held=held,
             far=~np.isin(numbers, _in_reach(matches, scan)),
             neighbours=[neighbours.get(number, ()) for number in numbers.tolist()],
             statistics=statistics,
-            pool=Pool(extent.documents) if scan is None else scan.pool(),
+            pool=Pool(extent.documents) if scan is None else scan.pool,
             quoted=quoted or None,
         )
 
@@ -80,12 +86,16 @@ class PostgresIndex(SqlIndex):
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         return self._words.statistics(scope, terms)
 
-    @lent
     def similarities(
-        self, connection: Connection, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
+        self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
     ) -> Mapping[int, float]:
-        values = {"vector": vector_scan.text_of(vector), "numbers": list(numbers), "model": model}
-        return dict(connection.execute(_SIMILARITIES, values).fetchall())
+        return self._similar({"vector": vector_scan.text_of(vector), "model": model}, numbers)
+
+    @lent
+    def _similar(
+        self, connection: Connection, values: Mapping[str, Any], numbers: Sequence[int]
+    ) -> Mapping[int, float]:
+        return dict(connection.execute(_SIMILARITIES, {**values, "numbers": list(numbers)}).fetchall())
 
     @lent
     def has_other_authors(self, connection: Connection, author: str) -> bool:
@@ -95,17 +105,57 @@ class PostgresIndex(SqlIndex):
 
     @lent
     def _search(
-        self, connection: Connection, asked: Asked, finders: Sequence[str]
+        self, connection: Connection, asked: Asked, finders: Sequence[str], lots: int
     ) -> tuple[Extent, WordMatches, Scan | None]:
         """All statements are sent before the first answer is looked at."""
         extent = ask_extent(connection, asked.scope)
         words = self._words.ask(connection, asked, finders)
         scanned: Cursor | None = None
         if asked.query.vector is not None:
-            values = {"vector": vector_scan.text_of(asked.query.vector), "model": asked.query.model}
-            scanned = in_bytes(connection, vector_scan.of_all(asked.clauses), {**asked.clauses.values, **values})
+            statement = vector_scan.of_sample if lots else vector_scan.of_all
+            scanned = in_bytes(connection, statement(asked.clauses), {**_values(asked), "lots": lots})
         matches = self._words.read(asked, words)
         return Extent(*extent.fetchone()), matches, None if scanned is None else vector_scan.read(scanned.fetchone())
+
+    def _lots(self, asked: Asked) -> int:
+        """How many make a sample, where too much may be left to be measured one by one: what is quoted never is."""
+        size = self._words.size(asked.scope)
+        if asked.query.phrases or size <= vector_scan.EXACT_ROWS:
+            return 0
+        return lots_for(size, wanted=vector_scan.SAMPLED)
+
+    def _nearby(self, asked: Asked, sample: Scan, lots: int) -> Scan:
+        """By the index, or by measuring everything after all."""
+        size = len(sample.numbers) * LOTS // lots
+        found = self._by_index(asked) if size > vector_scan.EXACT_ROWS else None
+        return self._by_measure(asked) if found is None else vector_scan.joined(sample, found, size=size)
+
+    @lent
+    def _by_measure(self, connection: Connection, asked: Asked) -> Scan:
+        answer = in_bytes(connection, vector_scan.of_all(asked.clauses), _values(asked))
+        return vector_scan.read(answer.fetchone())
+
+    @lent
+    def _by_index(self, connection: Connection, asked: Asked) -> list[Scan] | None:
+        """None where it comes back with less than is wanted: what it has passed over may be there all the same."""
+        wanted = asked.query.limit
+        values = {**_values(asked), "team": self._team, "most": vector_scan.PASSAGES_PER_WANTED * wanted}
+        connection.execute(vector_scan.LOOK_AROUND)
+        answers = [
+            in_bytes(connection, vector_scan.of_nearest(asked.clauses, condition, _dimensions(asked)), values)
+            for condition in dict.fromkeys((asked.clauses.near, asked.clauses.allowed))
+        ]
+        found = [vector_scan.read(answer.fetchone()) for answer in answers]
+        return found if all(len(one.numbers) >= wanted for one in found) else None
+
+    def _cosines(self, asked: Asked, scan: Scan, numbers: Numbers) -> NDArray[np.float64]:
+        """Also of what only words brought in."""
+        cosines = scan.of(numbers)
+        unmeasured = np.isnan(cosines)
+        if not scan.is_whole and unmeasured.any():
+            found = self._similar(_values(asked), numbers[unmeasured].tolist())
+            cosines[unmeasured] = [found.get(number, np.nan) for number in numbers[unmeasured].tolist()]
+        return cosines
 
     def _quoting(self, asked: Asked, matches: WordMatches) -> frozenset[int]:
         """Those that hold every phrase."""
@@ -136,6 +186,17 @@ class PostgresIndex(SqlIndex):
         for number, other in beside:
             neighbours[number] += (other,)
         return held, neighbours
+
+
+def _values(asked: Asked) -> dict[str, Any]:
+    """Of statements about meaning."""
+    vector = asked.query.vector
+    text = "" if vector is None else vector_scan.text_of(vector)
+    return {**asked.clauses.values, "vector": text, "model": asked.query.model}
+
+
+def _dimensions(asked: Asked) -> int:
+    return 0 if asked.query.vector is None else len(asked.query.vector)
 
 
 def _sets(asked: Asked, matches: WordMatches, only: Numbers | None) -> list[Flags]:

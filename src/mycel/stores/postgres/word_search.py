@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,16 +11,18 @@ import numpy as np
 from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import IndexQuery, WordStatistics
 from mycel.domain.ids import TeamName
-from mycel.stores.postgres import word_matches
+from mycel.stores.postgres import term_sample, word_matches
 from mycel.stores.postgres.connection import in_bytes
 from mycel.stores.postgres.search_clauses import SearchClauses, search_clauses
 from mycel.stores.postgres.team_terms import numbers_of
-from mycel.stores.postgres.term_counts import FINDING_ROWS, TermCounts, finders_among
+from mycel.stores.postgres.term_sample import FINDING_ROWS, TermSample, finders_among
 from mycel.stores.postgres.word_matches import Flags, WordMatches
 from mycel.stores.sql.clauses import visible
 from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.part import Part, Session, query
 
+# Of so many readers of a large team it is remembered how common the terms are to them: some 20 KB each.
+REMEMBERED_READERS = 64
 # More rows than this are not fetched before it is known how common the terms are.
 MOST_UNCOUNTED = 5_000
 # So many rows for each one wanted fill a page under most filters.
@@ -49,7 +52,7 @@ class Asked(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """What a reader sees: the last change of the team, how many memories are not deleted, and their usual length."""
+    """The last change of the team; how many memories a reader sees that are not deleted, and their usual length."""
 
     sequence: int
     documents: int
@@ -57,18 +60,21 @@ class Extent(NamedTuple):
 
 
 class WordSearch(Part):
-    """By the terms of one team. It remembers how common they were."""
+    """By the terms of one team. Where they are many, it remembers how common they were."""
 
     def __init__(self, session: Session, team: TeamName) -> None:
         super().__init__(session)
         self._team = team
-        self._counts = TermCounts()
+        self._samples: OrderedDict[ReadScope, TermSample] = OrderedDict()
+
+    def size(self, scope: ReadScope) -> int:
+        """How many memories the reader of a large team saw when a sample was last taken; otherwise none."""
+        sample = self._samples.get(scope)
+        return 0 if sample is None else sample.documents
 
     def finders(self, asked: Asked) -> list[str]:
-        """The terms to look up at first, by what is remembered of them."""
-        given = asked.query.statistics
-        counts = self._counts.hints(asked.scope, asked.terms) | ({} if given is None else dict(given.frequencies))
-        return finders_among(asked.terms, asked.query.phrases, counts, rows=FINDING_ROWS)
+        """The terms to look up at first, by what is known of them."""
+        return self._finders(asked, self._estimated(asked.terms, self._samples.get(asked.scope)))
 
     def ask(self, connection: Connection, asked: Asked, finders: Sequence[str]) -> Cursor:
         return self._with_any(connection, asked, finders, most=MOST_UNCOUNTED)
@@ -80,18 +86,17 @@ class WordSearch(Part):
         self, asked: Asked, extent: Extent, finders: Sequence[str], matches: WordMatches
     ) -> tuple[WordStatistics, WordMatches]:
         """How common the terms are, and enough of what they find to fill the page."""
-        rest = [term for term in asked.terms if term not in finders]
-        if matches.looked_at >= MOST_UNCOUNTED:
-            counts = self._count(asked, asked.terms, extent.sequence)
-            finders = finders_among(asked.terms, asked.query.phrases, counts, rows=FINDING_ROWS)
+        counts: dict[str, int] = {}
+        is_cut = matches.looked_at >= MOST_UNCOUNTED
+        if is_cut or len(finders) < len(asked.terms):
+            counts = self._estimated(asked.terms, self._sample(asked.scope, extent))
+        if is_cut:
+            finders = self._finders(asked, counts)
             matches = self._fetch_some(asked, finders)
-        else:
-            counts = self._count(asked, rest, extent.sequence)
         found = matches.frequencies([asked.terms.index(term) for term in finders])
         counts |= zip(finders, found, strict=True)
-        self._counts.remember(asked.scope, counts, sequence=extent.sequence)
         for rows in (ROWS_PER_WANTED * asked.query.limit, _ALL):
-            rest = [term for term in asked.terms if term not in finders and counts[term]]
+            rest = [term for term in asked.terms if term not in finders]
             if not rest or asked.is_filled(matches):
                 break
             finders = [*finders, *finders_among(rest, (), counts, rows=rows)]
@@ -99,29 +104,51 @@ class WordSearch(Part):
         frequencies = {term: counts[term] for term in asked.query.terms}
         return asked.query.statistics or WordStatistics(frequencies, extent.documents, extent.usual_length), matches
 
-    @query
-    def statistics(self, connection: Connection, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
+    def statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         wanted = list(dict.fromkeys(terms))
-        extent = ask_extent(connection, scope)
-        counts = _count(connection, scope, numbers_of(wanted, self._team)) if wanted else None
-        sequence, *figures = extent.fetchone()
-        frequencies = dict.fromkeys(wanted, 0)
-        if counts is not None:
-            frequencies |= {wanted[place - 1]: count for place, count in counts}
-        self._counts.remember(scope, frequencies, sequence=sequence)
-        return WordStatistics(frequencies, *figures)
+        extent = self._extent(scope)
+        counts = dict.fromkeys(wanted, 0)
+        if wanted and extent.documents > MOST_UNCOUNTED:
+            counts = self._estimated(wanted, self._sample(scope, extent))
+        rare = [term for term in wanted if counts[term] <= FINDING_ROWS]
+        if rare:
+            counts |= self._counted(scope, rare)
+        return WordStatistics(counts, extent.documents, extent.usual_length)
 
     def held(self, connection: Connection, numbers: Sequence[int]) -> Cursor:
         """Asks for the terms of memories that the scope was given by another method."""
         return in_bytes(connection, word_matches.HELD, {"numbers": numbers})
 
-    def _count(self, asked: Asked, terms: Sequence[str], sequence: int) -> dict[str, int]:
-        """As given with the question, as remembered where that is near enough, or counted now."""
-        given = asked.query.statistics
-        known = self._counts.fresh(asked.scope, terms, sequence=sequence)
-        known |= {} if given is None else {term: given.frequencies[term] for term in terms if term in given.frequencies}
-        unknown = [term for term in terms if term not in known]
-        return known | (dict(self.statistics(asked.scope, unknown).frequencies) if unknown else {})
+    def _finders(self, asked: Asked, counts: Mapping[str, int]) -> list[str]:
+        return finders_among(asked.terms, asked.query.phrases, counts, rows=FINDING_ROWS)
+
+    def _estimated(self, terms: Sequence[str], sample: TermSample | None) -> dict[str, int]:
+        counts = [0] * len(terms) if sample is None else sample.estimates(numbers_of(terms, self._team))
+        return dict(zip(terms, counts, strict=True))
+
+    def _sample(self, scope: ReadScope, extent: Extent) -> TermSample:
+        """The one that is remembered, or where that has grown too old a new one."""
+        sample = self._samples.get(scope)
+        if sample is None or not sample.serves(extent.sequence):
+            sample = self._samples[scope] = self._take_sample(scope, extent)
+            if len(self._samples) > REMEMBERED_READERS:
+                self._samples.popitem(last=False)
+        return sample
+
+    @query
+    def _take_sample(self, connection: Connection, scope: ReadScope, extent: Extent) -> TermSample:
+        row = in_bytes(connection, *term_sample.of_sample(scope, extent.documents)).fetchone()
+        return term_sample.read(row, documents=extent.documents, sequence=extent.sequence)
+
+    @query
+    def _extent(self, connection: Connection, scope: ReadScope) -> Extent:
+        return Extent(*ask_extent(connection, scope).fetchone())
+
+    @query
+    def _counted(self, connection: Connection, scope: ReadScope, terms: Sequence[str]) -> dict[str, int]:
+        rows = _count(connection, scope, numbers_of(terms, self._team)).fetchall()
+        counts: dict[int, int] = dict(rows)
+        return {term: counts.get(place, 0) for place, term in enumerate(terms, start=1)}
 
     @query
     def _fetch_some(self, connection: Connection, asked: Asked, finders: Sequence[str]) -> WordMatches:

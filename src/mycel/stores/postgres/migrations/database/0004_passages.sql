@@ -10,6 +10,7 @@ CREATE TABLE passages (
   passage bigint NOT NULL DEFAULT 0,
   created_at bigint NOT NULL,
   valid_from bigint NOT NULL,
+  team_id text COLLATE "C" NOT NULL DEFAULT current_team(),
   visibility text COLLATE "C" NOT NULL,
   status text COLLATE "C" NOT NULL,
   agent_id text COLLATE "C" NOT NULL,
@@ -31,10 +32,12 @@ CREATE TABLE passages (
   source_id text COLLATE "C",
   made_by text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
-  team_id text COLLATE "C" NOT NULL DEFAULT current_team(),
+  -- Drawn by the id: some of the lots are a fair sample of any team.
+  lot smallint NOT NULL GENERATED ALWAYS AS ((hashtext(id) & 1023)::smallint) STORED,
   PRIMARY KEY (team_id, number, passage)
   -- Vectors stay in their rows for as long as a page holds them.
 ) WITH (toast_tuple_target = 8160);
+CREATE INDEX passages_by_lot ON passages (team_id, lot);
 
 CREATE FUNCTION passages_of_new_memories() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
@@ -108,9 +111,9 @@ FOR EACH ROW EXECUTE FUNCTION passage_without_vector();
 
 INSERT INTO passages
 SELECT
-  m.number, coalesce(e.passage, 0), m.created_at, m.valid_from, m.visibility, m.status, m.agent_id, m.deleted_at,
-  m.expires_at, 1 / l2_norm(e.direction), e.model, e.direction, m.allowed_roles, m.type, m.scope, m.project_id, m.repo_id,
-  m.path, m.category, m.key, m.session_id, m.task_id, m.source_id, m.made_by, m.id, m.team_id
+  m.number, coalesce(e.passage, 0), m.created_at, m.valid_from, m.team_id, m.visibility, m.status, m.agent_id,
+  m.deleted_at, m.expires_at, 1 / l2_norm(e.direction), e.model, e.direction, m.allowed_roles, m.type, m.scope, m.project_id, m.repo_id,
+  m.path, m.category, m.key, m.session_id, m.task_id, m.source_id, m.made_by, m.id
 FROM memories m LEFT JOIN embeddings e ON e.team_id = m.team_id AND e.number = m.number;
 ALTER TABLE embeddings DROP COLUMN direction;
 
