@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +13,11 @@ from numpy.typing import NDArray
 from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import Candidates, IndexQuery, WordStatistics
 from mycel.domain.ids import TeamName
-from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.recall import Pool
 from mycel.retrieval.lexical import holds_phrase
-from mycel.stores.postgres import vector_scan
+from mycel.stores.postgres import neighbours, vector_scan
 from mycel.stores.postgres.connection import in_bytes
-from mycel.stores.postgres.search_clauses import SearchClauses
+from mycel.stores.postgres.neighbours import Pair
 from mycel.stores.postgres.term_sample import LOTS, lots_for
 from mycel.stores.postgres.vector_scan import Scan
 from mycel.stores.postgres.word_matches import Flags, Numbers, WordMatches
@@ -38,11 +36,10 @@ PHRASE_ROWS = 2_000
 
 _REVISION = """
     SELECT (SELECT writes FROM heads), (SELECT readings FROM heads),
-      (SELECT min(expires_at) FROM memories WHERE expires_at > :now)"""
+      (SELECT expires_at FROM memories WHERE expires_at > :now ORDER BY expires_at LIMIT 1)"""
 _SIMILARITIES = f"""
     SELECT m.number, max({vector_scan.COSINE}) FROM passages m
     WHERE m.number = ANY (:numbers::bigint[]) AND m.model = :model GROUP BY m.number"""
-_NEAR = Neighbourhood()
 
 
 class PostgresIndex(SqlIndex):
@@ -65,15 +62,17 @@ class PostgresIndex(SqlIndex):
         words = matches.scored(query.terms, statistics, among=_sets(asked, matches, only), limit=query.limit)
         nearest = _nearest(asked, scan, only)
         numbers = np.array(sorted({*words, *nearest}), np.int64)
-        held, neighbours = self._around(asked, numbers, matches, only)
+        held, saved_with = self._around(asked, numbers, matches)
+        far = ~np.isin(numbers, _in_reach(matches, scan))
+        beside = self._beside(asked, saved_with, frozenset(numbers[~far].tolist()), only)
         cosines = np.full(len(numbers), np.nan) if scan is None else self._cosines(asked, scan, numbers)
         return Candidates(
             numbers=numbers,
             bm25=np.array([words.get(number, 0.0) for number in numbers.tolist()], np.float64),
             cosines=cosines,
             held=held,
-            far=~np.isin(numbers, _in_reach(matches, scan)),
-            neighbours=[neighbours.get(number, ()) for number in numbers.tolist()],
+            far=far,
+            neighbours=[tuple(beside.get(number, ())) for number in numbers.tolist()],
             statistics=statistics,
             pool=Pool(extent.documents) if scan is None else scan.pool,
             quoted=quoted or None,
@@ -169,23 +168,39 @@ class PostgresIndex(SqlIndex):
 
     @lent
     def _around(
-        self, connection: Connection, asked: Asked, numbers: Numbers, matches: WordMatches, only: Numbers | None
-    ) -> tuple[Flags, Mapping[int, tuple[int, ...]]]:
-        """Which of the terms each holds, and which others stand beside it."""
+        self, connection: Connection, asked: Asked, numbers: Numbers, matches: WordMatches
+    ) -> tuple[Flags, list[tuple[Any, ...]]]:
+        """Which of the terms each holds, and what those that stand close together were saved with."""
         places = range(len(asked.query.terms))
         unread = numbers[~np.isin(numbers, matches.numbers)]
         terms = self._words.held(connection, unread.tolist()) if places and len(unread) else None
-        close = _close_together(numbers)
-        values = {**asked.clauses.values, "numbers": close.tolist(), "only": None if only is None else only.tolist()}
-        beside = connection.execute(_beside(asked.clauses, only), values) if len(close) else ()
+        close = neighbours.close_together(numbers)
+        saved = connection.execute(neighbours.SAVED_WITH, {"numbers": close}) if close else None
         held = np.zeros((len(numbers), len(places)), np.bool_)
         for read in (matches, *(() if terms is None else (self._words.read(asked, terms),))):
             wanted = np.isin(read.numbers, numbers)
             held[np.searchsorted(numbers, read.numbers[wanted])] = read.counts[wanted][:, : len(places)] > 0
-        neighbours: defaultdict[int, tuple[int, ...]] = defaultdict(tuple)
-        for number, other in beside:
-            neighbours[number] += (other,)
-        return held, neighbours
+        return held, [] if saved is None else saved.fetchall()
+
+    def _beside(
+        self, asked: Asked, rows: Sequence[tuple[Any, ...]], in_reach: frozenset[int], only: Numbers | None
+    ) -> Mapping[int, Sequence[int]]:
+        pairs = list(neighbours.pairs_of(rows, in_reach))
+        unsure = [pair for pair in pairs if not pair.is_certain]
+        sure = [pair for pair in pairs if pair.is_certain]
+        return neighbours.by_number([*sure, *(self._nearest_pairs(asked, unsure, only) if unsure else ())])
+
+    @lent
+    def _nearest_pairs(
+        self, connection: Connection, asked: Asked, pairs: Sequence[Pair], only: Numbers | None
+    ) -> list[Pair]:
+        values = {
+            "numbers": [pair.number for pair in pairs],
+            "others": [pair.other for pair in pairs],
+            "only": None if only is None else only.tolist(),
+        }
+        sql = neighbours.nearest_pairs(asked.clauses, has_only=only is not None)
+        return [Pair(*row) for row in connection.execute(sql, {**asked.clauses.values, **values})]
 
 
 def _values(asked: Asked) -> dict[str, Any]:
@@ -214,26 +229,3 @@ def _nearest(asked: Asked, scan: Scan | None, only: Numbers | None) -> dict[int,
 def _in_reach(matches: WordMatches, scan: Scan | None) -> Numbers:
     near = matches.numbers[matches.near]
     return near if scan is None else np.concatenate((near, scan.numbers[scan.near]))
-
-
-def _close_together(numbers: Numbers) -> Numbers:
-    """Those that may be beside another one."""
-    is_close = np.diff(numbers) <= _NEAR.window
-    return numbers[np.append(is_close, False) | np.append(False, is_close)] if len(numbers) else numbers
-
-
-def _beside(clauses: SearchClauses, only: Numbers | None) -> str:
-    """Of each of the `numbers`, those among them that `Neighbourhood.pick` picks from all that is in reach."""
-    picked = "" if only is None else "AND m.number = ANY (:only::bigint[])"
-    side = f"""
-        SELECT m.number FROM passages m
-        WHERE m.number BETWEEN {{bounds}} AND m.passage = 0 AND m.path = o.path AND m.agent_id = o.agent_id
-          AND m.session_id IS NOT DISTINCT FROM o.session_id AND m.source_id IS NOT DISTINCT FROM o.source_id
-          AND abs(m.created_at - o.created_at) <= {_NEAR.within // timedelta(microseconds=1)}
-          AND {clauses.seen} AND {clauses.near} {picked}
-        ORDER BY m.number {{order}} LIMIT {_NEAR.beside}"""
-    before = side.format(bounds=f"o.number - {_NEAR.window} AND o.number - 1", order="DESC")
-    after = side.format(bounds=f"o.number + 1 AND o.number + {_NEAR.window}", order="ASC")
-    return f"""
-        SELECT o.number, n.number FROM passages o CROSS JOIN LATERAL (({before}) UNION ALL ({after})) n
-        WHERE o.number = ANY (:numbers::bigint[]) AND o.passage = 0 AND n.number = ANY (:numbers::bigint[])"""

@@ -38,8 +38,8 @@ class SearchClauses(NamedTuple):
 
 def search_clauses(scope: ReadScope, filters: Filters) -> SearchClauses:
     seen, values = visible(scope)
-    near, filter_values = matching(filters, found=True)
-    allowed, _ = matching(replace(filters, reach_project=None, reach_repo=None), found=True)
+    near, filter_values = matching(filters)
+    allowed, _ = matching(replace(filters, reach_project=None, reach_repo=None))
     return SearchClauses(seen, near, allowed, {**values, **filter_values})
 
 

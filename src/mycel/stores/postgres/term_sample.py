@@ -19,7 +19,7 @@ LEAST_SEEN = 3
 # A sample serves until the team has changed by this share.
 TOLERANCE = 0.01
 # Rarest first, terms find memories for as long as so many hold them together; the others only score what was found.
-FINDING_ROWS = 2_000
+FINDING_ROWS = 1_000
 
 
 class TermSample(NamedTuple):

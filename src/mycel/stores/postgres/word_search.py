@@ -95,12 +95,12 @@ class WordSearch(Part):
             matches = self._fetch_some(asked, finders)
         found = matches.frequencies([asked.terms.index(term) for term in finders])
         counts |= zip(finders, found, strict=True)
-        for rows in (ROWS_PER_WANTED * asked.query.limit, _ALL):
+        for rows, fetch in ((ROWS_PER_WANTED * asked.query.limit, self._fetch_some), (_ALL, self._fetch_allowed)):
             rest = [term for term in asked.terms if term not in finders]
             if not rest or asked.is_filled(matches):
                 break
             finders = [*finders, *finders_among(rest, (), counts, rows=rows)]
-            matches = self._fetch_allowed(asked, finders)
+            matches = fetch(asked, finders)
         frequencies = {term: counts[term] for term in asked.query.terms}
         return asked.query.statistics or WordStatistics(frequencies, extent.documents, extent.usual_length), matches
 
