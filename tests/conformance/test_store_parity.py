@@ -157,6 +157,7 @@ def large(monkeypatch: pytest.MonkeyPatch, both: tuple[Store, Store]) -> None:
     """So that these few memories are a large team, with an index of vectors that is asked whenever it may be."""
     for module, name, value in (
         (word_search, "MOST_UNCOUNTED", 20),
+        (word_search, "FILLED", 1),
         (vector_scan, "EXACT_ROWS", 20),
         (vector_scan, "LOOK_AROUND", f"{vector_scan.LOOK_AROUND}, set_config('enable_seqscan', 'off', true)"),
     ):

@@ -25,6 +25,8 @@ from mycel.stores.sql.part import Part, Session, query
 REMEMBERED_READERS = 64
 # More rows than this are not fetched before it is known how common the terms are.
 MOST_UNCOUNTED = 5_000
+# What common words find by themselves comes after what rare ones have found: this share of a page is enough of that.
+FILLED = 1 / 6
 # So many rows for each one wanted fill a page under most filters.
 ROWS_PER_WANTED = 20
 _ALL = 2**62
@@ -48,7 +50,7 @@ class Asked(NamedTuple):
         return [matches.near, matches.allowed] if self.clauses.has_reach else [matches.allowed]
 
     def is_filled(self, matches: WordMatches) -> bool:
-        return all(np.count_nonzero(flags) >= self.query.limit for flags in self.sets(matches))
+        return all(np.count_nonzero(flags) >= FILLED * self.query.limit for flags in self.sets(matches))
 
 
 class Extent(NamedTuple):
