@@ -12,7 +12,7 @@ import psycopg
 from benchmarks.finding_speed import MEMBER, QUESTIONS, SIZES, WARMING, Corpus
 from benchmarks.report import Figure, interleaved, p50, p95, show
 from mycel.app import open_workspace
-from mycel.stores.postgres.database import SCHEMA
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.postgres.vector_index import index_large_teams
 from tests.postgres import as_url, emptied, server
 

@@ -23,7 +23,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from mycel.app import migrate_database
 from mycel.settings import write_setting
-from mycel.stores.postgres.database import ROLE
+from mycel.stores.postgres.schema import ROLE
 
 DATABASE, LOGIN = "mycel", "mycel_login"
 

@@ -18,7 +18,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from mycel.stores.postgres.database import ROLE, SCHEMA, Database, migrate
+from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.schema import ROLE, SCHEMA, migrate
 
 ResultT = TypeVar("ResultT")
 

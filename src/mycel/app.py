@@ -55,8 +55,8 @@ from mycel.services.review import Reviewing
 from mycel.services.scheduler import Engine
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
-from mycel.services.similar import Comparing
 from mycel.services.sign_in_links import SignInLinks
+from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
@@ -226,7 +226,7 @@ def migrate_database(url: str) -> tuple[int, int]:
     """Makes or migrates the tables, as the owner who logs in so; the versions before and after."""
     with _driver():
         from mycel.stores.postgres.condition import examine
-        from mycel.stores.postgres.database import migrate
+        from mycel.stores.postgres.schema import migrate
     before = examine(url).schema
     migrate(url)
     return before, examine(url).schema

@@ -18,8 +18,8 @@ from mycel.domain.ids import TeamName
 from mycel.domain.transfer import ORGANISATION, Outcome
 from mycel.errors import Conflict
 from mycel.services.transfer import Side, transfer
-from mycel.stores.postgres.database import SCHEMA
 from mycel.stores.postgres.pool import open_database
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.sql.tables import OF_ORGANISATION, OF_TEAM
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.pool import open_data_directory

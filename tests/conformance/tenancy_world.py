@@ -23,7 +23,7 @@ from mycel.domain.ids import new_id
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.settings import Settings
-from mycel.stores.postgres.database import SCHEMA
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.sqlite.database import Disk
 from tests.postgres import Server, another, as_url, name_of
 

@@ -1,20 +1,26 @@
 """Postgres keeps every promise of a store."""
 
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from typing import cast
 
 import psycopg
 import pytest
 
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemoryId, TeamName, new_id
+from mycel.errors import NotFound
+from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.store import PostgresStore
+from mycel.stores.postgres.transaction import PostgresTransaction
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_conformance import StoreConformance
 from mycel.testing.store_samples import TEAM, insert, listed, put, reader, sample
+from tests.patience import PATIENCE_SECONDS
 from tests.postgres import LOGIN, database, emptied, server
+from tests.service_process import eventually
 
 
 class TestPostgresStore(StoreConformance):
@@ -63,7 +69,7 @@ def test_work_whose_connection_is_lost_is_begun_again_and_stored_once() -> None:
         assert store.log.last_sequence() == 1
 
 
-def test_writers_of_one_team_do_not_hold_up_another() -> None:
+def test_writers_of_one_team_hold_up_neither_another_nor_claims_of_other_nodes() -> None:
     inside, done = threading.Event(), threading.Event()
 
     def slow(transaction: Transaction) -> None:
@@ -72,11 +78,121 @@ def test_writers_of_one_team_do_not_hold_up_another() -> None:
         assert done.wait(10)
 
     one = PostgresStore(emptied(), team=TEAM, clock=ManualClock())
+    elsewhere = PostgresStore(database(), team=TEAM, clock=ManualClock())
     other = PostgresStore(database(), team=TeamName("other"), clock=ManualClock())
-    with closing(one), closing(other), ThreadPoolExecutor(1) as pool:
+    with closing(one), closing(elsewhere), closing(other), ThreadPoolExecutor(1) as pool:
         holding = pool.submit(one.transact, slow)
         assert inside.wait(10)
         put(other, team=TeamName("other"))
-        assert one.transact(lambda transaction: transaction.queue.claim(lease="w", until=transaction.now)) is None
+        assert elsewhere.transact(lambda transaction: transaction.queue.claim(lease="w", until=transaction.now)) is None
         done.set()
         holding.result()
+
+
+def together(store: PostgresStore, calls: Sequence[Callable[[Transaction], object]]) -> list[object]:
+    """The outcomes, results or errors, of calls that the writer finds waiting all at once."""
+    held, go = threading.Event(), threading.Event()
+
+    def hold(_: Transaction) -> None:
+        held.set()
+        go.wait(PATIENCE_SECONDS)
+
+    with ThreadPoolExecutor(len(calls) + 1) as pool:
+        try:
+            pool.submit(store.transact, hold)
+            assert held.wait(PATIENCE_SECONDS)
+            futures: list[Future[object]] = []
+            for call in calls:
+                futures.append(pool.submit(store.transact, call))
+                eventually(lambda: len(store._writer._queue) == len(futures))
+        finally:
+            go.set()
+        return [future.exception(PATIENCE_SECONDS) or future.result() for future in futures]
+
+
+def keep_one(transaction: Transaction) -> None:
+    insert(transaction, sample(at=transaction.committed_at))
+
+
+def writes(store: PostgresStore) -> int:
+    return store._database.read(TEAM, lambda connection: connection.execute("SELECT writes FROM heads").fetchone()[0])
+
+
+def test_callers_that_wait_together_share_one_commit() -> None:
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        put(store)
+        before = writes(store)
+        together(store, [keep_one] * 12)
+        assert writes(store) == before + 1
+        assert store.log.last_sequence() == 13
+
+
+def raises(transaction: Transaction) -> None:
+    keep_one(transaction)
+    transaction.queue.set_progress("lost", 1)
+    raise NotFound("no such thing")
+
+
+def is_refused(transaction: Transaction) -> None:
+    keep_one(transaction)
+    cast(PostgresTransaction, transaction).connection.execute("SELECT 1 / 0").fetchone()
+
+
+def is_refused_unseen(transaction: Transaction) -> None:
+    cast(PostgresTransaction, transaction).connection.execute("SELECT 1 / 0")
+
+
+def is_refused_at_the_end(transaction: Transaction) -> None:
+    twice = sample(at=transaction.committed_at)
+    insert(transaction, twice)
+    insert(transaction, twice)
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+@pytest.mark.parametrize("fails", [raises, is_refused, is_refused_unseen, is_refused_at_the_end])
+def test_one_write_that_fails_costs_those_beside_it_nothing(fails: Callable[[Transaction], None], place: int) -> None:
+    def reads_then_keeps(transaction: Transaction) -> None:
+        transaction.memories.find(reader(), MemoryId(new_id()))
+        keep_one(transaction)
+
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        put(store)
+        calls: list[Callable[[Transaction], object]] = [keep_one, reads_then_keeps] * 3
+        calls.insert(place, fails)
+        outcomes = together(store, calls)
+        assert [isinstance(outcome, Exception) for outcome in outcomes] == [call is fails for call in calls]
+        assert len(listed(store)) == 7
+        assert store.log.last_sequence() == 7
+        assert store.queue.progress("lost") == 0
+
+
+def test_a_team_that_nobody_writes_to_has_no_thread() -> None:
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        for _ in range(2):
+            put(store)
+            assert store._writer.has_begun
+            eventually(lambda: not store._writer.has_begun)
+
+
+def test_a_node_that_is_cut_off_in_the_middle_of_a_write_holds_the_others_up_for_a_moment_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its connection stays open at the server: nobody tells that the node is gone."""
+    monkeypatch.setattr(connection_pool, "ANSWER_SECONDS", 2.0)
+    inside, done = threading.Event(), threading.Event()
+
+    def stops(transaction: Transaction) -> None:
+        keep_one(transaction)
+        transaction.memories.find(reader(), MemoryId(new_id()))
+        inside.set()
+        done.wait(PATIENCE_SECONDS)
+
+    one = PostgresStore(emptied(), team=TEAM, clock=ManualClock())
+    other = PostgresStore(database(), team=TEAM, clock=ManualClock())
+    with closing(one), closing(other), ThreadPoolExecutor(1) as pool:
+        stopped = pool.submit(one.transact, stops)
+        assert inside.wait(PATIENCE_SECONDS)
+        put(other)
+        done.set()
+        stopped.result()
+        assert other.log.last_sequence() == 2

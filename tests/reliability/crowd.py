@@ -60,7 +60,7 @@ class Crowd:
 
     def together(self, calls: Sequence[Callable[[], object]]) -> list[object]:
         """The outcomes, results or errors, of calls that the writer finds waiting all at once."""
-        waiting = self.store._database.writer._queue
+        waiting = self.store._database.writer.batches._queue
         held, go = threading.Event(), threading.Event()
 
         def hold(transaction: SqliteTransaction) -> None:

@@ -278,7 +278,9 @@ class Stores(Protocol):
 
     def watch(self, team: TeamName) -> Watch: ...
     def listen(self, heard: Callable[[TeamName], None]) -> None:
-        """`heard` is told of every transaction of this process that has ended, before those who asked for it are."""
+        """`heard` is told of every transaction of this process that has ended, before those who asked for it are.
+
+        Of those of other processes it may be told as well."""
         ...
 
     def close(self) -> None: ...

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from mycel.settings import load_settings
-from mycel.stores.postgres.database import SCHEMA
+from mycel.stores.postgres.schema import SCHEMA
 from tests.postgres import another, as_url, server, unmigrated
 from tests.service_process import Service, service
 

@@ -20,7 +20,7 @@ import mycel
 from mycel.app import open_workspace
 from mycel.client.workspace import RemoteWorkspace
 from mycel.settings import Settings
-from mycel.stores.postgres.database import SCHEMA
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.surfaces.http.rate_limit import BURST_SECONDS
 from tests.postgres import Server, another, as_url
 from tests.service_process import Service, connected, eventually, service

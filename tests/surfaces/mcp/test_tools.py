@@ -104,7 +104,9 @@ def test_a_save_tells_the_model_what_is_similar(served: Served) -> None:
         async with served.http("eng-director") as client:
             mark = uuid4().hex[:8]
             old = await save(client, f"The {mark} parcel depot opens gate 5433.")
-            result = await client.call_tool("save_memory", {"content": f"Gate 5433 is opened by the {mark} parcel depot."})
+            result = await client.call_tool(
+                "save_memory", {"content": f"Gate 5433 is opened by the {mark} parcel depot."}
+            )
             told, listed = text_of(result).split("\n", 1)
             assert told.endswith("Similar, update it instead?")
             # What others wrote is data, and says so.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from mycel.errors import Misconfigured
 from mycel.stores.postgres.connection import Raw
-from mycel.stores.postgres.database import MOST_CONNECTIONS, connect, require_safe_login, schema_version, steps
+from mycel.stores.postgres.connection_pool import MOST_CONNECTIONS
+from mycel.stores.postgres.schema import connect, require_safe_login, schema_version, steps
 
 _FIGURES = """
     SELECT extract(epoch FROM clock_timestamp())::float8,

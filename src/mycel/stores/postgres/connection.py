@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, LiteralString, cast
 
@@ -33,11 +33,14 @@ _OF_ORGANISATION = re.compile(r"INSERT INTO (?:teams|members)\b")
 class PostgresConnection:
     """See `stores.sql.connection`."""
 
-    def __init__(self, raw: Raw) -> None:
+    def __init__(self, raw: Raw, writes_in: psycopg.Pipeline | None = None) -> None:
+        """`writes_in` is that of a transaction which holds locks."""
         self.raw = raw
+        self._pipeline = writes_in
 
     def execute(self, sql: str, values: Values = (), /) -> Cursor:
-        return self.raw.execute(translated(sql), _bound(sql, values))
+        cursor = self.raw.execute(translated(sql), _bound(sql, values))
+        return cursor if self._pipeline is None else _SyncedCursor(cursor, self._pipeline)
 
     def executemany(self, sql: str, rows: Sequence[Values], /) -> None:
         if rows:
@@ -48,6 +51,30 @@ def in_bytes(connection: Connection, sql: str, values: Values) -> Cursor:
     """Executes a statement whose answer is better read as the server has it than as text."""
     raw = cast(PostgresConnection, connection).raw
     return raw.cursor(binary=True).execute(translated(sql), _bound(sql, values))
+
+
+class _SyncedCursor:
+    """Has the server count the time until it hears more: in the middle of a pipeline it would wait without end."""
+
+    __slots__ = ("_cursor", "_pipeline")
+
+    def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]], pipeline: psycopg.Pipeline) -> None:
+        self._cursor = cursor
+        self._pipeline = pipeline
+
+    def fetchone(self) -> Any:
+        return self._answered().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        return self._answered().fetchall()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._answered())
+
+    def _answered(self) -> psycopg.Cursor[tuple[Any, ...]]:
+        if self._cursor.pgresult is None:
+            self._pipeline.sync()
+        return self._cursor
 
 
 @lru_cache(maxsize=2048)

@@ -13,7 +13,8 @@ from mycel.errors import Misconfigured
 from mycel.stores.migrate import pending
 from mycel.stores.postgres.care import refuse_backup
 from mycel.stores.postgres.connection import PostgresConnection
-from mycel.stores.postgres.database import ORGANISATION, Database, schema_version, steps
+from mycel.stores.postgres.database import ORGANISATION, Database
+from mycel.stores.postgres.schema import schema_version, steps
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.postgres.tables import PostgresTables
 from mycel.stores.sql.connection import Connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -13,8 +14,10 @@ from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import CLOSED, Unavailable
 from mycel.stores.postgres.connection import PostgresConnection
-from mycel.stores.postgres.database import ORGANISATION, SCHEMA, Database
+from mycel.stores.postgres.database import ORGANISATION, WHOLE_TEAM_SECONDS, Database
 from mycel.stores.postgres.directory import PostgresDirectory
+from mycel.stores.postgres.notifications import Notifications
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.postgres.store import PostgresStore
 from mycel.stores.postgres.watch import PolledWatch
 
@@ -40,6 +43,10 @@ class PostgresStores:
         self._stores: dict[TeamName, PostgresStore] = {}
         self._watches: dict[TeamName, tuple[PolledWatch, ...]] = {}
         self._listeners: tuple[Callable[[TeamName], None], ...] = ()
+        self._nodes = Notifications(database, self._hear)
+        self._written: dict[TeamName, int] = {}
+        self._written_until = 0.0
+        self._has_news = True
         self._changing = threading.Lock()
         self._closed = False
 
@@ -51,7 +58,12 @@ class PostgresStores:
         return sorted(self.written())
 
     def written(self) -> dict[TeamName, int]:
-        return self._database.read(ORGANISATION, _written)
+        """Asked for again when something was heard; without ears, every time."""
+        if not self._nodes.hears or self._has_news or time.monotonic() >= self._written_until:
+            self._has_news = False
+            self._written_until = time.monotonic() + self._poll_seconds()
+            self._written = self._database.read(ORGANISATION, _written)
+        return self._written
 
     def damages(self) -> list[Damage]:
         return []
@@ -61,10 +73,14 @@ class PostgresStores:
 
     def reset(self, team: TeamName) -> None:
         """Nothing is put aside: a server's backups are its own."""
-        self._database.write(team, _delete_all)
+        self._database.write(team, _delete_all, answer_seconds=WHOLE_TEAM_SECONDS)
 
     def watch(self, team: TeamName) -> PolledWatch:
-        watch = PolledWatch(lambda: self._database.read(team, _writes), closed=lambda watch: self._unwatch(team, watch))
+        watch = PolledWatch(
+            lambda: self._database.read(team, _writes),
+            poll_seconds=self._poll_seconds,
+            closed=lambda watch: self._unwatch(team, watch),
+        )
         with self._changing:
             self._watches[team] = (*self._watches.get(team, ()), watch)
         return watch
@@ -79,6 +95,7 @@ class PostgresStores:
             self._stores.clear()
         for store in stores:
             store.close()
+        self._nodes.close()
 
     def _open(self, team: TeamName) -> PostgresStore:
         with self._changing:
@@ -86,11 +103,34 @@ class PostgresStores:
                 raise Unavailable(CLOSED)
             if team not in self._stores:
                 self._stores[team] = PostgresStore(
-                    self._database, team=team, clock=self._clock, committed=lambda: self._announce(team)
+                    self._database,
+                    team=team,
+                    clock=self._clock,
+                    committed=lambda: self._announce(team),
+                    poll_seconds=self._poll_seconds,
                 )
             return self._stores[team]
 
     def _announce(self, team: TeamName) -> None:
+        self._tell(team)
+        self._nodes.tell(team)
+
+    def _hear(self, team: TeamName | None) -> None:
+        """Of another node."""
+        with self._changing:
+            teams = [team] if team is not None else list({*self._stores, *self._watches})
+        for one in teams:
+            store = self._stores.get(one)
+            if store is not None:
+                store.wake()
+            self._tell(one)
+
+    def _poll_seconds(self) -> float:
+        self._nodes.listen()
+        return self._nodes.poll_seconds
+
+    def _tell(self, team: TeamName) -> None:
+        self._has_news = True
         for watch in self._watches.get(team, ()):
             watch.wake()
         for heard in self._listeners:

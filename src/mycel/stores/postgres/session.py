@@ -6,11 +6,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import psycopg
+
 from mycel.contracts.clock import Clock
 from mycel.domain.ids import TeamName
 from mycel.domain.packed_terms import PackedTerms
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.records import insert_records
 from mycel.stores.postgres.team_terms import unpacked
 from mycel.stores.sql.deferred import DeferredWrites, Statement
 from mycel.stores.sql.rows import micros, moment
@@ -58,13 +61,20 @@ class ReadSession:
 
 
 class WriteSession:
-    """See `stores.sql.part.WriteSession`. The team is locked with the first statement that needs its state."""
+    """See `stores.sql.part.WriteSession`. The team is locked with the first statement that needs its state.
+
+    The operations of one batch share it. Most only leave rows to be written at the end; one that needs the database
+    before that gets a savepoint, so that it can be undone alone.
+    """
 
     def __init__(self, connection: PostgresConnection, *, team: TeamName, clock: Clock) -> None:
         self._connection = connection
         self._team = team
         self._head: list[int] | None = None
-        self.later = DeferredWrites()
+        self._mark = 0
+        self._operating = False
+        self._has_savepoint = False
+        self.later = DeferredWrites(insert_records)
         self.now: datetime = clock.now()
 
     @property
@@ -83,14 +93,19 @@ class WriteSession:
     @property
     def connection(self) -> PostgresConnection:
         self._locked()
+        if self._operating and not self._has_savepoint:
+            self.later.run_before(self._mark, self._connection)
+            self._mark = 0
+            self._connection.execute("SAVEPOINT operation")
+            self._has_savepoint = True
         if self.later:
             self.later.run_before(len(self.later), self._connection)
         return self._connection
 
     @property
     def unlocked(self) -> PostgresConnection:
-        """For what locks its own rows, and goes by nothing else."""
-        return self._connection if self._head is None else self.connection
+        """For what locks its own rows, and goes by nothing else; in a batch, whoever comes next may need the team."""
+        return self._connection if self._head is None and not self._operating else self.connection
 
     def run(
         self,
@@ -100,6 +115,24 @@ class WriteSession:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         return work(self.connection, *args, **kwargs)
+
+    def begin(self) -> None:
+        self._operating = True
+        self._has_savepoint = False
+        self._mark = len(self.later)
+
+    def keep(self) -> None:
+        if self._has_savepoint:
+            self._connection.execute("RELEASE operation")
+
+    def undo(self, error: Exception) -> None:
+        if isinstance(error, psycopg.Error):
+            # Statements travel together: it may be that of another operation, and whatever was sent after it is void.
+            raise error
+        self.later.forget_after(self._mark)
+        if self._has_savepoint:
+            self._connection.execute("ROLLBACK TO operation")
+            self._connection.execute("RELEASE operation")
 
     def next_number(self) -> int:
         head = self._locked()
@@ -112,6 +145,7 @@ class WriteSession:
     def finish(self) -> None:
         """Right before COMMIT."""
         if self._head is not None:
+            self._operating = False
             self.connection.execute(_RAISE, (self.committed_micros, self._head[1]))
 
     def _locked(self) -> list[int]:

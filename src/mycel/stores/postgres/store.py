@@ -6,12 +6,16 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+import psycopg
+
 from mycel.contracts.clock import Clock
 from mycel.domain.ids import TeamName
 from mycel.stores.postgres.care import PostgresCare
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.faults import is_of_all, translate
 from mycel.stores.postgres.index import PostgresIndex
+from mycel.stores.postgres.notifications import DEAF_POLL_SECONDS
 from mycel.stores.postgres.recalls import PostgresRecalls
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.postgres.tables import PostgresTables
@@ -31,21 +35,36 @@ from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sql.reports import SqlReports
 from mycel.stores.sql.sources import SqlSources
 from mycel.stores.sql.tables import OF_TEAM
+from mycel.stores.sql.writer import BatchLost, Writer
 
 ResultT = TypeVar("ResultT")
+
+# A thread is begun again in less time than a commit takes; a million teams must not have one each.
+IDLE_SECONDS = 0.2
 
 
 class PostgresStore:
     """See `contracts.store.Store`."""
 
     def __init__(
-        self, database: Database, *, team: TeamName, clock: Clock, committed: Callable[[], None] | None = None
+        self,
+        database: Database,
+        *,
+        team: TeamName,
+        clock: Clock,
+        committed: Callable[[], None] | None = None,
+        poll_seconds: Callable[[], float] = lambda: DEAF_POLL_SECONDS,
     ) -> None:
+        """`poll_seconds` says how often to look for writes that `wake` has not told of."""
         self.team = team
         self._database = database
         self._clock = clock
         self._tell = committed
+        self._poll_seconds = poll_seconds
         self._committed = threading.Condition()
+        self._writer: Writer[PostgresTransaction] = Writer(
+            self._transact, fault=translate, committed=self._announce, idle_seconds=IDLE_SECONDS
+        )
         session = ReadSession(database, team, clock)
         self.memories = SqlMemories(session)
         self.links = SqlLinks(session)
@@ -67,22 +86,35 @@ class PostgresStore:
         self.files = PostgresCare(session, name=team)
 
     def transact(self, work: Callable[[PostgresTransaction], ResultT]) -> ResultT:
-        def run(connection: PostgresConnection) -> ResultT:
-            transaction = PostgresTransaction(connection, team=self.team, clock=self._clock)
-            result = work(transaction)
-            transaction.finish()
-            return result
-
-        result = self._database.write(self.team, run)
-        with self._committed:
-            self._committed.notify_all()
-        if self._tell is not None:
-            self._tell()
-        return result
+        return self._writer.run(work)
 
     def close(self) -> None:
+        self._writer.close()
         self.recalls.close()
+
+    def _transact(self, work: Callable[[PostgresTransaction], None]) -> None:
+        def run(connection: PostgresConnection) -> None:
+            transaction = PostgresTransaction(connection, team=self.team, clock=self._clock)
+            work(transaction)
+            transaction.finish()
+
+        try:
+            self._database.transact(self.team, run)
+        except psycopg.Error as error:
+            if is_of_all(error):
+                raise
+            raise BatchLost from error
+
+    def wake(self) -> None:
+        """Those who wait for the log look at it again."""
+        with self._committed:
+            self._committed.notify_all()
+
+    def _announce(self) -> None:
+        self.wake()
+        if self._tell is not None:
+            self._tell()
 
     def _pause(self, seconds: float) -> None:
         with self._committed:
-            self._committed.wait(seconds)
+            self._committed.wait(min(seconds, self._poll_seconds()))

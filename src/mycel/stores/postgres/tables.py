@@ -13,7 +13,8 @@ from psycopg import sql
 from mycel.contracts.tables import Row, Table, Take
 from mycel.domain.ids import TeamName
 from mycel.stores.postgres.connection import PostgresConnection, Raw
-from mycel.stores.postgres.database import SCHEMA, Database
+from mycel.stores.postgres.database import WHOLE_TEAM_SECONDS, Database
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.postgres.team_terms import TeamTerms, packed, unpacked
 from mycel.stores.sql.tables import PART, counting, in_parts, quoted, reading
 
@@ -56,7 +57,9 @@ class PostgresTables:
         self._database.read_at_one_moment(self._team, self._read, take)
 
     def replace(self, read: Callable[[Take], None]) -> None:
-        self._database.write(self._team, lambda connection: self._replace(connection, read))
+        self._database.write(
+            self._team, lambda connection: self._replace(connection, read), answer_seconds=WHOLE_TEAM_SECONDS
+        )
 
     def _count(self, connection: PostgresConnection) -> int:
         return connection.execute(counting(self._names)).fetchone()[0]
@@ -64,8 +67,8 @@ class PostgresTables:
     def _read(self, connection: PostgresConnection, take: Take) -> None:
         for name in self._names:
             columns = _columns(connection.raw, name)
-            table = Table(name, columns.names)
-            rows = _streamed(connection.raw, reading(table, _as_read(columns)))
+            table = Table(name, ("number", *TeamTerms._fields) if name == TERMS else columns.names)
+            rows = _streamed(connection.raw, reading(table, None if name == TERMS else _as_read(columns)))
             if name == TERMS:
                 table = Table(name, ("number", "terms"))
                 rows = ((row[0], packed(TeamTerms(*row[1:]), TeamName(self._team))) for row in rows)
@@ -80,7 +83,7 @@ class PostgresTables:
             if columns is None:
                 columns = known[table.name] = _columns(connection.raw, table.name)
             if table.name == TERMS:
-                table = Table(TERMS, columns.names)
+                table = Table(TERMS, ("number", *TeamTerms._fields))
                 rows = [(number, *unpacked(words, TeamName(self._team))) for number, words in rows]
             _insert(connection.raw, table, dict(zip(columns.names, columns.types, strict=True)), rows)
 

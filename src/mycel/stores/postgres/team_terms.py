@@ -35,7 +35,7 @@ def unpacked(words: PackedTerms, team: TeamName) -> TeamTerms:
 
 def packed(terms: TeamTerms, team: TeamName) -> PackedTerms:
     """What `unpacked` was made of."""
-    numbers = np.bitwise_xor(np.array(terms.numbers, np.int64).view(np.uint64), _salt(team))
+    numbers = np.bitwise_xor(np.array(terms.terms, np.int64).view(np.uint64), _salt(team))
     return PackedTerms(HEAD.pack(terms.tokens) + numbers.astype("<u8").tobytes() + terms.counts)
 
 

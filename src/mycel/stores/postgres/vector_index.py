@@ -7,7 +7,7 @@ from hashlib import blake2b
 import psycopg
 from psycopg import sql
 
-from mycel.stores.postgres.database import SCHEMA
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.postgres.vector_scan import EXACT_ROWS
 
 _LARGE = "SELECT team_id FROM audiences GROUP BY team_id HAVING sum(documents) > %s"

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
-
-# How often the database is asked for writes of other nodes; those of this one are told of at once.
-POLL_SECONDS = 0.2
 
 
 class PolledWatch:
     """See `contracts.store.Watch`."""
 
-    def __init__(self, writes: Callable[[], int], *, closed: Callable[[PolledWatch], None]) -> None:
-        """`writes` is another number after every write."""
+    def __init__(
+        self, writes: Callable[[], int], *, poll_seconds: Callable[[], float], closed: Callable[[PolledWatch], None]
+    ) -> None:
+        """`writes` is another number after every write, and asked for every `poll_seconds`."""
         self._writes = writes
+        self._poll_seconds = poll_seconds
         self._closed = closed
         self._woken = threading.Event()
         self._known: int | None = None
+        self._asked_at = -math.inf
 
     def wait(self, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         while True:
-            left = deadline - time.monotonic()
-            if self._woken.wait(max(0.0, min(left, POLL_SECONDS))):
+            now = time.monotonic()
+            ask_at = self._asked_at + self._poll_seconds()
+            if self._woken.wait(max(0.0, min(deadline, ask_at) - now)):
                 # Before the log is read: what is committed during that sets it again.
                 self._woken.clear()
-                self._known = self._writes()
+                self._ask()
                 return True
-            writes = self._writes()
-            if writes != self._known:
-                self._known = writes
+            if time.monotonic() >= ask_at and self._ask():
                 return True
-            if left <= 0:
+            if now >= deadline:
                 return False
 
     def wake(self) -> None:
@@ -41,3 +42,9 @@ class PolledWatch:
 
     def close(self) -> None:
         self._closed(self)
+
+    def _ask(self) -> bool:
+        """Whether there was a write since it was asked last."""
+        self._asked_at = time.monotonic()
+        before, self._known = self._known, self._writes()
+        return self._known != before

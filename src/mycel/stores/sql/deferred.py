@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby
@@ -27,11 +27,17 @@ class Statement:
     end: str = ""
 
 
+Rows = Sequence[tuple[object, ...]]
+Insert = Callable[[Connection, Statement, Rows], None]
+
+
 class DeferredWrites:
     """Statement by statement in their order, and within one order as they were added."""
 
-    def __init__(self) -> None:
-        self._writes: list[tuple[Statement, Sequence[tuple[object, ...]]]] = []
+    def __init__(self, insert: Insert | None = None) -> None:
+        """`insert` is how a database takes many rows at once."""
+        self._insert = insert or insert_values
+        self._writes: list[tuple[Statement, Rows]] = []
 
     def __len__(self) -> int:
         return len(self._writes)
@@ -48,13 +54,14 @@ class DeferredWrites:
         writes, self._writes = self._writes[:mark], self._writes[mark:]
         writes.sort(key=lambda write: write[0].order)
         for statement, group in groupby(writes, key=lambda write: write[0]):
-            _run(connection, statement, [row for _, rows in group for row in rows])
+            listed = [row for _, rows in group for row in rows]
+            if statement.marks:
+                self._insert(connection, statement, listed)
+            else:
+                connection.executemany(statement.sql, listed)
 
 
-def _run(connection: Connection, statement: Statement, rows: Sequence[tuple[object, ...]]) -> None:
-    if not statement.marks:
-        connection.executemany(statement.sql, rows)
-        return
+def insert_values(connection: Connection, statement: Statement, rows: Rows) -> None:
     for start in range(0, len(rows), MAX_ROWS):
         part = rows[start : start + MAX_ROWS]
         connection.execute(_with_rows(statement, len(part)), tuple(chain.from_iterable(part)))

@@ -19,8 +19,6 @@ from mycel.stores.sql.rows import Row, audience_from, memory_type, moment, packe
 
 # How many log rows are looked at between two answers, however few of them the reader may see.
 SCAN_ROWS = 2000
-# How often the log is looked at for writes of other processes; those of this one are noticed at once.
-POLL_SECONDS = 0.2
 
 _SIGHTING = ("visibility", "agent_id", "allowed_roles", "path", "type", "project_id")
 _LOG_COLUMNS = (
@@ -53,7 +51,7 @@ class SqlLog(Part):
     """See `contracts.store.LogReads`."""
 
     def __init__(self, session: Session, pause: Callable[[float], object]) -> None:
-        """`pause` ends when its seconds are over, or earlier when this process has written."""
+        """`pause` ends when its seconds are over, or earlier when it is worth looking again."""
         super().__init__(session)
         self._pause = pause
 
@@ -63,7 +61,7 @@ class SqlLog(Part):
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            self._pause(min(left, POLL_SECONDS))
+            self._pause(left)
         return True
 
     @query

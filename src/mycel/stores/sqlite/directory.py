@@ -17,6 +17,7 @@ from mycel.domain.team import EXECUTIVE
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
 from mycel.stores.sql.rows import micros
 from mycel.stores.sql.tables import OF_ORGANISATION
+from mycel.stores.sql.writer import BatchLost
 from mycel.stores.sqlite import backup
 from mycel.stores.sqlite.condition import find_absence
 from mycel.stores.sqlite.database import Database, Disk, Records
@@ -31,6 +32,7 @@ class SqliteDirectoryTransaction(SqlDirectoryWriter):
 
     def __init__(self, connection: apsw.Connection, *, clock: Clock) -> None:
         super().__init__(connection, now=clock.now())
+        self._in_transaction = lambda: connection.in_transaction
 
     def begin(self) -> None:
         self._connection.execute("SAVEPOINT operation")
@@ -38,7 +40,9 @@ class SqliteDirectoryTransaction(SqlDirectoryWriter):
     def keep(self) -> None:
         self._connection.execute("RELEASE operation")
 
-    def undo(self) -> None:
+    def undo(self, error: Exception) -> None:
+        if not self._in_transaction():
+            raise BatchLost from error
         self._connection.execute("ROLLBACK TO operation")
         self._connection.execute("RELEASE operation")
 

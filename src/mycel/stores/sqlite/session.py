@@ -12,9 +12,9 @@ from mycel.contracts.clock import Clock
 from mycel.domain.packed_terms import PackedTerms
 from mycel.stores.sql.deferred import DeferredWrites, Statement
 from mycel.stores.sql.rows import micros, moment
+from mycel.stores.sql.writer import BatchLost
 from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.database import Database
-from mycel.stores.sqlite.writer import BatchLost
 
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
@@ -114,7 +114,9 @@ class WriteSession:
         if self._has_savepoint:
             self._connection.execute("RELEASE operation")
 
-    def undo(self) -> None:
+    def undo(self, error: Exception) -> None:
+        if not self._connection.in_transaction:
+            raise BatchLost from error
         self.later.forget_after(self._mark)
         if self._has_savepoint:
             self._connection.execute("ROLLBACK TO operation")

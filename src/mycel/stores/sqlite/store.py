@@ -36,6 +36,7 @@ from mycel.stores.sqlite.recalls import SqliteRecalls
 from mycel.stores.sqlite.session import ReadSession, SnapshotSession
 from mycel.stores.sqlite.tables import SqliteTables
 from mycel.stores.sqlite.transaction import SqliteTransaction
+from mycel.stores.sqlite.watch import POLL_SECONDS
 
 ResultT = TypeVar("ResultT")
 
@@ -87,7 +88,7 @@ class SqliteStore:
         self.embeddings = SqlEmbeddings(session)
         self.archive = SqlArchive(SnapshotSession(database, clock))
         self.index = SqliteIndex(session, self._keeper)
-        self.log = SqlLog(session, pause=database.wait)
+        self.log = SqlLog(session, pause=lambda seconds: database.wait(min(seconds, POLL_SECONDS)))
         self.recalls = SqliteRecalls(database, traces, team=team, clock=clock)
         self.tables = SqliteTables(database, OF_TEAM)
         self.files = SqliteFiles(database, self._keeper, clock, name=team, place=path.relative_to(root))
