@@ -1,8 +1,9 @@
 # Every target makes and reuses .venv by itself; it is installed anew only when pyproject.toml or the pins change.
 #
 # requirements/constraints.txt pins every extra; requirements/dev.txt is the part of it that development needs
-# (base + dev, same versions). Both are complete lists for `pip install --require-hashes -r`, followed by the
-# project with `--no-deps`: as `-c` constraints, their hashes would make pip refuse the project's own folder.
+# (base + dev, same versions), requirements/service.txt that of a node (base + postgres). Each is a complete list for
+# `pip install --require-hashes -r`, followed by the project with `--no-deps`: as `-c` constraints, their hashes would
+# make pip refuse the project's own folder.
 
 PYTHON ?= python3
 ARGS ?=
@@ -16,13 +17,16 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench bench-peers proof lock format clean
+.PHONY: help serve serve-postgres test check bench bench-peers proof lock format clean
 
 help: ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 serve: $(INSTALLED) ## Start the service (ARGS="--port 7077")
 	$(BIN)/mycel serve $(ARGS)
+
+serve-postgres: $(INSTALLED) ## Start a Postgres in .postgres and the service on it (ARGS="--port 7077")
+	$(BIN)/python -m scripts.postgres $(ARGS)
 
 test: $(INSTALLED) ## Run the tests but the slow proofs (ARGS="-k name")
 	$(SUITE) $(ARGS)
@@ -50,6 +54,7 @@ format: $(INSTALLED) ## Fix what the linter can and format the code
 lock: $(INSTALLED) ## Pin the dependencies of pyproject.toml (ARGS="--upgrade" for newer versions)
 	$(COMPILE) --all-extras -o requirements/constraints.txt $(ARGS)
 	$(COMPILE) --extra dev -c requirements/constraints.txt -o requirements/dev.txt $(ARGS)
+	$(COMPILE) --extra postgres -c requirements/constraints.txt -o requirements/service.txt $(ARGS)
 
 clean: ## Remove the environment, caches and builds
 	rm -rf .venv dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis

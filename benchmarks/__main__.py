@@ -22,6 +22,7 @@ from benchmarks import (
     hooks,
     judging,
     mcp_calls,
+    postgres,
     saves,
     service,
     startup,
@@ -46,6 +47,7 @@ SUITES = {
     "mcp": mcp_calls.run,
     "subscribers": subscribers.run,
     "hooks": hooks.run,
+    "postgres": postgres.run,
 }
 # The options that a suite takes besides --quick.
 OPTIONS = {
@@ -53,6 +55,7 @@ OPTIONS = {
     "judging": ("bench_data",),
     "embedding": ("model",),
     "finding": ("large", "only", "bench_data", "model", "cache"),
+    "postgres": ("only", "bench_data", "model", "cache"),
 }
 
 
@@ -63,9 +66,9 @@ def main() -> None:
     parser.add_argument("--bench-data", type=Path, help="folder with the LoCoMo, SciFact and CoSQA data")
     parser.add_argument("--folder", type=Path, help="where to write; the disk there is what is measured")
     parser.add_argument("--large", action="store_true", help="finding: a million memories as well; takes minutes")
-    parser.add_argument("--only", choices=("speed", "quality"), help="finding: one part alone")
-    parser.add_argument("--model", type=Path, help="embedding, finding: folder of a local model, not the built-in one")
-    parser.add_argument("--cache", type=Path, help="finding: where vectors are kept for the next run")
+    parser.add_argument("--only", choices=("speed", "quality"), help="finding, postgres: one part alone")
+    parser.add_argument("--model", type=Path, help="embedding, finding, postgres: folder of a local model")
+    parser.add_argument("--cache", type=Path, help="finding, postgres: where vectors are kept for the next run")
     options = parser.parse_args()
     if unknown := set(options.suites) - set(SUITES):
         parser.error(f"unknown suite: {', '.join(sorted(unknown))}")

@@ -82,12 +82,11 @@ WAYS = (HYBRID, WORDS, VECTORS, PLAIN_HYBRID, PLAIN_WORDS, GREP)
 
 
 def quality(folder: Path, *, bench_data: Path | None, model: Path | None, cache: Path | None) -> None:
-    asked = Asking(folder, KeptVectors(_model(model), folder=cache))
+    asked = Asking(folder, KeptVectors(model_of(model), folder=cache))
     if bench_data is None:
         print("Quality on LoCoMo, SciFact and CoSQA is measured with --bench-data DIR.")
     else:
-        tasks = [locomo(bench_data), *map(_task, (words.scifact(bench_data), words.cosqa(bench_data)))]
-        answers = {task.name: asked.answers(task) for task in tasks}
+        answers = {task.name: asked.answers(task) for task in tasks_in(bench_data)}
         show_rows("Finding: quality (recall / nDCG at 10, in percent)", *_quality_rows(answers))
         show_rows("Finding: calibration error of relevance", *_calibration_rows(answers))
         show("Finding: quality aims", list(_quality_figures(answers)))
@@ -186,6 +185,10 @@ def _answered(task: Task, search: Callable[[Question], Sequence[str]]) -> list[A
     return [Answer(question, search(question)) for question in task.questions]
 
 
+def tasks_in(bench_data: Path) -> list[Task]:
+    return [locomo(bench_data), *map(_task, (words.scifact(bench_data), words.cosqa(bench_data)))]
+
+
 def locomo(folder: Path) -> Task:
     """One memory per dialog turn, a path per conversation and session; asked inside the conversation."""
     texts: dict[str, tuple[str, str, str]] = {}
@@ -219,7 +222,7 @@ def _task(other: words.Task) -> Task:
     return Task(other.name, texts, [Question(text, place, gold) for text, place, gold in other.questions])
 
 
-def _model(folder: Path | None) -> Embedder:
+def model_of(folder: Path | None) -> Embedder:
     embedder = make_embedder(EmbeddingOptions() if folder is None else EmbeddingOptions(embedder=str(folder)))
     if embedder is None:
         raise SystemExit(f"--model {folder} names no model")
@@ -328,7 +331,7 @@ def _quality_figures(answers: Mapping[str, Answers]) -> Iterator[Figure]:
             for way in (HYBRID, PLAIN_HYBRID)
         )
         part = ", categories 1 to 4" if name == "LoCoMo" else ""
-        for measure, of, aim in (("recall", _mean_recall, recall), ("nDCG", _mean_gain, gain)):
+        for measure, of, aim in (("recall", mean_recall, recall), ("nDCG", _mean_gain, gain)):
             ours, theirs = of(own), of(plain)
             yield Figure(
                 f"{name}, {measure} at 10{part}",
@@ -347,7 +350,7 @@ def _topic_figures(asked: Asking) -> Iterator[Figure]:
         own = found[way]
         shown = sum(answer.recall for answer in own)
         first = sum(answer.ids[:1] == [next(iter(answer.question.gold))] for answer in own)
-        plain = _mean_recall(found[PLAIN_HYBRID if way == HYBRID else PLAIN_WORDS])
+        plain = mean_recall(found[PLAIN_HYBRID if way == HYBRID else PLAIN_WORDS])
         yield Figure(
             f"{way}: paraphrased questions answered",
             f"{100 * shown / len(own):.0f} %",
@@ -368,10 +371,10 @@ def _topic_figures(asked: Asking) -> Iterator[Figure]:
 
 
 def _percent(answers: Sequence[Answer]) -> str:
-    return f"{_mean_recall(answers):.1f} / {_mean_gain(answers):.1f}"
+    return f"{mean_recall(answers):.1f} / {_mean_gain(answers):.1f}"
 
 
-def _mean_recall(answers: Sequence[Answer]) -> float:
+def mean_recall(answers: Sequence[Answer]) -> float:
     return 100 * sum(answer.recall for answer in answers) / len(answers)
 
 

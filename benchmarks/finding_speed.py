@@ -54,10 +54,11 @@ def speed(folder: Path, *, quick: bool, large: bool) -> None:
 
 
 class Corpus:
-    """One workspace that grows from size to size, and the plain design beside it."""
+    """One workspace that grows from size to size, and the plain design beside it; or one in a database, by itself."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, database: str | None = None) -> None:
         self.data = folder / "workspace"
+        self.address = database or self.data
         self.notes = Notes()
         self.embedder = GivenVectors(self.notes)
         self.plain = PlainSearch(folder / "plain.sqlite", dimensions=self.embedder.dimensions)
@@ -70,7 +71,7 @@ class Corpus:
         started = perf_counter()
         first = self.count
         # Opened anew and closed again: an index in use would be written to its file after every part.
-        with open_workspace(self.data, embedder=self.embedder) as workspace:
+        with open_workspace(self.address, embedder=self.embedder) as workspace:
             memory = workspace.as_member(MEMBER)
             while self.count < size and perf_counter() - started < MOST_FILLING_SECONDS:
                 self._fill_part(memory, min(PART, size - self.count))
@@ -90,7 +91,7 @@ class Corpus:
         for place in range(0, count, 1_000):
             saved = memory.save_many([{"content": text} for text in texts[place : place + 1_000]])
             self.some_ids += [record.id for record in saved[:20]]
-        if self.count < MOST_PLAIN:
+        if self.count < MOST_PLAIN and self.address == self.data:
             rows = [Note(str(self.count + place), "/", text) for place, text in enumerate(texts)]
             self.plain.add(rows, self.embedder.embed_documents(texts))
         self._some_texts += texts[:1_000]

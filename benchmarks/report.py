@@ -59,5 +59,9 @@ def p50(seconds: Sequence[float]) -> float:
     return median(seconds)
 
 
+def p95(seconds: Sequence[float]) -> float:
+    return sorted(seconds)[min(len(seconds) - 1, int(len(seconds) * 0.95))]
+
+
 def p99(seconds: Sequence[float]) -> float:
     return sorted(seconds)[min(len(seconds) - 1, int(len(seconds) * 0.99))]

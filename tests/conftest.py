@@ -42,6 +42,40 @@ def has_room(folder: Path) -> bool:
     return found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & os.ST_NOEXEC
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What is marked so holds on files and on Postgres; a `slow` one is run on the second by `make proof` alone."""
+    asked = metafunc.definition.get_closest_marker("each_database")
+    if asked is not None:
+        slow = [pytest.mark.proof] if asked.kwargs.get("slow") else []
+        metafunc.parametrize("database", ["files", pytest.param("postgres", marks=slow)], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def database(request: pytest.FixtureRequest) -> str:
+    """Where workspaces are kept: `files` or `postgres`."""
+    return getattr(request, "param", "files")
+
+
+@pytest.fixture(autouse=True)
+def on_database(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings name a database with nothing in it, for whatever the test opens and starts."""
+    if database == "postgres":
+        from tests.postgres import as_url, emptied, server
+
+        emptied()
+        monkeypatch.setenv("MYCEL_DATABASE_URL", as_url(server().service))
+
+
+@pytest.fixture(scope="module")
+def database_variables(database: str) -> dict[str, str]:
+    """For a service that serves a whole module of tests: a database of its own."""
+    if database == "files":
+        return {}
+    from tests.postgres import another, as_url
+
+    return {"MYCEL_DATABASE_URL": as_url(another().service)}
+
+
 @pytest.fixture(autouse=True, scope="session")
 def words_alone() -> Iterator[None]:
     """Loading the built-in model costs more than most tests; processes they start inherit this."""

@@ -6,10 +6,11 @@ import atexit
 import os
 import shutil
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import NamedTuple
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -17,7 +18,10 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from mycel.stores.postgres.database import ROLE, SCHEMA, Database, migrate
+from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.schema import ROLE, SCHEMA, migrate
+
+ResultT = TypeVar("ResultT")
 
 MEMORY = Path("/dev/shm")
 OWNER, LOGIN = "mycel_test_owner", "mycel_test_service"
@@ -34,20 +38,55 @@ class Server(NamedTuple):
 @cache
 def server() -> Server:
     """The owner and the service's login are plain roles, as they should be anywhere."""
-    url = os.environ.get("MYCEL_TEST_DATABASE_URL") or _started()
-    name = f"mycel_test_{uuid4().hex[:12]}"
-    with psycopg.connect(url, autocommit=True) as admin:
-        for role, what in ((ROLE, "NOLOGIN"), (OWNER, "LOGIN"), (LOGIN, f"LOGIN IN ROLE {ROLE}")):
-            if admin.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone() is None:
-                admin.execute(sql.SQL("CREATE ROLE {} " + what).format(sql.Identifier(role)))
-        admin.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(OWNER)))
-    as_admin = make_conninfo(url, dbname=name)
-    with psycopg.connect(as_admin, autocommit=True) as admin:
+    return another()
+
+
+def another(*, of: str | None = None) -> Server:
+    """One more database of the same server, migrated and with nothing in it, or a copy of the one named."""
+    return _created(of or _migrated())
+
+
+def unmigrated() -> Server:
+    """With the extension, and nothing else."""
+    found = _created("template0")
+    with psycopg.connect(found.admin, autocommit=True) as admin:
         admin.execute("CREATE EXTENSION vector")
-    found = Server(as_admin, make_conninfo(as_admin, user=OWNER), make_conninfo(as_admin, user=LOGIN))
-    migrate(found.owner)
-    atexit.register(_drop, url, name)
     return found
+
+
+@cache
+def _migrated() -> str:
+    found = unmigrated()
+    migrate(found.owner)
+    return name_of(found)
+
+
+def name_of(database: Server) -> str:
+    return str(conninfo_to_dict(database.admin)["dbname"])
+
+
+def _created(template: str) -> Server:
+    name = f"mycel_test_{uuid4().hex[:12]}"
+    names = [sql.Identifier(one) for one in (name, OWNER, template)]
+    _admin().execute(sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {} STRATEGY FILE_COPY").format(*names))
+    atexit.register(_drop, name)
+    as_admin = make_conninfo(_base(), dbname=name)
+    return Server(as_admin, make_conninfo(as_admin, user=OWNER), make_conninfo(as_admin, user=LOGIN))
+
+
+@cache
+def _base() -> str:
+    return os.environ.get("MYCEL_TEST_DATABASE_URL") or _started()
+
+
+@cache
+def _admin() -> psycopg.Connection[tuple[Any, ...]]:
+    opened = psycopg.connect(_base(), autocommit=True)
+    atexit.register(opened.close)
+    for role, what in ((ROLE, "NOLOGIN"), (OWNER, "LOGIN"), (LOGIN, f"LOGIN IN ROLE {ROLE}")):
+        if opened.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone() is None:
+            opened.execute(sql.SQL("CREATE ROLE {} " + what).format(sql.Identifier(role)))
+    return opened
 
 
 @cache
@@ -61,23 +100,67 @@ def database() -> Database:
 
 def emptied() -> Database:
     """The database with nothing in it."""
-    with psycopg.connect(server().owner, autocommit=True) as owner:
-        owner.execute(_emptying())
+    _owner().execute(_emptying())
     return database()
+
+
+def restored(make: Callable[[Path], ResultT]) -> ResultT:
+    """The database as `make` leaves it where the settings name it; `make` is called once, and all get its result."""
+    refill, result = _made(make)
+    _owner().execute(sql.SQL("; ").join([_emptying(), *refill]))
+    return result
+
+
+@cache
+def _made(make: Callable[[Path], ResultT]) -> tuple[list[sql.Composed], ResultT]:
+    emptied()
+    with TemporaryDirectory() as data:
+        result = make(Path(data))
+    kept = f"kept_{uuid4().hex[:12]}"
+    _owner().execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(kept)))
+    refill: list[sql.Composed] = []
+    for name in reversed(_tables()):
+        at, copy = sql.Identifier(SCHEMA, name), sql.Identifier(kept, name)
+        if _owner().execute(sql.SQL("SELECT EXISTS (SELECT FROM {})").format(at)).fetchone() == (True,):
+            columns = sql.SQL(", ").join(map(sql.Identifier, _columns(name)))
+            _owner().execute(sql.SQL("CREATE TABLE {} AS SELECT {} FROM {}").format(copy, columns, at))
+            refill.append(sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {}").format(at, columns, columns, copy))
+    return refill, result
+
+
+@cache
+def _owner() -> psycopg.Connection[tuple[Any, ...]]:
+    opened = psycopg.connect(server().owner, autocommit=True)
+    atexit.register(opened.close)
+    return opened
 
 
 @cache
 def _emptying() -> sql.Composed:
     """Deleting from tables with a few rows takes a tenth of the time of truncating them."""
-    with psycopg.connect(server().owner) as owner:
-        names = owner.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename <> ALL (%s)",
-            (SCHEMA, ["schema_version", "organisation"]),
-        ).fetchall()
-    # What others refer to goes last.
+    return sql.SQL("; ").join(sql.SQL("DELETE FROM {}").format(sql.Identifier(SCHEMA, name)) for name in _tables())
+
+
+@cache
+def _tables() -> list[str]:
+    """What others refer to comes last."""
+    names = _owner().execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename <> ALL (%s)",
+        (SCHEMA, ["schema_version", "organisation"]),
+    )
     referred = ("tokens", "members", "teams")
-    ordered = [*(name for (name,) in names if name not in referred), *referred]
-    return sql.SQL("; ").join(sql.SQL("DELETE FROM {}").format(sql.Identifier(SCHEMA, name)) for name in ordered)
+    return [*(name for (name,) in names if name not in referred), *referred]
+
+
+def _columns(table: str) -> list[str]:
+    """Without those that the database makes by itself."""
+    rows = _owner().execute(
+        """
+        SELECT column_name FROM information_schema.columns
+        WHERE table_schema = %s AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position""",
+        (SCHEMA, table),
+    )
+    return [name for (name,) in rows]
 
 
 def _started() -> str:
@@ -99,9 +182,8 @@ def _started() -> str:
     return started.get_uri()
 
 
-def _drop(url: str, name: str) -> None:
-    with psycopg.connect(url, autocommit=True) as admin:
-        admin.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+def _drop(name: str) -> None:
+    _admin().execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def as_url(conninfo: str) -> str:

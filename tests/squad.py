@@ -18,7 +18,7 @@ from mycel.contracts.embedder import Embedder
 from mycel.domain.recall import Recall
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
-from mycel.settings import Settings
+from mycel.settings import Settings, load_settings
 from mycel.stores.sqlite.database import Disk
 from mycel.testing.clock import ManualClock
 from mycel.testing.embedder import WordEmbedder
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 TEAM = "squad"
 CHILD = "squad-child"
+# A file that says that the squad is there.
+MADE = "made"
 # Nothing but what is meant to be slow comes near it, on a busy machine either.
 PATIENCE = 30.0
 MEMBERS = {
@@ -83,14 +85,15 @@ def open_squad(
     settings: Settings | None = None,
 ) -> Squad:
     """Made on the first opening, as it was on the next."""
-    if not (data / "workspace.sqlite").exists():
+    if not (data / MADE).exists():
         copy_template(make_squad, data)
+        (data / MADE).touch()
     time = clock or ManualClock()
     workspace = open_workspace(
         data,
         clock=time,
         disk=Disk(synchronous="OFF"),
-        settings=settings or Settings(data=data, embedder="none"),
+        settings=settings or load_settings(data, embedder="none"),
         embedder=embedder,
     )
     return Squad(workspace, time, data)
@@ -98,7 +101,7 @@ def open_squad(
 
 def make_squad(data: Path) -> None:
     """With the tables of the team, and nothing in them."""
-    settings = Settings(data=data, embedder="none")
+    settings = load_settings(data, embedder="none")
     with open_workspace(clock=ManualClock(), disk=Disk(synchronous="OFF"), settings=settings) as workspace:
         workspace.add_team(TEAM)
         workspace.add_team(CHILD, parent=TEAM)

@@ -1,4 +1,4 @@
-"""Data directories that tests begin from, made once in a run and copied.
+"""Workspaces that tests begin from, made once in a run and copied: a data directory, or the rows of a database.
 
 To make the tables of a team is most of what a small test costs.
 """
@@ -6,6 +6,7 @@ To make the tables of a team is most of what a small test costs.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -27,7 +28,12 @@ _FOLDER = TemporaryDirectory(prefix="mycel-template-")
 
 
 def copy_template(make: Callable[[Path], ResultT], data: Path) -> ResultT:
-    """A data directory as `make` leaves one; `make` is called once, and everybody is told what it returned."""
+    """A workspace as `make` leaves one; `make` is called once, and everybody is told what it returned."""
+    if os.environ.get("MYCEL_DATABASE_URL"):
+        from tests.postgres import restored
+
+        data.mkdir(parents=True, exist_ok=True)
+        return restored(make)
     folder, result = _made(make)
     shutil.copytree(folder, data, dirs_exist_ok=True)
     return result

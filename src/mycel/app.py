@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -53,6 +55,8 @@ from mycel.services.review import Reviewing
 from mycel.services.scheduler import Engine
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
+from mycel.services.sign_in_links import SignInLinks
+from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
@@ -64,8 +68,11 @@ from mycel.stores.sqlite.pool import open_data_directory
 from mycel.wire.daemon_file import SERVICE_FILES
 
 if TYPE_CHECKING:
+    from mycel.domain.transfer import TransferReport
     from mycel.providers.embeddings.examine import Examination
     from mycel.providers.embeddings.registry import Description
+    from mycel.services.transfer import Report
+    from mycel.stores.postgres.condition import Condition
 
 
 def open_workspace(
@@ -105,6 +112,7 @@ def open_workspace(
         services = WorkspaceServices(
             organisation=organisation,
             tokens=Tokens(ground.directory),
+            links=SignInLinks(ground.directory, ground.clock),
             callers=ground.callers,
             upkeep=upkeep,
             member=member,
@@ -182,14 +190,54 @@ def _lay_ground(
     )
 
 
+def transfer_workspace(source: Settings, target: Settings, *, replace: bool, report: Report | None) -> TransferReport:
+    """From the database of one to that of the other; each is that of its data directory where it names none."""
+    from mycel.services.transfer import Side, transfer
+
+    clock, disk = SystemClock(), Disk()
+    sides: list[Side] = []
+    try:
+        for settings in (source, target):
+            sides.append(Side(*_open_stores(settings, clock=clock, disk=disk)))
+        return transfer(*sides, replace=replace, report=report)
+    finally:
+        for side in sides:
+            side.stores.close()
+            side.directory.close()
+
+
 def _open_stores(settings: Settings, *, clock: Clock, disk: Disk) -> tuple[Directory, Stores]:
     if settings.database_url is None:
         return open_data_directory(settings.data, clock=clock, disk=disk, limit=settings.max_open_stores)
-    try:
+    with _driver():
         from mycel.stores.postgres.pool import open_database
+    return open_database(settings.database_url, clock=clock, trust_login=settings.database_login == "trusted")
+
+
+@contextmanager
+def _driver() -> Generator[None]:
+    try:
+        yield
     except ImportError as error:
         raise Misconfigured("a workspace on Postgres needs its driver: pip install 'mycel[postgres]'") from error
-    return open_database(settings.database_url, clock=clock, trust_login=settings.database_login == "trusted")
+
+
+def migrate_database(url: str) -> tuple[int, int]:
+    """Makes or migrates the tables, as the owner who logs in so; the versions before and after."""
+    with _driver():
+        from mycel.stores.postgres.condition import examine
+        from mycel.stores.postgres.schema import migrate
+    before = examine(url).schema
+    migrate(url)
+    return before, examine(url).schema
+
+
+def examine_database(settings: Settings) -> Condition:
+    with _driver():
+        from mycel.stores.postgres.condition import examine
+    if settings.database_url is None:
+        raise Misconfigured("the workspace is on files: MYCEL_DATABASE_URL names a database")
+    return examine(settings.database_url)
 
 
 def _process_executor() -> Executor:
@@ -235,6 +283,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         importing=Importing(stores, clock, policies, writing),
         artifacts=artifacts,
         moving=Moving(stores, clock, policies, writing),
+        comparing=Comparing(stores, clock, ground.embedding, executor=ground.executor),
     )
 
 

@@ -103,6 +103,15 @@ class Settings:
     candidate_multiplier: int = 3
     author_share: float = 0.5
 
+    @property
+    def is_on_files(self) -> bool:
+        """Whether what is remembered lies in the data directory, not in a database or behind another service."""
+        return self.url is None and self.database_url is None
+
+    @property
+    def is_on_database(self) -> bool:
+        return self.url is None and self.database_url is not None
+
 
 def variable_of(name: str) -> str:
     """The environment variable of a setting."""
@@ -117,13 +126,17 @@ def load_settings(data: str | Path | None = None, *, embedder: str | None = None
     given = {name: value for name in _READERS if (value := _variable(variable_of(name)))}
     values = {name: _read(name, value, origin=variable_of(name)) for name, value in given.items()}
     if isinstance(data, str) and data.startswith(DATABASE_SCHEMES):
-        values["database_url"] = _read("database_url", data, origin="the address")
+        values["database_url"] = read_database_url(data, origin="the address")
     elif data is not None:
         values["data"] = Path(data)
     if embedder is not None:
         values["embedder"] = _read("embedder", embedder, origin="embedder")
     folder = Settings(**values).data
     return _with_vendor_keys(Settings(**{**_read_file(folder / FILE_NAME), **values}))
+
+
+def read_database_url(value: str, *, origin: str) -> str:
+    return _read("database_url", value, origin=origin)
 
 
 def service_environment(data: Path) -> dict[str, str]:

@@ -9,9 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,18 +32,17 @@ from tests.conformance.memory_api_tasks import ApiTasks
 from tests.conformance.memory_api_writing import ApiWriting
 from tests.template import copy_template, make_tables
 
-# An empty workspace on each store there is.
-STORES: dict[str, Callable[[Path, ManualClock], Workspace]] = {
-    "sqlite": lambda data, clock: open_workspace(data, clock=clock, disk=Disk(synchronous="OFF")),
-}
-
 
 @contextmanager
-def open_organisation(store: str, data: Path, clock: ManualClock) -> Iterator[Workspace]:
+def open_organisation(data: Path, clock: ManualClock) -> Iterator[Workspace]:
     """With the teams and the members of the cast, and no memory yet."""
-    with STORES[store](data, clock) as opened:
-        organise(opened)
-        yield opened
+    with opened(data, clock) as workspace:
+        organise(workspace)
+        yield workspace
+
+
+def opened(data: Path, clock: ManualClock) -> Workspace:
+    return open_workspace(data, clock=clock, disk=Disk(synchronous="OFF"))
 
 
 def organise(workspace: Workspace) -> None:
@@ -54,14 +52,11 @@ def organise(workspace: Workspace) -> None:
         workspace.add_member(id, team=team, kind=kind, role=role, trust=trust)
 
 
-def make_organisation(data: Path, *, store: str) -> dict[str, str]:
+def make_organisation(data: Path) -> dict[str, str]:
     """The tables of its teams are made; returns a token of each member."""
-    with open_organisation(store, data, ManualClock()) as opened:
-        make_tables(*(opened.as_member(MEMBERS[name][0]) for name in ("author", "outsider", "child_lead")))
-        return {name: opened.issue_token(member[0]) for name, member in MEMBERS.items()}
-
-
-TEMPLATES = {store: partial(make_organisation, store=store) for store in STORES}
+    with open_organisation(data, ManualClock()) as workspace:
+        make_tables(*(workspace.as_member(MEMBERS[name][0]) for name in ("author", "outsider", "child_lead")))
+        return {name: workspace.issue_token(member[0]) for name, member in MEMBERS.items()}
 
 
 class MemoryApiConformance(
@@ -82,15 +77,11 @@ class MemoryApiConformance(
     def clock(self) -> ManualClock:
         return ManualClock()
 
-    @pytest.fixture(params=STORES)
-    def store(self, request: pytest.FixtureRequest) -> str:
-        return request.param
+    @pytest.fixture
+    def tokens(self, tmp_path: Path) -> dict[str, str]:
+        return copy_template(make_organisation, tmp_path)
 
     @pytest.fixture
-    def tokens(self, store: str, tmp_path: Path) -> dict[str, str]:
-        return copy_template(TEMPLATES[store], tmp_path)
-
-    @pytest.fixture
-    def workspace(self, store: str, tokens: dict[str, str], tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
-        with STORES[store](tmp_path, clock) as opened:
-            yield opened
+    def workspace(self, tokens: dict[str, str], tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
+        with opened(tmp_path, clock) as workspace:
+            yield workspace

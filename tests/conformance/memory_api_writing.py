@@ -57,6 +57,8 @@ WRONG: list[tuple[str, object]] = [
     ("colour", "red"),
     ("idempotency_key", ""),
     ("idempotency_key", "x" * 201),
+    ("similar", "yes"),
+    ("supersedes", "the last one"),
 ]
 
 
@@ -70,6 +72,49 @@ class ApiWriting:
         assert (memory.source_kind, memory.made_by) == ("manual", "manual")
         assert cast.author.get(memory.id) == cast.teammate.get(memory.id) == memory
         assert [hit.memory.id for hit in cast.teammate.search("build Node").hits] == [memory.id]
+
+    def test_a_save_names_what_stands_near_it(self, cast: Cast) -> None:
+        old = cast.teammate.save("The staging database listens on port 5433.")
+        cast.teammate.save("Invoices are sent on the first of the month.")
+        hidden = cast.teammate.save("The staging database listens on port 5433!", visibility="private")
+        assert cast.author.save("The staging database listens on port 5433.").similar == ()
+        again = cast.author.save("On port 5433 the staging database listens.", similar=True)
+        near = {one.id: one for one in again.similar}
+        assert old.id in near
+        assert hidden.id not in near
+        assert (near[old.id].agent_id, near[old.id].excerpt) == ("swe-2", old.content)
+        assert near[old.id].likeness >= 0.85
+        other = cast.author.save("The staging database listens on port 6000.", similar=True)
+        assert "5433" in {one.id: one for one in other.similar}[old.id].why
+        assert cast.author.save("Lunch is at noon.", similar=True).similar == ()
+        assert cast.author.get(again.id).similar == ()
+
+    def test_a_save_replaces_what_it_supersedes(self, cast: Cast) -> None:
+        old = cast.author.save("The queue is RabbitMQ.")
+        new = cast.author.save("The queue is Kafka.", supersedes=old.id)
+        assert cast.author.get(old.id).status == "superseded"
+        (link,) = cast.author.links(new.id)
+        assert (link.from_id, link.to_id, link.relation) == (new.id, old.id, "supersedes")
+        with pytest.raises(InvalidInput, match="superseded") as wrong:
+            cast.author.save("The queue is NATS.", supersedes=old.id)
+        assert wrong.value.field == "supersedes"
+        with pytest.raises(NotFound):
+            cast.author.save("The queue is NATS.", supersedes=ABSENT)
+        assert [hit.memory.id for hit in cast.author.search("queue NATS").hits if "NATS" in hit.memory.content] == []
+
+    def test_what_somebody_else_wrote_gives_way_when_a_reviewer_agrees(self, cast: Cast) -> None:
+        old = cast.teammate.save("Releases go out on Tuesday.")
+        new = cast.author.save("Releases go out on Thursday.", supersedes=old.id)
+        assert (cast.author.get(old.id).status, new.status) == ("active", "active")
+        cast.lead.approve(new.id)
+        assert cast.author.get(old.id).status == "superseded"
+
+    def test_what_waits_replaces_nothing_until_it_is_approved(self, cast: Cast) -> None:
+        old = cast.author.save("Backups run at two.")
+        new = cast.author.save("Backups run at three.", supersedes=old.id, needs_review=True)
+        assert cast.author.get(old.id).status == "active"
+        cast.human.approve(new.id)
+        assert cast.author.get(old.id).status == "superseded"
 
     def test_keeps_every_field_it_was_given(self, cast: Cast) -> None:
         memory = cast.author.save(

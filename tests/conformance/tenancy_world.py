@@ -15,12 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import psycopg
+from psycopg import sql
 
 from mycel.app import open_workspace
 from mycel.domain.ids import new_id
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
+from mycel.settings import Settings
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.sqlite.database import Disk
+from tests.postgres import Server, another, as_url, name_of
 
 ABSENT = "absent"
 HIDDEN_TEAM = "zephyr-vault"
@@ -76,19 +81,24 @@ class World:
     hidden: dict[str, Hidden]
     secrets: dict[str, str | None]
     own_recall: dict[str, str]
+    # Where its rows are, unless they are in the folder.
+    database: Server | None = None
 
     @contextmanager
     def copied(self, folder: Path) -> Iterator[World]:
         """A closed world, opened again elsewhere."""
         shutil.copytree(self.folder, folder)
-        with opened(folder) as workspace:
-            yield replace(self, workspace=workspace, folder=folder)
+        database = None if self.database is None else another(of=name_of(self.database))
+        with opened(folder, database) as workspace:
+            yield replace(self, workspace=workspace, folder=folder, database=database)
 
     def file_of(self, team: str) -> Path:
         return self.folder / "teams" / team / "memory.sqlite"
 
     def state_of(self, team: str) -> dict[str, str]:
         """A digest of each table of a team's store, as it is on the disk."""
+        if self.database is not None:
+            return _state_in(self.database, team)
         connection = apsw.Connection(str(self.file_of(team)), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             return {name: _digest(connection, name) for name in _tables(connection)}
@@ -112,14 +122,31 @@ def _digest(connection: apsw.Connection, table: str) -> str:
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
-def opened(folder: Path) -> Workspace:
-    return open_workspace(folder, disk=Disk(synchronous="OFF"))
+def _state_in(database: Server, team: str) -> dict[str, str]:
+    with psycopg.connect(database.admin) as connection:
+        tables = connection.execute(
+            "SELECT table_name FROM information_schema.columns WHERE table_schema = %s AND column_name = 'team_id'",
+            (SCHEMA,),
+        ).fetchall()
+        found: dict[str, str] = {}
+        for (table,) in tables:
+            query = sql.SQL("SELECT * FROM {} WHERE team_id = %s").format(sql.Identifier(SCHEMA, table))
+            rows = sorted(map(repr, connection.execute(query, (team,))))
+            found[table] = hashlib.sha256("\n".join(rows).encode()).hexdigest()
+        return found
 
 
-def build(folder: Path) -> World:
+def opened(folder: Path, database: Server | None) -> Workspace:
+    url = None if database is None else as_url(database.service)
+    settings = Settings(data=folder, database_url=url, embedder="none")
+    return open_workspace(settings=settings, disk=Disk(synchronous="OFF"))
+
+
+def build(folder: Path, database: Server | None = None) -> World:
     """Closed when it is done."""
-    with opened(folder) as workspace:
-        return _filled(workspace, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with opened(folder, database) as workspace:
+        return replace(_filled(workspace, folder), database=database)
 
 
 def _filled(workspace: Workspace, folder: Path) -> World:

@@ -13,9 +13,9 @@ from tests.conformance.memory_api_conformance import MemoryApiConformance, open_
 
 class TestEmbeddedMemoryApi(MemoryApiConformance):
     @pytest.fixture
-    def workspace(self, store: str, tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
+    def workspace(self, tmp_path: Path, clock: ManualClock) -> Iterator[Workspace]:
         """In which nobody has written: the first write of each test makes the tables."""
-        with open_organisation(store, tmp_path, clock) as opened:
+        with open_organisation(tmp_path, clock) as opened:
             yield opened
 
     @pytest.fixture

@@ -18,8 +18,9 @@ from mycel.contracts.engine_store import LeaseLost
 from mycel.domain.source import EventState
 from mycel.errors import Misconfigured
 from mycel.stores.postgres import notifications
-from mycel.stores.postgres.database import SCHEMA, Database, steps
+from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.pool import PostgresStores
+from mycel.stores.postgres.schema import SCHEMA, steps
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_queue import MINUTE, claim, enqueue, settle
 from mycel.testing.store_samples import TEAM, put
@@ -142,7 +143,8 @@ def test_a_watch_is_told_of_what_another_process_writes(nodes: tuple[PostgresSto
     _, other = nodes
     hearing(other)
     program = f"""
-from mycel.stores.postgres.database import SCHEMA, Database, steps
+from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.schema import SCHEMA, steps
 from mycel.stores.postgres.pool import PostgresStores
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_queue import MINUTE, claim, enqueue, settle

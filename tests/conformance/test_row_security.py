@@ -13,8 +13,9 @@ from psycopg import sql
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
 from mycel.errors import Misconfigured
-from mycel.stores.postgres.database import ROLE, SCHEMA, Database, migrate
+from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.directory import PostgresDirectory
+from mycel.stores.postgres.schema import ROLE, SCHEMA, migrate
 from mycel.stores.postgres.store import PostgresStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import START, found_by_word, put
@@ -106,7 +107,7 @@ def test_every_table_is_fenced_and_every_team_s_is_keyed_by_the_team_first() -> 
             (SCHEMA,),
         ).fetchall()
     assert [name for name, is_fenced, _ in found if not is_fenced] == []
-    organisation = {"teams", "members", "tokens", "organisation"}
+    organisation = {"teams", "members", "tokens", "organisation", "request_counts"}
     assert {name for name, _, key in found if key != "team_id"} == organisation
 
 

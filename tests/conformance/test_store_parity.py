@@ -20,8 +20,11 @@ from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Memory, MemoryType, Scope, Status, Visibility
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
+from mycel.retrieval.lexical import parse_question
 from mycel.retrieval.terms import packed_terms
+from mycel.stores.postgres import term_sample, vector_scan, word_search
 from mycel.stores.postgres.store import PostgresStore
+from mycel.stores.postgres.vector_index import index_large_teams
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.store import SqliteStore
 from mycel.testing.clock import ManualClock
@@ -33,15 +36,21 @@ from mycel.testing.store_samples import (
     START,
     TEAM,
     TEAMMATE,
+    change,
     delete,
     purge,
+    put,
     reader,
+    restore,
     sample,
 )
-from tests.postgres import emptied
+from tests.postgres import emptied, server
 
 MODEL, DIMENSIONS = "random", 16
-WORDS = ["heron", "stork", "lake", "reed", "pond", "otter", "grey", "river", "north", "bridge", "port", "node"]
+WORDS = [
+    *("heron", "stork", "lake", "reed", "pond", "otter", "grey", "river", "north", "bridge", "port", "node"),
+    *("東京", "数据库", "user_id", "naïve"),
+]
 SCOPES = (reader(), reader(TEAMMATE), reader("lead-1", Role.LEAD), reader("admin-1", Role.ADMIN), EVERYTHING)
 FILTERS = (
     ANY_STATUS,
@@ -52,6 +61,8 @@ FILTERS = (
     Filters(statuses=(), types=(MemoryType.LESSON,), not_by=(AUTHOR,)),
     Filters(since=START + timedelta(minutes=30), until=START + timedelta(hours=5)),
     Filters(statuses=(), deleted=True),
+    Filters(statuses=(), believed_at=START + timedelta(hours=6)),
+    Filters(statuses=(), path="/notes/birds", tags=("dry",), reach_project="web"),
 )
 
 
@@ -99,6 +110,11 @@ def fill(store: Store, memories: list[Memory]) -> None:
         store.transact(lambda transaction, backlog=backlog: embed(transaction, backlog))
     for memory in memories[::17]:
         delete(store, memory.id)
+    for memory in memories[3::19]:
+        change(store, memory.id, visibility=Visibility.PRIVATE)
+    for memory in memories[4::23]:
+        change(store, memory.id, visibility=Visibility.TEAM, content=f"{memory.content} heron heron stork")
+    restore(store, memories[17].id)
     purge(store, memories[5].id)
 
 
@@ -124,28 +140,112 @@ def a_vector(seed: int) -> bytes:
 def a_question(seed: int) -> IndexQuery:
     chance = random.Random(seed)
     vector = np.random.default_rng(seed).normal(size=DIMENSIONS).astype(np.float32)
-    terms = tuple(chance.sample(WORDS, k=chance.randint(0, 4)))
+    words = chance.sample(WORDS, k=chance.randint(0, 4))
+    question = parse_question(f'"{" ".join(words[:2])}" {" ".join(words[2:])}' if seed % 5 == 0 else " ".join(words))
     return IndexQuery(
         chance.choice(FILTERS),
         chance.choice((3, 10, 500)),
-        terms,
-        (tuple(terms[:2]),) if seed % 5 == 0 and len(terms) > 1 else (),
+        question.terms,
+        question.phrases,
         vector=vector / np.linalg.norm(vector) if seed % 3 else None,
         model=MODEL,
     )
 
 
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch, both: tuple[Store, Store]) -> None:
+    """So that these few memories are a large team, with an index of vectors that is asked whenever it may be."""
+    for module, name, value in (
+        (word_search, "MOST_UNCOUNTED", 20),
+        (word_search, "FILLED", 1),
+        (vector_scan, "EXACT_ROWS", 20),
+        (vector_scan, "LOOK_AROUND", f"{vector_scan.LOOK_AROUND}, set_config('enable_seqscan', 'off', true)"),
+    ):
+        monkeypatch.setattr(module, name, value)
+    assert index_large_teams(server().owner, above=20) == 1
+    for scope in SCOPES:
+        both[1].index.candidates(scope, IndexQuery(ANY_STATUS, 10, tuple(WORDS[:4])))
+
+
 @pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: str(scope.role))
 def test_candidates_are_the_same_on_both(both: tuple[Store, Store], scope: ReadScope) -> None:
     for seed in range(40):
-        query = a_question(seed)
-        one, other = (store.index.candidates(scope, query) for store in both)
-        assert found_in(one) == found_in(other), seed
+        assert_same(both, scope, a_question(seed))
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: str(scope.role))
+def test_candidates_are_the_same_where_a_team_is_large(
+    both: tuple[Store, Store], scope: ReadScope, large: None
+) -> None:
+    for seed in range(40, 70):
+        assert_same(both, scope, a_question(seed))
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: str(scope.role))
+def test_candidates_of_many_questions_are_the_same_on_both(both: tuple[Store, Store], scope: ReadScope) -> None:
+    for seed in range(100, 2_000):
+        assert_same(both, scope, a_question(seed))
+
+
+def test_common_words_score_what_rarer_ones_find_and_find_what_is_missing(
+    both: tuple[Store, Store], large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_search, "FINDING_ROWS", 30)
+    monkeypatch.setattr(word_search, "ROWS_PER_WANTED", 2)
+    for seed in range(60):
+        query = replace(a_question(seed), vector=None, phrases=())
+        every, _ = (store.index.candidates(reader(), replace(query, limit=500)) for store in both)
+        few = both[1].index.candidates(reader(), query)
+        scores = dict(zip(every.numbers.tolist(), every.bm25.tolist(), strict=True))
+        assert few.statistics.frequencies == every.statistics.frequencies
+        assert len(few.numbers) == min(query.limit, len(every.numbers)) or query.filters.reach_project is not None
+        for number, score in zip(few.numbers.tolist(), few.bm25.tolist(), strict=True):
+            assert score == pytest.approx(scores[number], abs=2e-3)
+
+
+def test_what_a_reader_does_not_see_changes_no_answer_of_a_large_team(
+    both: tuple[Store, Store], large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With samples that are far smaller than the team."""
+    monkeypatch.setattr(term_sample, "SAMPLED", 60)
+    monkeypatch.setattr(vector_scan, "SAMPLED", 40)
+    queries = [a_question(seed) for seed in range(30)]
+    on_server = both[1]
+    before = [on_server.index.candidates(reader(), query) for query in queries]
+    hidden = [put(on_server, " ".join(WORDS), agent_id=TEAMMATE, visibility=Visibility.PRIVATE).id for _ in range(40)]
+    after = [on_server.index.candidates(reader(), query) for query in queries]
+    for id in hidden:
+        purge(on_server, id)
+    for one, other in zip(before, after, strict=True):
+        assert found_in(one) == found_in(other)
         for name in ("bm25", "cosines"):
-            np.testing.assert_allclose(columns_by_number(one, name), columns_by_number(other, name), atol=2e-3)
-        assert one.pool.size == other.pool.size
-        assert one.pool.mean == pytest.approx(other.pool.mean, abs=2e-3)
-        assert one.quoted == other.quoted
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert one.pool == other.pool
+
+
+def assert_same(both: tuple[Store, Store], scope: ReadScope, query: IndexQuery) -> None:
+    one, other = (store.index.candidates(scope, query) for store in both)
+    assert found_in(one) == found_in(other), query
+    for name in ("bm25", "cosines"):
+        np.testing.assert_allclose(columns_by_number(one, name), columns_by_number(other, name), atol=2e-3)
+    assert one.pool.size == other.pool.size
+    assert one.pool.mean == pytest.approx(other.pool.mean, abs=2e-3)
+    assert one.quoted == other.quoted
+
+
+def test_what_stood_at_a_moment_is_the_same_on_both(both: tuple[Store, Store]) -> None:
+    for scope in SCOPES:
+        for filters in FILTERS:
+            at = START + timedelta(hours=20)
+            found = [store.index.past_versions(scope, at=at, filters=filters, limit=50) for store in both]
+            assert [(one.number, one.memory.version) for one in found[0]] == [
+                (one.number, one.memory.version) for one in found[1]
+            ]
+
+
+def test_other_authors_are_known_on_both(both: tuple[Store, Store]) -> None:
+    assert all(store.index.has_other_authors(AUTHOR) for store in both)
 
 
 def found_in(found: Candidates) -> list[object]:

@@ -34,10 +34,12 @@ from tests.conformance.tenancy_calls import Pair, Request, operation_pairs
 from tests.conformance.tenancy_door import Door, Findings, walk
 from tests.conformance.tenancy_routes import PUBLIC, ROUTES, route_pairs
 from tests.conformance.tenancy_world import HIDDEN_TEAM, MARKS, Hidden, World, build
+from tests.postgres import another
 
 # Buffers of a store are written within this time.
 FLUSHED_SECONDS = 1.2
 ENOUGH = 10_000
+pytestmark = pytest.mark.each_database(slow=True)
 # Who asks, what is hidden from it, and every how manyeth pair is asked.
 STRANGERS = [("anonymous", "zephyr"), ("revoked", "zephyr"), ("zephyr-gone", "zephyr")]
 OUTSIDERS = [
@@ -69,8 +71,8 @@ NEEDS_A_ROLE = {
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return build(tmp_path_factory.mktemp("tenancy") / "world")
+def built(tmp_path_factory: pytest.TempPathFactory, database: str) -> World:
+    return build(tmp_path_factory.mktemp("tenancy") / "world", another() if database == "postgres" else None)
 
 
 @pytest.fixture
@@ -234,7 +236,7 @@ def test_whoever_may_see_it_does(app: Starlette, world: World) -> None:
 
 
 def sees_everything(scope: scope.ReadScope, table: str = "m", *, prefix: str = "") -> tuple[str, dict[str, Any]]:
-    return "1", {"reader": scope.member_id, "reader_role": None}
+    return "true", {"reader": scope.member_id, "reader_role": None}
 
 
 def forget_statements() -> None:

@@ -15,7 +15,6 @@ from mycel.domain.source import EventState, IngestionEvent, Step
 from mycel.errors import Unauthenticated
 from mycel.services.consolidation import team_event
 from mycel.services.queue_worker import LEASE
-from mycel.surfaces.http.credentials import LINK_SECONDS, OneTimeCodes
 from tests.squad import TEAM, Squad, open_squad, rows
 
 HOUR, DAY, YEARS = timedelta(hours=1), timedelta(days=1), timedelta(days=3650)
@@ -348,19 +347,6 @@ def test_a_step_that_was_given_up_by_a_wrong_clock_is_asked_for_again(squad: Squ
     write_while_set(squad, YEARS, lambda: store.transact(give_up))
     squad.workspace.maintain()
     assert steps_done(squad, Step.MAINTAIN) == 1
-
-
-def test_codes_and_allowances_do_not_look_at_the_clock_that_people_set() -> None:
-    now = 0.0
-    codes = OneTimeCodes(clock=lambda: now)
-    visit = object()
-    early = codes.offer(visit, "swe-1", offered_by="swe-1")  # type: ignore[arg-type]
-    late = codes.offer(visit, "swe-1", offered_by="swe-1")  # type: ignore[arg-type]
-    now = LINK_SECONDS - 1
-    assert codes.redeem(early) == (visit, "swe-1")
-    now = LINK_SECONDS + 1
-    with pytest.raises(Exception, match="no such code"):
-        codes.redeem(late)
 
 
 def test_nothing_is_due_or_expires_by_the_moment_in_the_history() -> None:

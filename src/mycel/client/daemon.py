@@ -103,6 +103,7 @@ class Daemon:
     secret: str = field(repr=False)
     version: str
     pid: int
+    database: str | None = None
 
     @property
     def note(self) -> str | None:
@@ -124,7 +125,7 @@ def find_daemon(data_dir: Path) -> Daemon | None:
     if health is None:
         return None
     version = str(health.get("version", named.version))
-    return Daemon(named.url, read_operator_token(data_dir), named.secret, version, named.pid)
+    return Daemon(named.url, read_operator_token(data_dir), named.secret, version, named.pid, named.database)
 
 
 def ensure_daemon(data_dir: Path) -> Daemon:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from mycel.contracts.file_care import Files
+from mycel.contracts.tables import Tables
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.team import Member, Team, Token
@@ -67,6 +68,16 @@ class Directory(DirectoryReads, Protocol):
         """
         ...
 
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        """Notes how often members have asked this node in the last second; how often they have asked the others."""
+        ...
+
+    def require_ready(self) -> None:
+        """Reads something: `Unavailable` where that cannot be done now, `Misconfigured` where the tables are others."""
+        ...
+
     @property
     def files(self) -> Files: ...
+    @property
+    def tables(self) -> Tables: ...
     def close(self) -> None: ...

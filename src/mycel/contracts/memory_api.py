@@ -32,13 +32,14 @@ from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.memory import Memory, Version
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Explanation, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent
+from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord
 from mycel.domain.team import Caller
 
@@ -73,8 +74,14 @@ class MemoryApi(Protocol):
         """As of now: a role can change while a program runs."""
         ...
 
-    def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
+    def save(
+        self, content: str, *, similar: bool = False, supersedes: str | None = None, **fields: Unpack[MemoryFields]
+    ) -> Memory:
         """Stores a memory, active at once unless it must be reviewed.
+
+        With `similar`, the answer names what stands near it, looked up once it is stored: it may be better to update
+        one of those. `supersedes` is the id of a memory that it replaces: at once where the
+        caller may change that one, otherwise when a reviewer agrees.
 
         With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
         standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless

@@ -14,12 +14,13 @@ from mycel.access.scope import ReadScope
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.link import Link
-from mycel.domain.memory import MadeBy, Memory, Usage, Version
+from mycel.domain.memory import MadeBy, Memory, Version
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import Source
+from mycel.domain.surroundings import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ from mycel.contracts.memory_store import (
     Requests,
 )
 from mycel.contracts.search_store import EmbeddingReads, EmbeddingWrites, IndexReads, RecallReads, RecallWrites
+from mycel.contracts.tables import Tables
 from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.change import Change, ChangeFilter, LogEntry, Today
@@ -227,6 +228,8 @@ class Store(Protocol):
     def log(self) -> LogReads: ...
     @property
     def files(self) -> FileCare: ...
+    @property
+    def tables(self) -> Tables: ...
 
 
 class Watch(Protocol):

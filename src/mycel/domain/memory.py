@@ -12,6 +12,7 @@ from typing import Any
 
 from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
 from mycel.domain.memory_field import FieldRow, Holds, Index, Panel, beside, known, said, table_of
+from mycel.domain.surroundings import Similar
 from mycel.domain.team import Role, Trust
 
 # Every memory has one: None is refused, and says nothing.
@@ -315,6 +316,11 @@ class Memory:
         compare=False,
         metadata=known(Holds.FRACTION, "How little its age took from its rank when it was read, 0 to 1", stored=False),
     )
+    similar: tuple[Similar, ...] = field(
+        default=(),
+        compare=False,
+        metadata=known(Holds.NEIGHBOURS, "What stood near it when it was saved, if that was asked for", stored=False),
+    )
     version: int = field(metadata=known(Holds.NUMBER, "Counts its changes, from 1", shown=True))
     created_at: datetime = field(metadata=known(Holds.MOMENT, "When it was written"))
     updated_at: datetime = field(metadata=known(Holds.MOMENT, "When it was last changed"))
@@ -389,11 +395,3 @@ class Version:
     valid_to: datetime | None
     changed_by: MemberId
     reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """How often a memory was read by its id, counted apart from the record."""
-
-    access_count: int = 0
-    last_accessed_at: datetime | None = None

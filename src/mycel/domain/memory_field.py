@@ -43,6 +43,7 @@ class Holds(StrEnum):
     METADATA = "metadata"
     ORIGIN = "origin"
     EVIDENCE = "evidence"
+    NEIGHBOURS = "neighbours"
 
 
 # Sentences, which may say what another memory says.

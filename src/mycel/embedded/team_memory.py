@@ -22,15 +22,17 @@ from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
+from mycel.domain.fields import flag
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Usage, Version
+from mycel.domain.memory import Memory, Version
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Explanation, Recall
 from mycel.domain.receipt import Receipt
 from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent
+from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord, as_mapping
 from mycel.domain.team import Caller
 from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Projects, Repos, Sources, Views
@@ -54,6 +56,7 @@ from mycel.services.read import Reading
 from mycel.services.relate import Relating
 from mycel.services.review import Reviewing
 from mycel.services.search import Searching
+from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.write import Writing
 
@@ -85,6 +88,7 @@ class MemberServices:
     importing: Importing
     artifacts: ArtifactRegistry
     moving: Moving
+    comparing: Comparing
 
 
 class TeamMemory:
@@ -115,8 +119,13 @@ class TeamMemory:
     def who_am_i(self) -> Caller:
         return self._caller()
 
-    def save(self, content: str, **fields: Unpack[MemoryFields]) -> Memory:
-        return self._do.writing.save(self._caller(), content, fields)
+    def save(
+        self, content: str, *, similar: bool = False, supersedes: str | None = None, **fields: Unpack[MemoryFields]
+    ) -> Memory:
+        caller = self._caller()
+        wanted = flag(similar, field="similar")
+        saved = self._do.writing.save(caller, content, fields, supersedes=supersedes)
+        return self._do.comparing.with_similar(caller, saved) if wanted else saved
 
     def save_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:
         return self._do.writing.save_many(self._caller(), items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,10 +18,11 @@ from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, 
 from mycel.embedded.team_memory import MemberServices, TeamMemory
 from mycel.services.archive import Progress
 from mycel.services.callers import Callers, token_of
-from mycel.services.change_feed import Follower, Following
+from mycel.services.change_feed import Follower
 from mycel.services.embeddings import Report
 from mycel.services.organisation import Organisation, read_member_id, read_team_name
 from mycel.services.organisation_plan import read_org, read_planned_teams
+from mycel.services.sign_in_links import SignInLinks
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 
@@ -32,6 +33,7 @@ class WorkspaceServices:
 
     organisation: Organisation
     tokens: Tokens
+    links: SignInLinks
     callers: Callers
     upkeep: Upkeep
     member: MemberServices
@@ -78,7 +80,7 @@ class Workspace:
         named = member is not None or team is not None
         acting = self._do.callers.acting(given, member=member, team=team) if named else given
         workspace = Workspace(self._do, close=_leave_open, caller=acting)
-        return Visit(acting, self._memory(acting), workspace, self._do.member.following, self._do.tokens)
+        return Visit(acting, self._memory(acting), workspace, self._do)
 
     def who_am_i(self) -> Caller:
         return self._caller()
@@ -132,6 +134,10 @@ class Workspace:
         """Whose tokens the caller may have issued: the member named, or itself; the errors are those of `new_token`."""
         caller = self._caller()
         return self._do.tokens.owner(caller, caller.member_id if member_id is None else member_id)
+
+    def redeem_link(self, code: str, *, label: str, at_most: timedelta) -> IssuedToken:
+        """What a browser gets for the code of a sign-in link, once."""
+        return self._do.links.redeem(code, label=label, at_most=at_most)
 
     def tokens(self, *, member_id: str | None = None) -> list[Token]:
         return self._do.tokens.list(self._caller(), member_id=member_id)
@@ -200,6 +206,14 @@ class Workspace:
         """The stores that are known to be damaged or gone."""
         return self._do.upkeep.damages(self._caller())
 
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        """How often members have asked the other nodes of a service in the last second; `counts` is for those."""
+        return self._do.upkeep.share_requests(node, counts)
+
+    def require_ready(self) -> None:
+        """Also for whoever watches: `Unavailable` or `Misconfigured` where the workspace cannot be used now."""
+        self._do.upkeep.require_ready()
+
     def find_damages(self) -> list[Damage]:
         """The same for whoever watches a service, and asks nobody who they are."""
         return self._do.upkeep.find_damages()
@@ -236,8 +250,7 @@ class Visit:
     caller: Callable[[], Caller]
     memory: TeamMemory
     workspace: Workspace
-    _following: Following
-    _tokens: Tokens
+    _do: WorkspaceServices
 
     @property
     def token(self) -> Token:
@@ -249,7 +262,11 @@ class Visit:
 
     def new_browser_token(self, member_id: MemberId, *, label: str, at_most: timedelta) -> IssuedToken:
         """As `Workspace.new_token`, for as long as the caller's own token works, and at most so long."""
-        return self._tokens.issue(self.caller(), member_id, label=label, parent=self.token, at_most=at_most)
+        return self._do.tokens.issue(self.caller(), member_id, label=label, parent=self.token, at_most=at_most)
+
+    def offer_link(self, member_id: MemberId, *, lifetime: timedelta) -> tuple[str, datetime | None]:
+        """The code of a link that signs a browser in as a member, once, and when it ends."""
+        return self._do.links.offer(self.caller(), member_id, parent=self.token, lifetime=lifetime)
 
     def is_degraded(self) -> bool:
         """Whether the caller's own store is damaged, as far as it is known."""
@@ -257,7 +274,7 @@ class Visit:
 
     def follow(self, *, wake: Callable[[], None], **wanted: Any) -> Follower:
         """See `services.following.Following.follow`."""
-        return self._following.follow(self.caller, wake=wake, **wanted)
+        return self._do.member.following.follow(self.caller, wake=wake, **wanted)
 
 
 def _leave_open() -> None:

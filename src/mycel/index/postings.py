@@ -182,7 +182,7 @@ class Postings:
         if len(terms) and len(numbers):
             lengths = state.lengths[numbers]
             for counts, rarity in zip(self._counts(state, terms, numbers).T, rarities, strict=True):
-                scores += _term_scores(rarity, counts, lengths, usual_length)
+                scores += term_scores(rarity, counts, lengths, usual_length)
         return scores
 
     def _counts(self, state: _State, terms: Terms, numbers: Numbers) -> NDArray[np.uint8]:
@@ -293,7 +293,7 @@ def _postings(state: _State, terms: Terms, allowed: Flags) -> Iterable[tuple[NDA
 def _sums(state: _State, terms: Terms, rarities: Scores, allowed: Flags, usual_length: float) -> Scores:
     sums = np.zeros(len(state.home), np.float32)
     for (rows, counts), rarity in zip(_postings(state, terms, allowed), rarities, strict=True):
-        sums[rows] += _term_scores(rarity, counts, state.lengths[rows], usual_length)
+        sums[rows] += term_scores(rarity, counts, state.lengths[rows], usual_length)
     return sums
 
 
@@ -308,7 +308,7 @@ def _finders(state: _State, terms: Terms) -> int:
     return max(within, int(known[0]) + 1) if len(known) else len(terms)
 
 
-def _term_scores(rarity: float, counts: NDArray[np.uint8], lengths: Scores, usual_length: float) -> Scores:
+def term_scores(rarity: float, counts: NDArray[np.uint8], lengths: Scores, usual_length: float) -> Scores:
     found = counts.astype(np.float32) / np.float32(PER_ONE)
     weight = np.float32(rarity * (SATURATION + 1))
     return (weight * found / (found + _damping(lengths, usual_length))).astype(np.float32, copy=False)

@@ -24,7 +24,7 @@ from mycel.errors import AccessDenied, Conflict, NotFound, Unavailable
 from mycel.services.apply_plan import carry_out, take_back
 from mycel.services.attempts import Attempts
 from mycel.services.embeddings import Embedding
-from mycel.services.find_pairs import Comparing
+from mycel.services.find_pairs import PairFinder
 from mycel.services.maintenance import micros_of
 from mycel.services.policies import Policies
 from mycel.services.process_source import Applying
@@ -154,7 +154,7 @@ class Consolidating:
 
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
         now = self._clock.now()
-        compare = Comparing(store, scope, self._executor, model=self._model(store), now=now)
+        compare = PairFinder(store, scope, self._executor, model=self._model(store), now=now)
         judged = compare.judge(chosen.fresh.items())
         met = {memory.id for pair in judged for memory in (pair.earlier, pair.later)}
         looked_at = {memory.id: memory for memory in (*chosen.fresh.values(), *chosen.waiting)}

@@ -19,6 +19,7 @@ from mycel.engine.executor import Executor, Pair
 from mycel.retrieval.lexical import parse_question
 
 if TYPE_CHECKING:
+    from mycel.contracts.embedder import Vector
     from mycel.engine.judging.pair import Statement
 
 # More would find nothing that is alike: the nearest by words and by meaning come first.
@@ -30,7 +31,7 @@ _STANDING = (Status.ACTIVE, Status.INBOX)
 COMPARED_WITH = Filters(statuses=(*_STANDING, Status.ARCHIVED), types=tuple(COMPARED))
 
 
-class Comparing:
+class PairFinder:
     """Of one store, as far as a scope sees it. Without vectors the words decide alone."""
 
     def __init__(self, store: Store, scope: ReadScope, executor: Executor, *, model: str | None, now: datetime) -> None:
@@ -48,7 +49,8 @@ class Comparing:
             if not self._stands(memory) or not is_compared(memory):
                 continue
             for other, cosine in self._neighbours(number, memory):
-                pairs.setdefault(frozenset((memory.id, other.id)), (memory, other, cosine))
+                if may_merge(memory, other) or may_contradict(memory, other):
+                    pairs.setdefault(frozenset((memory.id, other.id)), (memory, other, cosine))
         ordered = [(*sorted((one, other), key=said_at), cosine) for one, other, cosine in pairs.values()]
         asked = [Pair(_statement(earlier), _statement(later), cosine) for earlier, later, cosine in ordered]
         judgements = self._executor.judge(asked)
@@ -62,21 +64,31 @@ class Comparing:
         expired = memory.expires_at is not None and now is not None and memory.expires_at <= now
         return memory.status in _STANDING and not expired
 
+    def near(self, memory: Memory, vector: Vector | None) -> list[Judged]:
+        """What stands near a memory that was just written, whose own vector may not be stored yet."""
+        found = [pair for pair in self._with_vector(memory, vector) if pair[0].id != memory.id]
+        asked = [Pair(_statement(other), _statement(memory), cosine) for other, cosine in found]
+        judgements = self._executor.judge(asked)
+        return [Judged(other, memory, judged) for (other, _), judged in zip(found, judgements, strict=True)]
+
     def _neighbours(self, number: int, memory: Memory) -> Iterator[tuple[Memory, float | None]]:
-        model = self._model or ""
+        model = self._model
+        vector = self._store.embeddings.vectors([number], model=model).get(number) if model else None
+        return (pair for pair in self._with_vector(memory, vector) if pair[0].id != memory.id)
+
+    def _with_vector(self, memory: Memory, vector: Vector | None) -> Iterator[tuple[Memory, float | None]]:
         # Quotation marks ask for nothing here: a text is no question.
         asked = IndexQuery(
             self._compared_with,
             NEIGHBOURS,
             parse_question(memory.content).terms,
-            vector=self._store.embeddings.vectors([number], model=model).get(number) if model else None,
-            model=model,
+            vector=vector,
+            model=self._model or "",
         )
         found = self._store.index.candidates(self._scope, asked)
         cosines = dict(zip(found.numbers.tolist(), found.cosines.tolist(), strict=True))
-        near = cosines.keys() - {number}
-        for at, other in self._store.index.load(self._scope, near, filters=self._compared_with).items():
-            if is_compared(other) and (may_merge(memory, other) or may_contradict(memory, other)):
+        for at, other in self._store.index.load(self._scope, cosines.keys(), filters=self._compared_with).items():
+            if is_compared(other):
                 yield other, cosines[at] if self._is_calibrated and not isnan(cosines[at]) else None
 
 

@@ -16,10 +16,11 @@ from mycel.domain.artifact import Artifact
 from mycel.domain.episode import Episode
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Usage, Version, checked_memory
+from mycel.domain.memory import Memory, Version, checked_memory
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.request_filters import read_filters, read_limit, read_mark, read_order
+from mycel.domain.surroundings import Usage
 from mycel.domain.team import Caller, Role
 from mycel.errors import InvalidState, NotFound
 from mycel.retrieval.ranking import freshness

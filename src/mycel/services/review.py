@@ -29,7 +29,7 @@ from mycel.services.policies import Policies
 from mycel.services.read import Freshness
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
-from mycel.services.write import require_free_of_details
+from mycel.services.write import lose, require_free_of_details
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240
@@ -288,18 +288,6 @@ def _require_decider(caller: Caller, memory: Memory) -> None:
         require_arbiter(caller)
     else:
         require_reviewer(caller, memory)
-
-
-def lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Status, why: str) -> Memory:
-    lost = replace(
-        memory,
-        status=loss,
-        metadata=with_marks(memory.metadata, contested=None),
-        version=memory.version + 1,
-        updated_at=transaction.committed_at,
-    )
-    transaction.memories.replace(memory, lost, by=caller.member_id, reason=why)
-    return lost
 
 
 def clear_opponents(transaction: Transaction, caller: Caller, scope: ReadScope, gone: Memory) -> None:

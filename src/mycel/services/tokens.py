@@ -16,6 +16,9 @@ from mycel.services.callers import NOT_ADMITTED
 from mycel.services.organisation import read_member_id
 from mycel.services.screening import screen_at_once
 
+# How the id of a link begins (`sign_in_links`): those are kept among the tokens, and are none.
+LINK = "link-"
+
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
@@ -65,8 +68,8 @@ class Tokens:
         secret = new_secret()
 
         def work(transaction: DirectoryTransaction) -> Token:
-            _require_owner(transaction, caller, owner)
-            _require_working(transaction, parent)
+            require_owner(transaction, caller, owner)
+            require_working(transaction, parent)
             now, issued_with = transaction.now, None if parent is None else parent.id
             token = Token(new_id(), owner, name, now, lifetime.end(now, parent), parent_id=issued_with)
             transaction.add_token(token, hash_secret(secret))
@@ -77,14 +80,15 @@ class Tokens:
     def owner(self, caller: Caller, member_id: object) -> MemberId:
         """The member, if the caller may have tokens issued for it; otherwise the error that `issue` raises."""
         owner = read_member_id(member_id)
-        _require_owner(self._directory, caller, owner)
+        require_owner(self._directory, caller, owner)
         return owner
 
     def list(self, caller: Caller, *, member_id: object = None) -> list[Token]:
         owner = None if member_id is None else read_member_id(member_id)
-        if caller.is_operator:
-            return self._directory.list_tokens(owner)
-        return self._directory.list_tokens(caller.member_id) if owner in {None, caller.member_id} else []
+        if not caller.is_operator and owner not in {None, caller.member_id}:
+            return []
+        found = self._directory.list_tokens(owner if caller.is_operator else caller.member_id)
+        return [token for token in found if not token.id.startswith(LINK)]
 
     def revoke(self, caller: Caller, token: object) -> None:
         """By the id that `list` shows, or by the secret itself; and whatever was issued with it."""
@@ -97,7 +101,7 @@ class Tokens:
                 raise NotFound("no such token")
             if not _administers(transaction, caller, known.member_id):
                 _require_teammate(transaction, caller, known.member_id)
-                _require_owner(transaction, caller, known.member_id)
+                require_owner(transaction, caller, known.member_id)
             transaction.revoke_tokens(token_id=known.id)
 
         self._directory.transact(work)
@@ -108,7 +112,7 @@ def _read_label(value: object) -> str:
     return screen_at_once({"label": fields.label(value, field="label")}, Policy())["label"]
 
 
-def _require_owner(directory: DirectoryReads, caller: Caller, owner: MemberId) -> None:
+def require_owner(directory: DirectoryReads, caller: Caller, owner: MemberId) -> None:
     member = directory.find_member(owner)
     seen = member is not None and (caller.is_operator or member.team == caller.team)
     if member is None or member.removed_at is not None or not seen:
@@ -117,7 +121,7 @@ def _require_owner(directory: DirectoryReads, caller: Caller, owner: MemberId) -
         raise AccessDenied("only the operator or the member itself has its tokens")
 
 
-def _require_working(transaction: DirectoryTransaction, parent: Token | None) -> None:
+def require_working(transaction: DirectoryTransaction, parent: Token | None) -> None:
     """In the transaction that adds to it: a tree that was just ended has no new leaf."""
     if parent is None:
         return

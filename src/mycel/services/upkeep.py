@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mycel.access.rules import require_operator
@@ -11,7 +11,7 @@ from mycel.contracts.directory import Directory
 from mycel.contracts.store import Store, Stores
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import Caller
 from mycel.engine.executor import MovableExecutor
 from mycel.errors import InvalidInput, InvalidState, MycelError, NotFound, StoreDamaged
@@ -123,6 +123,13 @@ class Upkeep:
     def damages(self, caller: Caller) -> list[Damage]:
         require_operator(caller)
         return self.find_damages()
+
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        return self._directory.share_requests(node, counts)
+
+    def require_ready(self) -> None:
+        """For whoever watches the service."""
+        self._directory.require_ready()
 
     def find_damages(self) -> list[Damage]:
         """For whoever watches the service."""

@@ -7,7 +7,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar, cast
 
-from mycel.access.rules import require_delete, require_edit, require_purge, require_reviewer, require_transition
+from mycel.access.rules import (
+    may_edit,
+    require_delete,
+    require_edit,
+    require_purge,
+    require_reviewer,
+    require_transition,
+)
 from mycel.access.scope import ReadScope, parent_scope, purge_scope, read_scope
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
@@ -15,13 +22,14 @@ from mycel.domain.change import Operation
 from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.fields import MAX_COUNT, MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
-from mycel.domain.marks import REJECTED
+from mycel.domain.link import Link, Relation
+from mycel.domain.marks import REJECTED, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.policy import Policy
 from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
-from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, NotFound
+from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, NotFound, ReferenceNotFound
 from mycel.services.idempotency import Retry
 from mycel.services.keyed_values import store_value
 from mycel.services.policies import Policies
@@ -81,12 +89,22 @@ class Writing:
         self.max_content = max_content
 
     def save(
-        self, caller: Caller, content: object, given: Mapping[str, object], *, expected_version: object = None
+        self,
+        caller: Caller,
+        content: object,
+        given: Mapping[str, object],
+        *,
+        expected_version: object = None,
+        supersedes: object = None,
     ) -> Memory:
-        """With `expected_version`, `Conflict` unless the value that stands under its key is at that one; 0 is none."""
+        """With `expected_version`, `Conflict` unless the value that stands under its key is at that one; 0 is none.
+
+        What it `supersedes` gives way at once, or when it is approved.
+        """
         new = self.read_new(caller, content, given)
         expected = _expected_version(expected_version, least=0)
-        read = () if expected is None else (expected,)
+        replaced = None if supersedes is None else parse_id(supersedes, field="supersedes")
+        read = tuple(one for one in (expected, replaced) if one is not None)
         retry = Retry.read(caller, "save", given.get("idempotency_key"), new.values, new.ttl, *read)
 
         def work(transaction: Transaction) -> Memory:
@@ -94,6 +112,8 @@ class Writing:
             if earlier is not None:
                 return earlier
             (stored,) = _store(transaction, caller, [new], expected=expected)
+            if replaced is not None:
+                _supersede(transaction, caller, stored, replaced)
             retry.remember(transaction, stored)
             return stored
 
@@ -225,6 +245,33 @@ def _store(
     if plain:
         transaction.memories.insert(plain, by=caller.member_id)
     return stored
+
+
+def lose(transaction: Transaction, caller: Caller, memory: Memory, *, loss: Status, why: str) -> Memory:
+    lost = replace(
+        memory,
+        status=loss,
+        metadata=with_marks(memory.metadata, contested=None),
+        version=memory.version + 1,
+        updated_at=transaction.committed_at,
+    )
+    transaction.memories.replace(memory, lost, by=caller.member_id, reason=why)
+    return lost
+
+
+def _supersede(transaction: Transaction, caller: Caller, later: Memory, id: MemoryId) -> None:
+    before = transaction.memories.find(read_scope(caller), id)
+    if before is None:
+        raise ReferenceNotFound(f"no memory {id}")
+    if before.status is not Status.ACTIVE:
+        raise InvalidState(f"names a memory that is {before.status} and stands no longer", field="supersedes")
+    if before.key is not None or later.key is not None:
+        raise InvalidState("is for memories without a key: a value takes its place by the key", field="supersedes")
+    link = Link(later.id, before.id, Relation.SUPERSEDES, caller.member_id, transaction.committed_at)
+    transaction.links.add(link, origin=later)
+    # What somebody else wrote gives way when a reviewer says so: until then the link suggests it.
+    if later.status is Status.ACTIVE and may_edit(caller, before):
+        lose(transaction, caller, before, loss=Status.SUPERSEDED, why="replaced by a later one")
 
 
 def _takes_a_place(memory: Memory) -> bool:

@@ -60,6 +60,16 @@ class DirectoryConformance:
     def clock(self) -> ManualClock:
         return ManualClock()
 
+    def test_it_says_whether_it_can_be_read(self, directory: Directory) -> None:
+        directory.require_ready()
+
+    def test_the_requests_of_other_nodes_are_told_to_none_of_them_twice(self, directory: Directory) -> None:
+        """Where one service owns a workspace, there are no others."""
+        busy = MemberId("swe-1")
+        assert directory.share_requests("one", {busy: 100}) == {}
+        assert directory.share_requests("other", {busy: 40}) in ({}, {busy: 100})
+        assert directory.share_requests("one", {busy: 7}) in ({}, {busy: 40})
+
     def test_teams_and_members_are_found_by_everybody_who_has_it_open(
         self, directory: Directory, second: Directory
     ) -> None:

@@ -4,14 +4,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from mycel.contracts.store import Store, Transaction
+from mycel.contracts.tables import Row, Table, Take
 from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
 from mycel.domain.ids import MemoryId, new_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Version
 from mycel.domain.place import Project, Repo
+from mycel.errors import Conflict
 from mycel.retrieval.terms import packed_terms
 from mycel.testing.store_samples import (
     AUTHOR,
@@ -84,6 +89,38 @@ class StoreArchive:
         assert (first.present.memory, [past.memory for past in first.past]) == (later, [one])
         assert second.present.memory.id == other.id
         assert last == link
+
+    def test_all_rows_come_out_and_take_the_place_of_others(self, store: Store) -> None:
+        kept = put(store, "heron", tags=("bird",))
+        change(store, kept.id, content="egret")
+        parts: list[tuple[Table, Sequence[Row]]] = []
+        store.tables.read(lambda table, rows: parts.append((table, rows)))
+        size = store.tables.count()
+        assert size == sum(len(rows) for _, rows in parts)
+        put(store, "otter")
+        assert store.tables.count() > size
+
+        def read(take: Take) -> None:
+            for part in parts:
+                take(*part)
+
+        store.tables.replace(read)
+        assert store.tables.count() == size
+        assert [version.memory.content for version in store.memories.versions(reader(), kept.id)] == ["heron", "egret"]
+        sequence = store.log.last_sequence()
+        later = put(store, "crane")
+        assert store.log.last_sequence() == sequence + 1
+        assert (found_by_word(store, "otter"), found_by_word(store, "crane")) == (set(), {later.id})
+
+    def test_rows_that_do_not_all_arrive_leave_what_was_there(self, store: Store) -> None:
+        kept = put(store, "heron")
+
+        def read(take: Take) -> None:
+            raise Conflict("cut off")
+
+        with pytest.raises(Conflict, match="cut off"):
+            store.tables.replace(read)
+        assert store.memories.find(reader(), kept.id) == kept
 
     def test_a_memory_is_put_as_it_is_with_its_past(self, store: Store) -> None:
         past = sample("heron", tags=("bird",))

@@ -24,7 +24,17 @@ from mycel.domain.query import Folder, Page, Tree
 from mycel.domain.team import IssuedToken, Token, Trust
 from mycel.wire.operations import Operation
 from mycel.wire.schemas import NULL, Schema, ref
-from mycel.wire.shapes import ARTIFACT, EPISODE, KNOWLEDGE, RENAMED, SUCCESS_RATE, Knowledge, json_names, left_out
+from mycel.wire.shapes import (
+    ARTIFACT,
+    EPISODE,
+    KNOWLEDGE,
+    RENAMED,
+    SELDOM,
+    SUCCESS_RATE,
+    Knowledge,
+    json_names,
+    left_out,
+)
 
 _ID: Schema = {"type": "string", "format": "uuid"}
 _PLAIN: Mapping[Any, Schema] = {
@@ -109,7 +119,8 @@ class Answers:
         hints, absent = get_type_hints(kind), left_out(kind)
         shown = json_names([field.name for field in fields(kind)], RENAMED.get(kind, {}))
         found = {name: self.schema(hints[field]) for name, field in shown.items()}
-        return _object({name: _ID if name in absent else one for name, one in found.items()}, absent)
+        seldom = SELDOM if kind is Memory else frozenset[str]()
+        return _object({name: _ID if name in absent else one for name, one in found.items()}, absent | seldom)
 
     def properties(self, kind: Any, names: Sequence[str]) -> Schema:
         """Of what an object shows by properties."""
@@ -122,7 +133,7 @@ class Answers:
     def knowledge(self) -> Schema:
         of_memory = get_type_hints(Memory)
         more = {name: self.schema(of_memory[field]) for name, field in KNOWLEDGE.items()}
-        return _object({**self._dataclass(Memory)["properties"], **more}, left_out(Memory))
+        return _object({**self._dataclass(Memory)["properties"], **more}, left_out(Memory) | SELDOM)
 
     def tree(self) -> Schema:
         return _object(

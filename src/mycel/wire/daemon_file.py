@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -29,7 +30,8 @@ class DaemonFile:
     """Where the service of a data directory answers.
 
     It may be left over from one that was killed, so nobody is trusted before it has proved that it knows the secret:
-    see `wire.proof`. The file of an older version has none.
+    see `wire.proof`. The file of an older version has none. `database` marks the one that the workspace is in, where
+    it is not in the data directory.
     """
 
     url: str
@@ -37,6 +39,7 @@ class DaemonFile:
     pid: int
     version: str
     started_at: datetime
+    database: str | None = None
 
     def render(self) -> bytes:
         return json.dumps({**asdict(self), "started_at": self.started_at.isoformat()}).encode() + b"\n"
@@ -49,6 +52,11 @@ def read_daemon_file(data: Path) -> DaemonFile | None:
         return _parsed(cast(dict[str, Any], found)) if isinstance(found, dict) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def database_mark(url: str | None) -> str | None:
+    """Tells two databases apart, whoever logs in, and names neither."""
+    return None if url is None else hashlib.sha256(url.rpartition("@")[2].encode()).hexdigest()[:16]
 
 
 def other_version(named: DaemonFile) -> str:
@@ -71,4 +79,5 @@ def _parsed(values: dict[str, Any]) -> DaemonFile | None:
     texts = [url, version, *([] if secret is None else [secret])]
     if not all(isinstance(text, str) and text for text in texts) or not isinstance(values["pid"], int):
         return None
-    return DaemonFile(url, secret, values["pid"], version, datetime.fromisoformat(values["started_at"]))
+    started_at = datetime.fromisoformat(values["started_at"])
+    return DaemonFile(url, secret, values["pid"], version, started_at, values.get("database"))

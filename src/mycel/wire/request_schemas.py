@@ -104,6 +104,8 @@ CONSTRAINTS: Mapping[str, Sequence[Schema]] = MappingProxyType(
 
 
 _OF_UPDATES_ALONE = frozenset({"id", "status", "needs_review", "expected_version", "reason", IDEMPOTENCY})
+# One at a time, somebody reads the answer.
+_OF_ONE_SAVE = frozenset({"similar", "supersedes", IDEMPOTENCY})
 _SPOKEN = ["message", "text", "input_text", "output_text"]
 _PLAIN = text(MAX_TRANSCRIPT_BYTES)
 
@@ -113,7 +115,7 @@ def definitions() -> Mapping[str, Schema]:
     """Everything that the schemas of requests refer to."""
     return {
         **DEFINITIONS,
-        "NewMemory": _emptiable("save", {IDEMPOTENCY}, required=["content"], allOf=[AUDIENCE, EXPIRY]),
+        "NewMemory": _emptiable("save", _OF_ONE_SAVE, required=["content"], allOf=[AUDIENCE, EXPIRY]),
         "Edits": closed(
             {
                 name: nullable(schema) if WRITTEN[name].emptied else schema

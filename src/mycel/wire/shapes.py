@@ -93,6 +93,10 @@ def left_out(kind: type) -> frozenset[str]:
     return frozenset(name for name in names if any(hints[name] == id | None for id in _IDS))
 
 
+# Of a memory, where nobody has asked for it.
+SELDOM = frozenset({"similar"})
+
+
 def _without(
     names: frozenset[str], dump: Callable[[object], dict[str, object]]
 ) -> Callable[[object], dict[str, object]]:
@@ -120,6 +124,9 @@ def _named(names: Sequence[str], renamed: Mapping[str, str] = MappingProxyType({
 def _memory(value: Memory) -> dict[str, object]:
     # Its fields are its dictionary, and every answer is full of them.
     found = dict(vars(value))
+    for name in SELDOM:
+        if not found[name]:
+            del found[name]
     for name, said in SAID_AS.items():
         found[said] = found[name]
     return found

@@ -18,6 +18,14 @@ def test_saving_prints_only_the_id_on_standard_output(mycel) -> None:
     assert result.stderr == "saved as fact in /notes of team executive\n"
 
 
+def test_a_save_says_what_stands_near_it_and_what_it_replaces(mycel) -> None:
+    old = mycel.save("The staging database listens on port 5433.")
+    near = mycel.run("save", "On port 5433 the staging database listens.", "--similar")
+    assert f"{old} by operator: The staging database listens on port 5433." in near.stderr
+    mycel.save("The staging database listens on port 6000.", "--supersedes", old)
+    assert mycel.json("get", old)["status"] == "superseded"
+
+
 def test_every_option_of_save_reaches_its_field(mycel) -> None:
     options = {
         "--type": "decision",

@@ -17,9 +17,9 @@ MEMORIES = (
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def running(tmp_path_factory: pytest.TempPathFactory, database_variables: dict[str, str]) -> Iterator[Service]:
     """A service with the team `squad`, whose members are named like the agents."""
-    with service(tmp_path_factory.mktemp("hooks") / "data") as found:
+    with service(tmp_path_factory.mktemp("hooks") / "data", **database_variables) as found:
         with connected(found) as workspace:
             workspace.add_team("squad")
             for agent in ("claude-code", "codex", "cursor", "gemini", "opencode"):

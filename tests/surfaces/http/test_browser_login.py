@@ -13,7 +13,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
-from mycel.surfaces.http import credentials
+from mycel.services.sign_in_links import MOST_LINKS
+from mycel.surfaces.http import browser_login
 from tests.asking import ADDRESS, UNKNOWN, asking, bearer, by_cookie
 from tests.serving import served
 
@@ -199,7 +200,9 @@ def test_what_is_wrong_used_over_or_revoked_is_answered_alike(
     squad: Workspace, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret, doomed = squad.issue_token("swe-1"), squad.issue_token("swe-1")
-    used, over, orphaned = (code_of(offered(client, who)) for who in (secret, secret, doomed))
+    used, orphaned = (code_of(offered(client, who)) for who in (secret, doomed))
+    monkeypatch.setattr(browser_login, "LINK_LIFETIME", timedelta(milliseconds=1))
+    over = code_of(offered(client, secret))
     exchanged(client, code=used)
     squad.revoke_token(doomed)
     time.sleep(0.6)
@@ -212,8 +215,6 @@ def test_what_is_wrong_used_over_or_revoked_is_answered_alike(
         {"token": doomed},
     ]
     answers = [client.post("/api/sign-in", json=given) for given in tried]
-    service = client.app.state.service  # type: ignore[attr-defined]
-    monkeypatch.setattr(service.codes, "_clock", lambda: time.monotonic() + credentials.LINK_SECONDS)
     answers.append(client.post("/api/sign-in", json={"code": over}))
     assert {(answer.status_code, answer.json()["detail"]) for answer in answers} == {(401, WRONG)}
     assert {answer.content for answer in answers} == {answers[0].content}
@@ -259,10 +260,10 @@ def test_others_offer_links_for_themselves_alone(squad: Workspace, client: TestC
 def test_one_member_cannot_push_out_the_links_of_others(squad: Workspace, client: TestClient) -> None:
     kept = offered(client, squad.issue_token("swe-1"))
     greedy = squad.issue_token("swe-2")
-    urls = [offered(client, greedy) for _ in range(credentials.MAX_OF_ONE + 2)]
+    urls = [offered(client, greedy) for _ in range(MOST_LINKS + 2)]
     assert exchanged(client, code=code_of(kept)).status_code == 303
     states = [exchanged(client, code=code_of(url)).status_code for url in urls]
-    assert states == [401] * 2 + [303] * credentials.MAX_OF_ONE
+    assert states == [401] * 2 + [303] * MOST_LINKS
 
 
 def test_no_secret_is_in_a_log_or_an_error(

@@ -11,8 +11,8 @@ from tests.surfaces.mcp.clients import MEMBERS, PEOPLE, TEAM, Served
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    running = Service(tmp_path_factory.mktemp("mcp") / "data")
+def served(tmp_path_factory: pytest.TempPathFactory, database_variables: dict[str, str]) -> Iterator[Served]:
+    running = Service(tmp_path_factory.mktemp("mcp") / "data", **database_variables)
     try:
         with connected(running) as workspace:
             for id, (team, role) in MEMBERS.items():

@@ -99,6 +99,29 @@ async def call_all(client: Client, *, without: set[str]) -> dict[str, Any]:
     return answers
 
 
+def test_a_save_tells_the_model_what_is_similar(served: Served) -> None:
+    async def work() -> None:
+        async with served.http("eng-director") as client:
+            mark = uuid4().hex[:8]
+            old = await save(client, f"The {mark} parcel depot opens gate 5433.")
+            result = await client.call_tool(
+                "save_memory", {"content": f"Gate 5433 is opened by the {mark} parcel depot."}
+            )
+            told, listed = text_of(result).split("\n", 1)
+            assert told.endswith("Similar, update it instead?")
+            # What others wrote is data, and says so.
+            assert listed.startswith("<")
+            assert f"The {mark} parcel depot opens gate 5433." in listed
+            assert result.structured_content
+            assert [one["id"] for one in result.structured_content["similar"]] == [old]
+            newer = {"content": f"The {mark} parcel depot opens gate 6000.", "supersedes": old}
+            assert not (await client.call_tool("save_memory", newer)).is_error
+            got = await client.call_tool("memory-get", {"id": old})
+            assert "superseded" in text_of(got)
+
+    run(work)
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("mode", [MODERN, OLDER])
 def test_the_official_client_lists_and_calls_every_tool(served: Served, way: str, mode: str) -> None:

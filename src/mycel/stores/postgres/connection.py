@@ -9,7 +9,7 @@ from typing import Any, LiteralString, cast
 
 import psycopg
 
-from mycel.stores.sql.connection import Cursor, Values
+from mycel.stores.sql.connection import Connection, Cursor, Values
 
 Raw = psycopg.Connection[tuple[Any, ...]]
 
@@ -18,6 +18,10 @@ _PLACES = re.compile(r"\?[1-9]")
 # Hints to SQLite's planner, which Postgres neither knows nor needs.
 _INDEX_HINT = re.compile(r" INDEXED BY \w{1,60}")
 _ORDER_HINT = re.compile(r"CROSS JOIN (\w{1,60} \w{1,60} ON)")
+# Below a policy a cast in the condition of a join keeps rows from being looked up by it.
+_NUMBERS = re.compile(
+    r"json_each\((\S{1,60})\) n CROSS JOIN (\w{1,60} \w{1,60} ON \S{1,60} =) CAST\(n\.value AS bigint\)"
+)
 _PLUS_HINT = re.compile(r"(?<=[ (])\+(?=[a-z])")
 # With a value on its right, SQLite's IS compares also what is NULL.
 _IS = re.compile(r"\bIS (?=[?:])")
@@ -41,6 +45,12 @@ class PostgresConnection:
     def executemany(self, sql: str, rows: Sequence[Values], /) -> None:
         if rows:
             self.raw.cursor().executemany(translated(sql), [_bound(sql, row) for row in rows])
+
+
+def in_bytes(connection: Connection, sql: str, values: Values) -> Cursor:
+    """Executes a statement whose answer is better read as the server has it than as text."""
+    raw = cast(PostgresConnection, connection).raw
+    return raw.cursor(binary=True).execute(translated(sql), _bound(sql, values))
 
 
 class _SyncedCursor:
@@ -72,6 +82,7 @@ def translated(sql: str) -> LiteralString:
     """The same statement as Postgres and its driver have it."""
     for hint in (_INDEX_HINT, _PLUS_HINT):
         sql = hint.sub("", sql)
+    sql = _NUMBERS.sub(r"json_numbers(\1) n JOIN \2 n.value", sql)
     sql = _ORDER_HINT.sub(r"JOIN \1", sql)
     sql = _IS.sub("IS NOT DISTINCT FROM ", sql)
     if _OF_ORGANISATION.search(sql) is None:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
@@ -65,10 +65,9 @@ class ConnectionPool:
 
     def __init__(self, url: str, *, most: int = MOST_CONNECTIONS) -> None:
         """An address that says `pooler=transaction` leads to a pooler which gives every transaction another session."""
-        address, pooler = _without_pooler(url)
-        said = conninfo_to_dict(address)
-        self.conninfo = make_conninfo(address, **{name: value for name, value in _NETWORK.items() if name not in said})
-        self._prepares = pooler != "transaction"
+        address = read_address(url)
+        self.conninfo = address.conninfo
+        self._prepares = address.pooler != "transaction"
         self._free = threading.Semaphore(most)
         self._idle: deque[tuple[float, ServerConnection]] = deque()
         self._closed = False
@@ -132,6 +131,26 @@ class ConnectionPool:
         with contextlib.suppress(IndexError):
             if self._idle[0][0] < time.monotonic() - IDLE_SECONDS:
                 self._idle.popleft()[1].close()
+
+
+class Address(NamedTuple):
+    """As the driver takes it, and the mode of the pooler that it leads to."""
+
+    conninfo: str
+    pooler: str
+
+
+def read_address(url: str) -> Address:
+    plain, pooler = _without_pooler(url)
+    try:
+        said = conninfo_to_dict(plain)
+    except psycopg.ProgrammingError:
+        # What the driver says of it quotes the address, password and all.
+        raise Misconfigured(
+            "the address of the database cannot be read: write what is special in a name or a password as %XX"
+        ) from None
+    missing = {name: value for name, value in _NETWORK.items() if name not in said}
+    return Address(make_conninfo(plain, **missing), pooler)
 
 
 def _without_pooler(url: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""One Postgres database: its connections, its schema, and the transactions that name a team."""
+"""One Postgres database: its connections, and the transactions that name a team."""
 
 from __future__ import annotations
 
@@ -7,33 +7,38 @@ from collections.abc import Callable, Generator
 from typing import Concatenate, ParamSpec, TypeVar
 
 import psycopg
-from psycopg import errors, sql
+from psycopg import errors
 
 from mycel.errors import Misconfigured
-from mycel.stores.migrate import Migration, migrations, pending
 from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.connection import PostgresConnection, Raw
 from mycel.stores.postgres.connection_pool import ConnectionPool
-from mycel.stores.postgres.faults import STALE, TRANSIENT, UNPREPARED, OutcomeUnknown, translate
+from mycel.stores.postgres.faults import STALE, TRANSIENT, UNPREPARED, OutcomeUnknown, faults
+from mycel.stores.postgres.schema import (
+    ROLE,
+    SCHEMA,
+    SEARCH_PATH,
+    migrate,
+    pending_steps,
+    require_safe_login,
+    steps,
+)
 
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
 
-SCHEMA = "mycel"
-# What every transaction of the service runs as, whoever has logged in.
-ROLE = "mycel_service"
 # Names no team: the transaction is about the organisation.
 ORGANISATION = "*"
 # How often work is begun again that lost against other writers.
 MOST_TRIES = 5
 # What reads or removes a whole team may take its time.
 WHOLE_TEAM_SECONDS = 600.0
-# So that nodes which start together migrate one after the other.
-_MIGRATING = 7_310_586_031_275_218
-
-_SEARCH_PATH = f"{SCHEMA}, public, extensions"
+# Where few rows are wanted they are looked up one by one: no disk has to move its heads for that any more. To compile a
+# statement or start another process takes longer than most of ours run.
 _BEGIN_AS = """
-    SELECT set_config('mycel.team', %s, true), set_config('role', %s, true), set_config('search_path', %s, true)"""
+    SELECT set_config('mycel.team', %s, true), set_config('role', %s, true), set_config('search_path', %s, true),
+      set_config('random_page_cost', '1.1', true), set_config('jit', 'off', true),
+      set_config('max_parallel_workers_per_gather', '0', true)"""
 # A node that is cut off in the middle must not keep the others of its team waiting for long.
 _BEGIN_WRITE = f"""
     {_BEGIN_AS}, set_config('idle_in_transaction_session_timeout', %s, true),
@@ -51,6 +56,7 @@ class Database:
 
         Its transactions run as the service's role like all others.
         """
+        self._url = url
         self._pool = ConnectionPool(url)
         self.conninfo = self._pool.conninfo
         self._trust_login = trust_login
@@ -61,9 +67,9 @@ class Database:
         if self._is_open:
             return
         if self._trust_login:
-            migrate(self.conninfo)
+            migrate(self._url)
         try:
-            with _faults(), self._pool.lend() as raw:
+            with faults(), self._pool.lend() as raw:
                 self._examine(raw)
         except BaseException:
             self._pool.close()
@@ -72,9 +78,12 @@ class Database:
 
     def _examine(self, raw: Raw) -> None:
         if not self._trust_login:
-            _require_safe_login(raw)
-        if _pending(raw):
-            raise Misconfigured("the schema of the database is older than this Mycel: migrate it as its owner")
+            require_safe_login(raw)
+        if pending_steps(raw):
+            raise Misconfigured(
+                "the schema of the database is older than this Mycel: migrate it as its owner, "
+                "by `mycel database migrate`"
+            )
 
     def read(
         self,
@@ -84,7 +93,7 @@ class Database:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         """Statements up to the first answer that is looked at travel together, in a transaction of their own."""
-        with _faults():
+        with faults():
             try:
                 return self._read(team, work, *args, **kwargs)
             except UNPREPARED:
@@ -102,7 +111,7 @@ class Database:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         with self._pool.lend() as raw, _losses(raw), raw.pipeline():
-            raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
+            raw.execute(_BEGIN_AS, (team, ROLE, SEARCH_PATH))
             return work(PostgresConnection(raw), *args, **kwargs)
 
     def read_at_one_moment(
@@ -113,10 +122,10 @@ class Database:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         """However many statements it has, they all see the same state."""
-        with _faults(), self._pool.lend(answer_seconds=WHOLE_TEAM_SECONDS) as raw:
+        with faults(), self._pool.lend(answer_seconds=WHOLE_TEAM_SECONDS) as raw:
             try:
                 raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                raw.execute(_BEGIN_AS, (team, ROLE, _SEARCH_PATH))
+                raw.execute(_BEGIN_AS, (team, ROLE, SEARCH_PATH))
                 return work(PostgresConnection(raw), *args, **kwargs)
             finally:
                 if not raw.closed:
@@ -126,7 +135,7 @@ class Database:
         self, team: str, work: Callable[[PostgresConnection], ResultT], *, answer_seconds: float | None = None
     ) -> ResultT:
         """Returns once it is durable. Work that lost against other writers is begun again."""
-        with _faults():
+        with faults():
             return self.transact(team, work, answer_seconds=answer_seconds)
 
     def transact(
@@ -157,7 +166,7 @@ class Database:
             try:
                 with _losses(raw), raw.pipeline() as pipeline:
                     raw.execute("BEGIN")
-                    values = (team, ROLE, _SEARCH_PATH, idle, lock, statement, len(steps()))
+                    values = (team, ROLE, SEARCH_PATH, idle, lock, statement, len(steps()))
                     if raw.info.server_version >= _FIRST_WITH_BOUND:
                         raw.execute(_BOUND_WRITE, (*values, whole))
                     else:
@@ -182,61 +191,6 @@ class Database:
         self._pool.close()
 
 
-def migrate(url: str) -> None:
-    """As the owner: all steps or none, whatever kills it; those who come meanwhile wait."""
-    with _faults(), psycopg.connect(url) as raw:
-        if not _pending(raw):
-            return
-        raw.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
-        _make_role(raw)
-        raw.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
-        raw.execute("SELECT set_config('search_path', %s, true)", (_SEARCH_PATH,))
-        raw.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
-        raw.execute("INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)")
-        for step in _pending(raw):
-            raw.execute(step.sql.encode())
-            raw.execute("UPDATE schema_version SET version = %s", (step.number,))
-
-
-def steps() -> tuple[Migration, ...]:
-    return migrations("mycel.stores.postgres", "database")
-
-
-def _pending(raw: Raw) -> tuple[Migration, ...]:
-    """What the database lacks of what this Mycel knows. One that knows more is used for as long as it allows it."""
-    known = len(steps())
-    if raw.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() == (None,):
-        return steps()
-    table = sql.Identifier(SCHEMA, "schema_version")
-    row = raw.execute(sql.SQL("SELECT to_jsonb(v) FROM {} v").format(table)).fetchone()
-    found: dict[str, int] = row[0] if row else {"version": 0}
-    return pending(steps(), max(found.get("oldest_writer", 0), min(found["version"], known)))
-
-
-def _make_role(raw: Raw) -> None:
-    if raw.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is None:
-        raw.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(ROLE)))
-        raw.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(ROLE)))
-
-
-def _require_safe_login(raw: Raw) -> None:
-    """A login that policies do not bind, or that owns the tables, could read past every team's fence."""
-    row = raw.execute(
-        """
-        SELECT r.rolsuper OR r.rolbypassrls OR EXISTS (
-          SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-          WHERE n.nspname = %s AND pg_has_role(r.oid, c.relowner, 'USAGE'))
-        FROM pg_roles r WHERE r.rolname = session_user""",
-        (SCHEMA,),
-    ).fetchone()
-    if row is None or row[0]:
-        raise Misconfigured(
-            "the service logs in as a role that row-level security does not bind: "
-            f"give it one of its own, a member of {ROLE} that owns nothing"
-        )
-
-
 class _ConnectionLost(psycopg.OperationalError):
     """Nothing of a transaction that was not to be committed yet can have been stored."""
 
@@ -253,14 +207,3 @@ def _losses(raw: Raw) -> Generator[None]:
         if raw.closed:
             raise _ConnectionLost from error
         raise
-
-
-@contextlib.contextmanager
-def _faults() -> Generator[None]:
-    try:
-        yield
-    except Exception as error:
-        translated = translate(error)
-        if translated is error:
-            raise
-        raise translated from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Generator
 
 import psycopg
 from psycopg import errors
@@ -22,6 +23,12 @@ STALE = (errors.ReadOnlySqlTransaction,)
 class OutcomeUnknown(psycopg.OperationalError):
     """The connection was lost between COMMIT and its answer."""
 
+
+# What a server says to those whom it will never let in; it gives no code for it that the driver would tell.
+_REFUSALS = (
+    *("authentication failed", "does not exist", "pg_hba.conf", "not permitted to log in", "no password supplied"),
+    "permission denied for database",
+)
 
 _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]], ...] = (
     ((errors.UniqueViolation,), lambda: Conflict(KEY_TAKEN)),
@@ -65,6 +72,10 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
 )
 
 
+def _is_refusal(error: psycopg.OperationalError) -> bool:
+    return any(said in str(error) for said in _REFUSALS)
+
+
 def is_of_all(error: psycopg.Error) -> bool:
     """Whether it came from the server's or the connection's state, rather than from what one operation wanted."""
     return isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or error.sqlstate[:2] in _OF_SERVER)
@@ -72,7 +83,22 @@ def is_of_all(error: psycopg.Error) -> bool:
 
 def translate(error: Exception) -> Exception:
     """The error a caller should see; what the driver did not raise passes through."""
+    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None and _is_refusal(error):
+        return Misconfigured(
+            "the server refuses this login, or has no such database: check the address and its password"
+        )
     for kinds, translated in _TRANSLATIONS:
         if isinstance(error, kinds):
             return translated()
     return error
+
+
+@contextlib.contextmanager
+def faults() -> Generator[None]:
+    try:
+        yield
+    except Exception as error:
+        translated = translate(error)
+        if translated is error:
+            raise
+        raise translated from error

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from math import nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import Candidates, IndexQuery, WordStatistics
-from mycel.domain.embedding import IndexRow
 from mycel.domain.ids import TeamName
-from mycel.domain.neighbourhood import Neighbourhood
-from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
-from mycel.retrieval.lexical import holds_phrase, rarities_of
-from mycel.retrieval.terms import HEAD
-from mycel.stores.postgres.team_terms import numbers_of
-from mycel.stores.sql.clauses import matching, visible
+from mycel.retrieval.lexical import holds_phrase
+from mycel.stores.postgres import neighbours, vector_scan
+from mycel.stores.postgres.connection import in_bytes
+from mycel.stores.postgres.neighbours import Pair
+from mycel.stores.postgres.term_sample import LOTS, lots_for
+from mycel.stores.postgres.vector_scan import Scan
+from mycel.stores.postgres.word_matches import Flags, Numbers, WordMatches
+from mycel.stores.postgres.word_search import Asked, Extent, WordSearch, ask_extent
 from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.index import SqlIndex
 from mycel.stores.sql.part import Session
@@ -30,39 +33,13 @@ if TYPE_CHECKING:
 
 # Quoted words must be there, so every memory that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
-# Of what meaning could find, so many tell how its cosines are spread.
-SAMPLE = 256
 
 _REVISION = """
     SELECT (SELECT writes FROM heads), (SELECT readings FROM heads),
-      (SELECT min(expires_at) FROM memories WHERE expires_at > :now)"""
-_FACETS = ", ".join(f"m.{name}" for name in IndexRow._fields)
-
-
-class _Asked(NamedTuple):
-    """A question in SQL: what the reader sees, what the filters let through, and that without their reach."""
-
-    seen: str
-    near: str
-    wide: str
-    values: dict[str, Any]
-
-
-class _Match(NamedTuple):
-    """A memory that holds some of the terms, and how often each."""
-
-    number: int
-    tokens: int
-    counts: Sequence[int]
-    is_alive: bool
-    is_near: bool
-    is_allowed: bool
-
-
-class _Near(NamedTuple):
-    number: int
-    cosine: float
-    is_near: bool
+      (SELECT expires_at FROM memories WHERE expires_at > :now ORDER BY expires_at LIMIT 1)"""
+_SIMILARITIES = f"""
+    SELECT m.number, max({vector_scan.COSINE}) FROM passages m
+    WHERE m.number = ANY (:numbers::bigint[]) AND m.model = :model GROUP BY m.number"""
 
 
 class PostgresIndex(SqlIndex):
@@ -71,39 +48,34 @@ class PostgresIndex(SqlIndex):
     def __init__(self, session: Session, team: TeamName) -> None:
         super().__init__(session)
         self._team = team
+        self._words = WordSearch(session, team)
 
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
-        import numpy as np
-
-        phrases = [term for phrase in query.phrases for term in phrase]
-        terms = list(dict.fromkeys((*query.terms, *phrases)))
-        asked = _asked(scope, query.filters)
-        matches, extent, nearest, pool = self._search(asked, query, numbers_of(terms, self._team))
-        statistics = query.statistics or _statistics(query.terms, matches, extent)
-        quoted = self._quoting(scope, query, terms, matches) or None
-        if quoted is not None:
-            matches = [match for match in matches if match.number in quoted]
-            nearest = [near for near in nearest if near.number in quoted]
-        words = _by_words(query, statistics, matches, terms)
-        cosines = {near.number: near.cosine for near in nearest}
-        numbers = sorted({*words, *cosines})
-        unmeasured = [number for number in words if number not in cosines]
-        measured, facets = self._around(asked, query, numbers, unmeasured)
-        cosines |= measured
-        counts = {match.number: match.counts[: len(query.terms)] for match in matches}
-        nothing = [0] * len(query.terms)
-        held = np.array([counts.get(number, nothing) for number in numbers], np.uint8)
-        near = {row.number for row in (*matches, *nearest) if row.is_near}
+        asked = Asked.of(scope, query)
+        finders = self._words.finders(asked)
+        lots = self._lots(asked)
+        extent, matches, scan = self._search(asked, finders, lots)
+        scan = self._nearby(asked, scan, lots) if scan and lots else scan
+        statistics, matches = self._words.settle(asked, extent, finders, matches)
+        quoted = self._quoting(asked, matches)
+        only = np.array(sorted(quoted), np.int64) if quoted else None
+        words = matches.scored(query.terms, statistics, among=_sets(asked, matches, only), limit=query.limit)
+        nearest = _nearest(asked, scan, only)
+        numbers = np.array(sorted({*words, *nearest}), np.int64)
+        held, saved_with = self._around(asked, numbers, matches)
+        far = ~np.isin(numbers, _in_reach(matches, scan))
+        beside = self._beside(asked, saved_with, frozenset(numbers[~far].tolist()), only)
+        cosines = np.full(len(numbers), np.nan) if scan is None else self._cosines(asked, scan, numbers)
         return Candidates(
-            numbers=np.array(numbers, np.int64),
-            bm25=np.array([words.get(number, 0.0) for number in numbers], np.float64),
-            cosines=np.array([cosines.get(number, nan) for number in numbers], np.float64),
-            held=held.reshape(len(numbers), len(query.terms)) > 0,
-            far=np.array([number not in near for number in numbers], np.bool_),
-            neighbours=_neighbours(numbers, facets, quoted),
+            numbers=numbers,
+            bm25=np.array([words.get(number, 0.0) for number in numbers.tolist()], np.float64),
+            cosines=cosines,
+            held=held,
+            far=far,
+            neighbours=[tuple(beside.get(number, ())) for number in numbers.tolist()],
             statistics=statistics,
-            pool=Pool(extent[0]) if pool is None else pool,
-            quoted=quoted,
+            pool=Pool(extent.documents) if scan is None else scan.pool,
+            quoted=quoted or None,
         )
 
     @lent
@@ -111,198 +83,149 @@ class PostgresIndex(SqlIndex):
         return connection.execute(_REVISION, {"now": micros(now)}).fetchone()
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
-        wanted = tuple(dict.fromkeys(terms))
-        asked = _asked(scope, Filters(statuses=()))
-        matches, extent, *_ = self._search(asked, IndexQuery(Filters(), 0), numbers_of(wanted, self._team))
-        return _statistics(wanted, matches, extent)
+        return self._words.statistics(scope, terms)
+
+    def similarities(
+        self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
+    ) -> Mapping[int, float]:
+        return self._similar({"vector": vector_scan.text_of(vector), "model": model}, numbers)
 
     @lent
-    def similarities(
-        self, connection: Connection, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
+    def _similar(
+        self, connection: Connection, values: Mapping[str, Any], numbers: Sequence[int]
     ) -> Mapping[int, float]:
-        return dict(_similarities(connection, vector, numbers, model).fetchall())
+        return dict(connection.execute(_SIMILARITIES, {**values, "numbers": list(numbers)}).fetchall())
 
     @lent
     def has_other_authors(self, connection: Connection, author: str) -> bool:
-        sql = "SELECT EXISTS (SELECT 1 FROM memories WHERE agent_id <> ?)"
-        return connection.execute(sql, (author,)).fetchone()[0]
+        # The ends of the index of authors, which knows nothing of what is unequal.
+        ends = connection.execute("SELECT min(agent_id), max(agent_id) FROM memories").fetchone()
+        return any(end not in (None, author) for end in ends)
 
     @lent
     def _search(
-        self, connection: Connection, asked: _Asked, query: IndexQuery, terms: Sequence[int]
-    ) -> tuple[list[_Match], tuple[int, float], list[_Near], Pool | None]:
+        self, connection: Connection, asked: Asked, finders: Sequence[str], lots: int
+    ) -> tuple[Extent, WordMatches, Scan | None]:
         """All statements are sent before the first answer is looked at."""
-        matches = connection.execute(
-            f"""
-            SELECT w.number, w.tokens, w.counts, m.deleted_at IS NULL, {asked.near}, {asked.wide}
-            FROM memories_with(:terms) w JOIN memories m ON m.number = w.number WHERE {asked.seen}""",
-            {**asked.values, "terms": terms},
-        )
-        extent = connection.execute(
-            f"""
-            SELECT count(*), coalesce(avg(greatest(t.tokens, 1)), 1)::double precision
-            FROM memories m JOIN memory_terms t ON t.number = m.number
-            WHERE {asked.seen} AND m.deleted_at IS NULL""",
-            asked.values,
-        )
-        nearest: list[Cursor] = []
-        sample: Cursor | None = None
-        if query.vector is not None:
-            bound = {**asked.values, **_bound_vector(query), "limit": query.limit}
-            allowed = dict.fromkeys((asked.near, asked.wide))
-            nearest = [connection.execute(_nearest(asked, condition), bound) for condition in allowed]
-            sample = connection.execute(_sample(asked), bound)
-        found = {near.number: near for cursor in nearest for near in (_Near(*row) for row in cursor)}
-        rows = [_Match(*row) for row in matches]
-        return rows, extent.fetchone(), list(found.values()), None if sample is None else _pool(sample.fetchall())
+        extent = ask_extent(connection, asked.scope)
+        words = self._words.ask(connection, asked, finders)
+        scanned: Cursor | None = None
+        if asked.query.vector is not None:
+            statement = vector_scan.of_sample if lots else vector_scan.of_all
+            scanned = in_bytes(connection, statement(asked.clauses), {**_values(asked), "lots": lots})
+        matches = self._words.read(asked, words)
+        return Extent(*extent.fetchone()), matches, None if scanned is None else vector_scan.read(scanned.fetchone())
+
+    def _lots(self, asked: Asked) -> int:
+        """How many make a sample, where too much may be left to be measured one by one: what is quoted never is."""
+        size = self._words.size(asked.scope)
+        if asked.query.phrases or size <= vector_scan.EXACT_ROWS:
+            return 0
+        return lots_for(size, wanted=vector_scan.SAMPLED)
+
+    def _nearby(self, asked: Asked, sample: Scan, lots: int) -> Scan:
+        """By the index, or by measuring everything after all."""
+        size = len(sample.numbers) * LOTS // lots
+        found = self._by_index(asked) if size > vector_scan.EXACT_ROWS else None
+        return self._by_measure(asked) if found is None else vector_scan.joined(sample, found, size=size)
 
     @lent
-    def _around(
-        self,
-        connection: Connection,
-        asked: _Asked,
-        query: IndexQuery,
-        numbers: Sequence[int],
-        unmeasured: Sequence[int],
-    ) -> tuple[dict[int, float], list[tuple[bool, IndexRow]]]:
-        """The cosines of what only words brought in, and what stands around the numbers; whether within the reach."""
-        measured: Cursor | None = None
-        if query.vector is not None and unmeasured:
-            measured = _similarities(connection, query.vector, unmeasured, query.model)
-        sql = f"""
-            SELECT DISTINCT {asked.near}, {_FACETS} FROM unnest(:numbers::bigint[]) AS c (number)
-            JOIN memories m ON m.number BETWEEN c.number - :window AND c.number + :window
-            WHERE {asked.seen} AND ({asked.near} OR m.number = c.number)"""
-        values = {**asked.values, "numbers": list(numbers), "window": Neighbourhood().window}
-        rows = [(is_near, IndexRow(*row)) for is_near, *row in connection.execute(sql, values)]
-        return {} if measured is None else dict(measured.fetchall()), rows
+    def _by_measure(self, connection: Connection, asked: Asked) -> Scan:
+        answer = in_bytes(connection, vector_scan.of_all(asked.clauses), _values(asked))
+        return vector_scan.read(answer.fetchone())
 
-    def _quoting(
-        self, scope: ReadScope, query: IndexQuery, terms: Sequence[str], matches: Sequence[_Match]
-    ) -> frozenset[int]:
+    @lent
+    def _by_index(self, connection: Connection, asked: Asked) -> list[Scan] | None:
+        """None where it comes back with less than is wanted: what it has passed over may be there all the same."""
+        wanted = asked.query.limit
+        values = {**_values(asked), "team": self._team, "most": vector_scan.PASSAGES_PER_WANTED * wanted}
+        connection.execute(vector_scan.LOOK_AROUND)
+        answers = [
+            in_bytes(connection, vector_scan.of_nearest(asked.clauses, condition, _dimensions(asked)), values)
+            for condition in dict.fromkeys((asked.clauses.near, asked.clauses.allowed))
+        ]
+        found = [vector_scan.read(answer.fetchone()) for answer in answers]
+        return found if all(len(one.numbers) >= wanted for one in found) else None
+
+    def _cosines(self, asked: Asked, scan: Scan, numbers: Numbers) -> NDArray[np.float64]:
+        """Also of what only words brought in."""
+        cosines = scan.of(numbers)
+        unmeasured = np.isnan(cosines)
+        if not scan.is_whole and unmeasured.any():
+            found = self._similar(_values(asked), numbers[unmeasured].tolist())
+            cosines[unmeasured] = [found.get(number, np.nan) for number in numbers[unmeasured].tolist()]
+        return cosines
+
+    def _quoting(self, asked: Asked, matches: WordMatches) -> frozenset[int]:
         """Those that hold every phrase."""
-        wide = replace(query.filters, reach_project=None, reach_repo=None)
+        wide = replace(asked.query.filters, reach_project=None, reach_repo=None)
         found: list[frozenset[int]] = []
-        for phrase in query.phrases:
-            places = [terms.index(term) for term in phrase]
-            holding = [one.number for one in matches if one.is_allowed and all(one.counts[place] for place in places)]
-            memories = self.load(scope, sorted(holding, reverse=True)[:PHRASE_ROWS], filters=wide)
+        for phrase in asked.query.phrases:
+            holding = matches.holding_all([asked.terms.index(term) for term in phrase])
+            memories = self.load(asked.scope, holding[:PHRASE_ROWS], filters=wide)
             found.append(frozenset(number for number, memory in memories.items() if holds_phrase(memory, phrase)))
         return frozenset[int]().union(*found[:1]).intersection(*found)
 
+    @lent
+    def _around(
+        self, connection: Connection, asked: Asked, numbers: Numbers, matches: WordMatches
+    ) -> tuple[Flags, list[tuple[Any, ...]]]:
+        """Which of the terms each holds, and what those that stand close together were saved with."""
+        places = range(len(asked.query.terms))
+        unread = numbers[~np.isin(numbers, matches.numbers)]
+        terms = self._words.held(connection, unread.tolist()) if places and len(unread) else None
+        close = neighbours.close_together(numbers)
+        saved = connection.execute(neighbours.SAVED_WITH, {"numbers": close}) if close else None
+        held = np.zeros((len(numbers), len(places)), np.bool_)
+        for read in (matches, *(() if terms is None else (self._words.read(asked, terms),))):
+            wanted = np.isin(read.numbers, numbers)
+            held[np.searchsorted(numbers, read.numbers[wanted])] = read.counts[wanted][:, : len(places)] > 0
+        return held, [] if saved is None else saved.fetchall()
 
-def _asked(scope: ReadScope, filters: Filters) -> _Asked:
-    seen, values = visible(scope)
-    near, filter_values = matching(filters)
-    wide, _ = matching(replace(filters, reach_project=None, reach_repo=None))
-    return _Asked(seen, near, wide, {**values, **filter_values})
+    def _beside(
+        self, asked: Asked, rows: Sequence[tuple[Any, ...]], in_reach: frozenset[int], only: Numbers | None
+    ) -> Mapping[int, Sequence[int]]:
+        pairs = list(neighbours.pairs_of(rows, in_reach))
+        unsure = [pair for pair in pairs if not pair.is_certain]
+        sure = [pair for pair in pairs if pair.is_certain]
+        return neighbours.by_number([*sure, *(self._nearest_pairs(asked, unsure, only) if unsure else ())])
+
+    @lent
+    def _nearest_pairs(
+        self, connection: Connection, asked: Asked, pairs: Sequence[Pair], only: Numbers | None
+    ) -> list[Pair]:
+        values = {
+            "numbers": [pair.number for pair in pairs],
+            "others": [pair.other for pair in pairs],
+            "only": None if only is None else only.tolist(),
+        }
+        sql = neighbours.nearest_pairs(asked.clauses, has_only=only is not None)
+        return [Pair(*row) for row in connection.execute(sql, {**asked.clauses.values, **values})]
 
 
-def _statistics(terms: Sequence[str], matches: Sequence[_Match], extent: tuple[int, float]) -> WordStatistics:
-    alive = [match.counts for match in matches if match.is_alive]
-    frequencies = {term: sum(counts[place] > 0 for counts in alive) for place, term in enumerate(dict.fromkeys(terms))}
-    return WordStatistics(frequencies, *extent)
+def _values(asked: Asked) -> dict[str, Any]:
+    """Of statements about meaning."""
+    vector = asked.query.vector
+    text = "" if vector is None else vector_scan.text_of(vector)
+    return {**asked.clauses.values, "vector": text, "model": asked.query.model}
 
 
-def _by_words(
-    query: IndexQuery, statistics: WordStatistics, matches: Sequence[_Match], terms: Sequence[str]
-) -> dict[int, float]:
-    """By the code that scores them on SQLite, over nothing but what matches."""
-    import numpy as np
+def _dimensions(asked: Asked) -> int:
+    return 0 if asked.query.vector is None else len(asked.query.vector)
 
-    from mycel.index.postings import Postings
 
-    rarities = rarities_of(query.terms, frequencies=statistics.frequencies, documents=statistics.documents)
-    if not rarities or not matches:
-        return {}
-    ordered = sorted(matches)
-    places = [terms.index(term) for term in rarities]
-    postings = Postings()
-    postings.replace((row, _packed(match, places)) for row, match in enumerate(ordered))
-    numbers = np.array([match.number for match in ordered], np.int64)
+def _sets(asked: Asked, matches: WordMatches, only: Numbers | None) -> list[Flags]:
+    return [flags if only is None else flags & np.isin(matches.numbers, only) for flags in asked.sets(matches)]
+
+
+def _nearest(asked: Asked, scan: Scan | None, only: Numbers | None) -> dict[int, float]:
     found: dict[int, float] = {}
-    for flags in ([match.is_near for match in ordered], [match.is_allowed for match in ordered]):
-        rows, scores = postings.search(
-            np.arange(len(places), dtype=np.uint64),
-            np.fromiter(rarities.values(), np.float32, len(rarities)),
-            allowed=np.array(flags, np.bool_),
-            usual_length=statistics.usual_length,
-            limit=query.limit,
-        )
-        found |= dict(zip(numbers[rows].tolist(), scores.tolist(), strict=True))
+    if scan is not None:
+        for reach in (True, False) if asked.clauses.has_reach else (False,):
+            found |= scan.nearest(reach=reach, only=only, limit=asked.query.limit)
     return found
 
 
-def _packed(match: _Match, places: Sequence[int]) -> bytes:
-    """As `retrieval.terms` packs them, with the place of a term as its number."""
-    held = [(term, count) for term, place in enumerate(places) if (count := match.counts[place])]
-    numbers = b"".join(term.to_bytes(8, "little") for term, _ in held)
-    return HEAD.pack(match.tokens) + numbers + bytes(count for _, count in held)
-
-
-def _bound_vector(query: IndexQuery) -> dict[str, Any]:
-    return {} if query.vector is None else {"vector": _text_of(query.vector), "model": query.model}
-
-
-def _text_of(vector: Vector) -> str:
-    return f"[{','.join(map(str, vector.tolist()))}]"
-
-
-# The best passage of a memory speaks for it.
-_COSINE = "1 - min(e.direction <=> :vector::halfvec)"
-
-
-def _nearest(asked: _Asked, condition: str) -> str:
-    return f"""
-        SELECT m.number, {_COSINE}, bool_and({asked.near})
-        FROM memories m JOIN embeddings e ON e.number = m.number AND e.model = :model
-        WHERE {asked.seen} AND {condition} GROUP BY m.number ORDER BY 2 DESC, 1 DESC LIMIT :limit"""
-
-
-def _sample(asked: _Asked) -> str:
-    """Every so many of those that may be found, in the order of their numbers."""
-    return f"""
-        SELECT s.size, (SELECT {_COSINE} FROM embeddings e WHERE e.number = s.number AND e.model = :model)
-        FROM (
-          SELECT m.number, row_number() OVER (ORDER BY m.number) - 1 AS place, count(*) OVER () AS size
-          FROM memories m WHERE {asked.seen} AND {asked.wide}) s
-        WHERE s.place % ((s.size + {SAMPLE - 1}) / {SAMPLE}) = 0"""
-
-
-def _pool(sample: Sequence[tuple[int, float | None]]) -> Pool:
-    import numpy as np
-
-    cosines = np.array([cosine for _, cosine in sample if cosine is not None])
-    size = sample[0][0] if sample else 0
-    if not len(cosines):
-        return Pool(size)
-    return Pool(size, len(cosines), float(cosines.mean()), float(cosines.std()))
-
-
-def _similarities(connection: Connection, vector: Vector, numbers: Sequence[int], model: str) -> Cursor:
-    sql = f"""
-        SELECT e.number, {_COSINE} FROM embeddings e
-        WHERE e.number = ANY(:numbers::bigint[]) AND e.model = :model GROUP BY e.number"""
-    return connection.execute(sql, {"vector": _text_of(vector), "numbers": list(numbers), "model": model})
-
-
-def _neighbours(
-    numbers: Sequence[int], around: Sequence[tuple[bool, IndexRow]], quoted: frozenset[int] | None
-) -> Sequence[tuple[int, ...]]:
-    """By the code that finds them on SQLite, over nothing but what stands near a candidate."""
-    import numpy as np
-
-    from mycel.index.facets import Facets
-
-    if not around:
-        return [()] * len(numbers)
-    # Numbers begin anew from the lowest, so that the columns are no longer than the stretch they are about.
-    listed = [row.number for _, row in around]
-    before = min(listed) - 1
-    facets = Facets()
-    facets.extend(row._replace(number=row.number - before) for _, row in around)
-    allowed = np.zeros(max(listed) - before + 1, np.bool_)
-    picked = [row.number - before for is_near, row in around if is_near and (quoted is None or row.number in quoted)]
-    allowed[picked] = True
-    found = facets.neighbours(np.array(numbers, np.int64) - before, allowed, Neighbourhood())
-    return [tuple(number + before for number in beside) for beside in found]
+def _in_reach(matches: WordMatches, scan: Scan | None) -> Numbers:
+    near = matches.numbers[matches.near]
+    return near if scan is None else np.concatenate((near, scan.numbers[scan.near]))

@@ -14,9 +14,10 @@ from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import CLOSED, Unavailable
 from mycel.stores.postgres.connection import PostgresConnection
-from mycel.stores.postgres.database import ORGANISATION, SCHEMA, WHOLE_TEAM_SECONDS, Database
+from mycel.stores.postgres.database import ORGANISATION, WHOLE_TEAM_SECONDS, Database
 from mycel.stores.postgres.directory import PostgresDirectory
 from mycel.stores.postgres.notifications import Notifications
+from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.postgres.store import PostgresStore
 from mycel.stores.postgres.watch import PolledWatch
 

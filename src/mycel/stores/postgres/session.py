@@ -23,14 +23,19 @@ ResultT = TypeVar("ResultT")
 
 _PUT_TERMS = Statement(
     2,
-    "INSERT INTO memory_terms (number, tokens, terms, counts) VALUES ",
-    "(?, ?, ?, ?)",
-    " ON CONFLICT (number) DO UPDATE SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts",
+    "INSERT INTO memory_terms (number, tokens, terms, numbers, counts) VALUES ",
+    "(?, ?, ?, ?, ?)",
+    " ON CONFLICT (number) DO UPDATE"
+    " SET tokens = excluded.tokens, terms = excluded.terms, numbers = excluded.numbers, counts = excluded.counts",
 )
 # Whoever holds it is the only one to write to the team: what it has read stays so until it commits.
 _LOCK = "SELECT committed_at, number FROM heads FOR UPDATE"
 _FIRST = "INSERT INTO heads DEFAULT VALUES ON CONFLICT DO NOTHING"
-_RAISE = "UPDATE heads SET committed_at = max(committed_at, ?), number = ?, writes = writes + 1"
+# The moment is that of the last change: what leaves none in the log takes no place in the history.
+_RAISE = """
+    UPDATE heads SET committed_at =
+      least(?, coalesce((SELECT c.committed_at FROM changes c ORDER BY c.sequence DESC LIMIT 1), committed_at)),
+      number = ?, writes = writes + 1"""
 
 
 class ReadSession:

@@ -18,6 +18,7 @@ from mycel.stores.postgres.index import PostgresIndex
 from mycel.stores.postgres.notifications import DEAF_POLL_SECONDS
 from mycel.stores.postgres.recalls import PostgresRecalls
 from mycel.stores.postgres.session import ReadSession
+from mycel.stores.postgres.tables import PostgresTables
 from mycel.stores.postgres.transaction import PostgresTransaction
 from mycel.stores.sql.approaches import SqlApproaches
 from mycel.stores.sql.archive import SqlArchive
@@ -33,6 +34,7 @@ from mycel.stores.sql.places import SqlPlaces
 from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sql.reports import SqlReports
 from mycel.stores.sql.sources import SqlSources
+from mycel.stores.sql.tables import OF_TEAM
 from mycel.stores.sql.writer import BatchLost, Writer
 
 ResultT = TypeVar("ResultT")
@@ -80,6 +82,7 @@ class PostgresStore:
         self.index = PostgresIndex(session, team)
         self.log = SqlLog(session, pause=self._pause)
         self.recalls = PostgresRecalls(database, team=team, clock=clock)
+        self.tables = PostgresTables(database, team, OF_TEAM)
         self.files = PostgresCare(session, name=team)
 
     def transact(self, work: Callable[[PostgresTransaction], ResultT]) -> ResultT:

@@ -16,10 +16,12 @@ from mycel.retrieval.terms import HEAD, NUMBER_BYTES, term_number
 
 
 class TeamTerms(NamedTuple):
-    """Of one memory: its length in tokens, the numbers of its terms, and how often each stands there."""
+    """Of one memory: its length in tokens, the numbers of its terms as a list and as bytes, and how often each stands
+    there."""
 
     tokens: int
-    numbers: list[int]
+    terms: list[int]
+    numbers: bytes
     counts: bytes
 
 
@@ -27,16 +29,23 @@ def unpacked(words: PackedTerms, team: TeamName) -> TeamTerms:
     size = (len(words) - HEAD.size) // (NUMBER_BYTES + 1)
     end = HEAD.size + NUMBER_BYTES * size
     (tokens,) = HEAD.unpack_from(words)
-    return TeamTerms(tokens, _mixed(np.frombuffer(words[HEAD.size : end], "<u8"), team), words[end:])
+    numbers = _mixed(np.frombuffer(words[HEAD.size : end], "<u8"), team)
+    return TeamTerms(tokens, numbers.tolist(), numbers.astype(">i8").tobytes(), words[end:])
+
+
+def packed(terms: TeamTerms, team: TeamName) -> PackedTerms:
+    """What `unpacked` was made of."""
+    numbers = np.bitwise_xor(np.array(terms.terms, np.int64).view(np.uint64), _salt(team))
+    return PackedTerms(HEAD.pack(terms.tokens) + numbers.astype("<u8").tobytes() + terms.counts)
 
 
 def numbers_of(terms: Iterable[str], team: TeamName) -> list[int]:
-    return _mixed(np.array([term_number(term) for term in terms], np.uint64), team)
+    return _mixed(np.array([term_number(term) for term in terms], np.uint64), team).tolist()
 
 
-def _mixed(numbers: NDArray[np.uint64], team: TeamName) -> list[int]:
+def _mixed(numbers: NDArray[np.uint64], team: TeamName) -> NDArray[np.int64]:
     """Signed, as the database counts."""
-    return np.bitwise_xor(numbers, _salt(team)).view(np.int64).tolist()
+    return np.bitwise_xor(numbers, _salt(team)).view(np.int64)
 
 
 @lru_cache(maxsize=4096)

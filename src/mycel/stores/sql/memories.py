@@ -8,10 +8,11 @@ from functools import lru_cache
 from mycel.access.scope import ReadScope
 from mycel.domain.cursor import read_cursor, write_cursor
 from mycel.domain.ids import MemberId, MemoryId, SourceId
-from mycel.domain.memory import MadeBy, Memory, Usage, Version, Visibility
+from mycel.domain.memory import MadeBy, Memory, Version, Visibility
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import Source
+from mycel.domain.surroundings import Usage
 from mycel.errors import NotFound
 from mycel.stores.sql.clauses import Clause, below, matching, visible
 from mycel.stores.sql.connection import Connection

@@ -126,6 +126,7 @@ def memory_from(row: Row, team: TeamName) -> Memory:
             values[name] = empty
     values["team"] = team
     values["freshness"] = None
+    values["similar"] = ()
     return checked_memory(values)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -12,14 +12,17 @@ import apsw
 
 from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.team import EXECUTIVE
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
 from mycel.stores.sql.rows import micros
+from mycel.stores.sql.tables import OF_ORGANISATION
 from mycel.stores.sql.writer import BatchLost
 from mycel.stores.sqlite import backup
 from mycel.stores.sqlite.condition import find_absence
 from mycel.stores.sqlite.database import Database, Disk, Records
 from mycel.stores.sqlite.session import ReadSession
+from mycel.stores.sqlite.tables import SqliteTables
 
 ResultT = TypeVar("ResultT")
 
@@ -86,6 +89,7 @@ class SqliteDirectory(SqlDirectoryReads):
         )
         super().__init__(ReadSession(self._database, clock))
         self.files = DatabaseFiles(self._database)
+        self.tables = SqliteTables(self._database, OF_ORGANISATION)
         self._revision = 0
         # Each connection counts what others have committed; a reader commits nothing, so it misses nothing.
         self._versions: WeakKeyDictionary[apsw.Connection, int] = WeakKeyDictionary()
@@ -108,6 +112,13 @@ class SqliteDirectory(SqlDirectoryReads):
 
     def forget_store(self, team: TeamName) -> None:
         self._database.write(lambda transaction: transaction.forget_store(team))
+
+    def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
+        """One service owns a data directory."""
+        return {}
+
+    def require_ready(self) -> None:
+        self.find_team(EXECUTIVE)
 
     def close(self) -> None:
         self._database.close()

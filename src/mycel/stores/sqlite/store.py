@@ -27,12 +27,14 @@ from mycel.stores.sql.recalls import ReadTraces
 from mycel.stores.sql.reports import SqlReports
 from mycel.stores.sql.rows import micros
 from mycel.stores.sql.sources import SqlSources
+from mycel.stores.sql.tables import OF_TEAM
 from mycel.stores.sqlite import backup, scrub
 from mycel.stores.sqlite.database import Database, Disk, Records
 from mycel.stores.sqlite.index import SqliteIndex
 from mycel.stores.sqlite.index_keeper import IndexKeeper
 from mycel.stores.sqlite.recalls import SqliteRecalls
 from mycel.stores.sqlite.session import ReadSession, SnapshotSession
+from mycel.stores.sqlite.tables import SqliteTables
 from mycel.stores.sqlite.transaction import SqliteTransaction
 from mycel.stores.sqlite.watch import POLL_SECONDS
 
@@ -88,6 +90,7 @@ class SqliteStore:
         self.index = SqliteIndex(session, self._keeper)
         self.log = SqlLog(session, pause=lambda seconds: database.wait(min(seconds, POLL_SECONDS)))
         self.recalls = SqliteRecalls(database, traces, team=team, clock=clock)
+        self.tables = SqliteTables(database, OF_TEAM)
         self.files = SqliteFiles(database, self._keeper, clock, name=team, place=path.relative_to(root))
 
     def transact(self, work: Callable[[SqliteTransaction], ResultT]) -> ResultT:

@@ -72,7 +72,7 @@ class Endpoint:
             line.close()
 
 
-def check_data(data: Path) -> Finding:
+def check_data(data: Path, *, is_on_files: bool = True) -> Finding:
     known = next(folder for folder in (data.absolute(), *data.absolute().parents) if folder.exists())
     if not known.is_dir() or not os.access(known, os.W_OK | os.X_OK):
         return problem("data", f"{data} cannot be written", "give it to this user, or name another one by MYCEL_DATA")
@@ -81,7 +81,7 @@ def check_data(data: Path) -> Finding:
     if free < SCARCE_BYTES:
         make = problem if free < TOO_LITTLE_BYTES else warning
         return make("data", text, "make room on this disk")
-    if is_unused(data):
+    if is_on_files and is_unused(data):
         begin = "`mycel save TEXT` or `mycel install AGENT` begins it; --data or MYCEL_DATA names another folder"
         return warning("data", f"there is nothing in {text.replace(', ', ' yet, ', 1)}", begin)
     return ok("data", text)
@@ -123,7 +123,7 @@ def check_service(settings: Settings) -> tuple[Finding, Endpoint | None]:
     service = Endpoint(daemon.url, daemon.secret)
     if daemon.note is not None:
         return warning("service", daemon.note, restart), service
-    return _by_time("service", text, took), service
+    return by_time("service", text, took), service
 
 
 def _check_address(url: str, *, has_token: bool) -> tuple[Finding, Endpoint | None]:
@@ -141,10 +141,10 @@ def _check_address(url: str, *, has_token: bool) -> tuple[Finding, Endpoint | No
         return problem("service", f"something else than Mycel answers at {url} (MYCEL_URL)", advice), None
     if not has_token:
         return problem("service", f"{url} (MYCEL_URL) wants a token", "set MYCEL_TOKEN to a token of it"), None
-    return _by_time("service", f"runs at {url}", time.perf_counter() - began), service
+    return by_time("service", f"runs at {url}", time.perf_counter() - began), service
 
 
-def _by_time(name: str, text: str, took: float) -> Finding:
+def by_time(name: str, text: str, took: float) -> Finding:
     told = f"{text}, answers in {took * 1000:.0f} ms"
     return ok(name, told) if took < SLOW_SECONDS else warning(name, told, "see what keeps the machine busy")
 

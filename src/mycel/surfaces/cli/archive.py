@@ -1,4 +1,4 @@
-"""The commands that move a team: out into an archive, and in from one."""
+"""The commands that move a team out into an archive and in from one, and a workspace to another database."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mycel.domain.team import OPERATOR
+from mycel.errors import InvalidInput
 from mycel.surfaces.cli.invocation import add_commands, invocation
-from mycel.surfaces.cli.output import Column, counting, note, print_table
+from mycel.surfaces.cli.output import Column, by_part, counting, note, print_table
 
 if TYPE_CHECKING:
     from mycel.domain.archive import ExportReport, MoveReport
+    from mycel.domain.transfer import TransferReport
 
 ArchiveFile = Annotated[
     str, typer.Argument(metavar="FILE", help="The archive, JSON lines; packed where its name ends in .gz.")
@@ -19,7 +21,7 @@ ArchiveFile = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
-    add_commands(app, "Moving", {"export": export, "import": import_})
+    add_commands(app, "Moving", {"export": export, "import": import_, "migrate": migrate})
 
 
 def export(context: typer.Context, file: ArchiveFile) -> None:
@@ -49,6 +51,45 @@ def import_(
         else:
             report = memory.import_(file, dry_run=dry_run)
     call.answer(report, lambda: _show_import(report))
+
+
+def migrate(
+    context: typer.Context,
+    *,
+    to: Annotated[str | None, typer.Option("--to", metavar="URL", help="The Postgres database to move to.")] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", metavar="URL", help="The Postgres database to move from.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Drop what the other side has of a team that is not the same there.")
+    ] = False,
+) -> None:
+    """Move all teams, members and tokens to another database, and compare both; without a URL, of the data directory.
+
+    The old side is left as it is. What was moved before and is the same is not moved again: a second try goes on.
+    """
+    call = invocation(context)
+    if to is None and from_ is None:
+        raise InvalidInput("--to or --from names the Postgres database", field="to")
+    if to == from_:
+        raise InvalidInput("is the same database", field="to")
+    call.require_operator()
+    source, target = call.settings_on(from_, origin="--from"), call.settings_on(to, origin="--to")
+    from mycel.app import transfer_workspace
+
+    with by_part("moving") as progress:
+        report = transfer_workspace(source, target, replace=replace, report=progress)
+    call.answer(report, lambda: _show_transfer(report))
+
+
+def _show_transfer(report: TransferReport) -> None:
+    rows = [(part.name, f"{part.rows:,}", part.checksum, part.outcome.value) for part in report.parts]
+    print_table((Column("part"), Column("rows"), Column("checksum", below=True), Column("outcome")), rows)
+    if report.written_meanwhile:
+        names = ", ".join(report.written_meanwhile)
+        note(f"Written to meanwhile: {names}. Stop the old service, then move it with --replace.")
+    else:
+        note("Both sides are the same, row by row.")
 
 
 def _show_export(report: ExportReport, file: str) -> None:

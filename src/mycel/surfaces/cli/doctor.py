@@ -47,6 +47,7 @@ def doctor(context: typer.Context) -> None:
 def _examine(call: Invocation) -> Iterator[Finding]:
     from mycel.surfaces.agents.agent_checks import Surroundings, check_agents
     from mycel.surfaces.agents.checks import check_data, check_queue, check_service, check_sqlite, ok, problem
+    from mycel.surfaces.agents.database_checks import check_database
 
     try:
         settings = call.settings()
@@ -54,12 +55,16 @@ def _examine(call: Invocation) -> Iterator[Finding]:
         yield problem("settings", str(error), "correct it, then run this again")
         return
     yield ok("settings", "can be read")
-    data = check_data(settings.data)
+    data = check_data(settings.data, is_on_files=settings.is_on_files)
     yield data
-    yield check_sqlite()
+    database = list(check_database(settings)) if settings.is_on_database else []
+    yield from database or [check_sqlite()]
     if data.state == "problem":
         return
-    if settings.url is None and is_unused(settings.data):
+    if any(one.state == "problem" for one in database):
+        yield from check_agents(Surroundings(settings, silence="the database is not well"))
+        return
+    if settings.is_on_files and is_unused(settings.data):
         yield from check_agents(Surroundings(settings, silence="there is nothing to remember yet"))
         return
     found, service = check_service(settings)

@@ -128,6 +128,8 @@ def check(context: typer.Context) -> None:
     with call.operated() as workspace, progress("checking"):
         problems = workspace.check()
     call.answer({"ok": not problems, "problems": problems}, lambda: _show_problems(problems))
+    if call.settings().is_on_database and not call.as_json:
+        note("The rows were checked; the files are the server's, and pg_amcheck checks those.")
     if problems:
         raise typer.Exit(FAILED)
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mycel.domain.team import EXECUTIVE, OPERATOR
-from mycel.errors import AccessDenied, InvalidInput, Misconfigured, NotFound
+from mycel.errors import AccessDenied, Conflict, InvalidInput, Misconfigured, NotFound
 from mycel.stores.layout import is_unused
 from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import is_terminal, note, print_json
@@ -61,7 +61,7 @@ FIRST_COMMANDS = frozenset(
     {
         *("save", "learn", "profile set", "knowledge set", "knowledge import", "episodes log", "artifacts register"),
         *("capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail"),
-        *("team add", "team load", "member add", "token issue", "policy set", "model use", "import"),
+        *("team add", "team load", "member add", "token issue", "policy set", "model use", "import", "migrate"),
         *("install", "mcp", "hook", "serve", "work"),
     }
 )
@@ -102,11 +102,20 @@ class Invocation:
 
     def settings_with(self, *, embedder: str | None) -> Settings:
         """As they are but for the embedder, if one is named."""
-        from mycel.settings import load_settings
+        from mycel.settings import DATABASE_SCHEMES, load_settings
 
         if self.data is not None and not self.data.strip():
             raise InvalidInput("must name a folder", field="data")
+        if self.data is not None and self.data.startswith(DATABASE_SCHEMES):
+            raise InvalidInput("must name a folder; MYCEL_DATABASE_URL names a database", field="data")
         return load_settings(self.data, embedder=embedder)
+
+    def settings_on(self, url: str | None, *, origin: str) -> Settings:
+        """As they are, on the database of this address, or on the files of the data directory without one."""
+        from mycel.settings import read_database_url
+
+        address = None if url is None else read_database_url(url, origin=origin)
+        return replace(self.settings(), database_url=address)
 
     @contextmanager
     def workspace(self) -> Generator[AnyWorkspace]:
@@ -121,7 +130,7 @@ class Invocation:
     def require_data(self) -> None:
         """Whoever reads finds nothing where nothing was ever written, and leaves it so."""
         settings = self.settings()
-        if settings.url is None and not self._may_be_first and is_unused(settings.data):
+        if settings.is_on_files and not self._may_be_first and is_unused(settings.data):
             raise NotFound(
                 f"there is nothing in {settings.data} yet: `mycel save TEXT` or `mycel team add NAME` begins it, "
                 "--data or MYCEL_DATA names another folder"
@@ -166,11 +175,17 @@ class Invocation:
     def _remote(self, *, lasting: bool) -> RemoteWorkspace:
         from mycel.client.daemon import ensure_daemon
         from mycel.client.workspace import RemoteWorkspace
+        from mycel.wire.daemon_file import database_mark
 
         settings = self.settings()
         if settings.url is not None:
             return RemoteWorkspace.at(settings.url, token=_token_of(settings))
         daemon = ensure_daemon(settings.data)
+        if settings.database_url is not None and daemon.database != database_mark(settings.database_url):
+            raise Conflict(
+                f"the service at {daemon.url} works on another database than the settings name, or on none: "
+                f"end process {daemon.pid}, or name another folder by --data or MYCEL_DATA"
+            )
         if daemon.note is not None:
             note(daemon.note)
         token = settings.token or daemon.token

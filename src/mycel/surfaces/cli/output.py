@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Called with how many are done.
 Counter = Callable[[int], None]
+# With the name of a part, and how many of how many are done.
+PartCounter = Callable[[str, int, int], None]
 Report = Callable[[str, "EmbeddingProgress"], None]
 
 
@@ -63,6 +65,27 @@ def counting(doing: str) -> Generator[Counter | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task(doing, total=None)
         yield lambda done: bars.update(task, completed=done)
+
+
+@contextmanager
+def by_part(doing: str) -> Generator[PartCounter | None]:
+    """A bar for each part, with how many of how many are done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def report(name: str, done: int, whole: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(f"{doing} {name}")
+            bars.update(tasks[name], total=max(done, whole), completed=done)
+
+        yield report
 
 
 # What the first column of a table keeps at least, and what lies between two columns.

@@ -136,7 +136,7 @@ def serve(
     from mycel.surfaces.http.log import begin_logs, log_event
     from mycel.surfaces.http.ownership import owned
     from mycel.surfaces.http.serving import most_streams, raise_handle_limit, run_service
-    from mycel.wire.daemon_file import STAGING_FOLDER
+    from mycel.wire.daemon_file import STAGING_FOLDER, database_mark
 
     begin_logs(settings.log_level)
     handles = raise_handle_limit()
@@ -152,7 +152,7 @@ def serve(
         keep_operator_token(workspace, settings.data)
 
         def ready() -> None:
-            ownership.announce(url, version=__version__)
+            ownership.announce(url, version=__version__, database=database_mark(settings.database_url))
             log_event("listening", f"Mycel {__version__} listens on {url}", url=url, version=__version__)
             if call.as_json:
                 print_json({"url": url, "version": __version__})

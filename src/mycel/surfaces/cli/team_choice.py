@@ -46,7 +46,7 @@ def choose_membership(call: Invocation, member: str, *, asks: bool) -> Membershi
     if member == OPERATOR:
         team = call.team or EXECUTIVE
         return Membership(member, team, before=team)
-    if is_unused(call.settings().data):
+    if call.settings().is_on_files and is_unused(call.settings().data):
         _require_meant(call, member, ())
         return Membership(member, call.team or EXECUTIVE)
     with call.workspace() as workspace:

@@ -34,6 +34,8 @@ def save(
     ],
     *,
     fields: dict[str, Any],
+    similar: Annotated[bool, typer.Option("--similar", help="Name what stands near it already.")] = False,
+    supersedes: Annotated[str | None, typer.Option(metavar="ID", help="The memory that it replaces.")] = None,
     idempotency_key: options.IdempotencyKey = None,
 ) -> None:
     """Save a memory and print its id.
@@ -44,7 +46,7 @@ def save(
     call = invocation(context)
     text = content_of(content)
     with call.memory() as memory:
-        saved = memory.save(text, **cast("MemoryFields", fields))
+        saved = memory.save(text, similar=similar, supersedes=supersedes, **cast("MemoryFields", fields))
     call.answer(saved, lambda: display.show_written(saved, done="saved"))
 
 

@@ -94,8 +94,8 @@ def note_caller(state: dict[str, Any], visit: Visit) -> None:
     state["member"], state["team"] = caller.member_id, caller.team
 
 
-def not_allowed(operations: Mapping[str, Operation]) -> Response:
-    allowed = ", ".join(sorted(operations))
+def not_allowed(methods: Iterable[str]) -> Response:
+    allowed = ", ".join(sorted(methods))
     status, headers = HTTPStatus.METHOD_NOT_ALLOWED, {"allow": allowed}
     return Problem(status, f"this path takes {allowed}", code="method_not_allowed", headers=headers)
 

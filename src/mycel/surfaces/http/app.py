@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from mycel import __version__
 from mycel.access.rules import require_operator
 from mycel.embedded.workspace import Workspace
-from mycel.errors import InvalidInput
+from mycel.errors import InvalidInput, Unavailable
 from mycel.settings import Settings
 from mycel.surfaces.http import archives, browser_login, docs_pages, mcp, streams
 from mycel.surfaces.http.api import Api
@@ -30,7 +30,7 @@ from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
 from mycel.surfaces.http.mcp_sessions import SessionLimits
 from mycel.surfaces.http.metrics import Measured, Metrics
 from mycel.surfaces.http.problems import HANDLERS
-from mycel.surfaces.http.service import KnownDamages, Service, service_of
+from mycel.surfaces.http.service import KnownDamages, Readiness, Service, service_of
 from mycel.surfaces.http.staging import Staging, StagingLimits
 from mycel.surfaces.http.threads import Threads
 from mycel.wire.proof import CHALLENGE, LEAST_CHALLENGE, MOST_CHALLENGE, PROOF, new_secret, proof_of
@@ -75,7 +75,12 @@ METRICS = About(
     media_type="text/plain",
 )
 READY = About(
-    tag="health", summary="The service can read its workspace, and has no damaged store", shape=_CONDITION, public=True
+    tag="health",
+    summary="The service can use its workspace, and whether a store is damaged",
+    description="503 while the workspace cannot be read, is of another version, or the service is stopping.",
+    shape=_CONDITION,
+    public=True,
+    refuses=frozenset({503}),
 )
 
 
@@ -91,7 +96,10 @@ def create_app(
     """Answers under the names of this machine, under the host it is bound to, and under those the settings name."""
     chosen = settings or Settings(data=Path())
     threads, figures = Threads(), Metrics()
-    visitors = Visitors(workspace, threads, requests_per_second=chosen.requests_per_second)
+    is_one_of_many = chosen.database_url is not None
+    visitors = Visitors(
+        workspace, threads, requests_per_second=chosen.requests_per_second, is_one_of_many=is_one_of_many
+    )
     stopping = asyncio.Event()
     service = Service(
         workspace=workspace,
@@ -103,6 +111,7 @@ def create_app(
         staging=_staging(chosen, staging_folder),
         stopping=stopping,
         damages=KnownDamages(workspace, threads),
+        readiness=Readiness(workspace, threads),
     )
     named = [] if host is None else [host]
     allowed = (name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
@@ -121,7 +130,8 @@ def create_app(
                 in_total=chosen.max_mcp_sessions,
                 per_member=chosen.max_mcp_sessions_per_member,
                 idle_seconds=chosen.mcp_idle_seconds,
-            )
+            ),
+            is_one_of_many=is_one_of_many,
         ),
     ]
     routes += Descriptions(routes).routes()
@@ -186,9 +196,11 @@ async def _live(_request: Request) -> Response:
 
 
 async def _ready(request: Request) -> Response:
-    """Whether the workspace can be read; says no more, since it asks nobody who they are."""
+    """Whether the workspace can be used here; says no more, since it asks nobody who they are."""
     service = service_of(request)
-    await service.threads.run(service.workspace.who_am_i)
+    if service.stopping.is_set():
+        raise Unavailable("the service is stopping")
+    await service.readiness.require()
     return JSONResponse(await service.condition())
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import OrderedDict
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.types import Scope
 
 from mycel.access.token_secret import is_secret
+from mycel.domain.ids import MemberId, new_id
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.errors import AccessDenied, LimitExceeded, MycelError, Unauthenticated
 from mycel.services.callers import NOT_ADMITTED, known
 from mycel.surfaces.http.credentials import address_of, credentials_of
-from mycel.surfaces.http.rate_limit import Allowance, Members, Strangers
+from mycel.surfaces.http.rate_limit import SHARE_SECONDS, Allowance, Members, Strangers
 from mycel.surfaces.http.threads import Threads
 
 MAX_VISITORS = 4096
@@ -33,13 +36,17 @@ class Bearer:
 class Visitors:
     """Secrets are kept by their hashes: no two are compared letter by letter, and none stands in this memory."""
 
-    def __init__(self, workspace: Workspace, threads: Threads, *, requests_per_second: float) -> None:
+    def __init__(
+        self, workspace: Workspace, threads: Threads, *, requests_per_second: float, is_one_of_many: bool = False
+    ) -> None:
         self._workspace = workspace
         self._threads = threads
         self._strangers = Strangers()
         self._bearers: OrderedDict[bytes, Bearer] = OrderedDict()
         self._members = Members(requests_per_second)
         self._acting: OrderedDict[tuple[bytes, str | None, str | None], Visit] = OrderedDict()
+        self._node = new_id() if is_one_of_many else None
+        self._sharing: asyncio.Task[None] | None = None
 
     async def admit(self, scope: Scope) -> Visit:
         """`Unauthenticated` without a working token; `LimitExceeded` when it has asked too often."""
@@ -67,6 +74,8 @@ class Visitors:
             bearer = await self._welcome(secret, digest, address)
         if wait := bearer.allowance.take():
             raise LimitExceeded("this member asks more often than the service allows; wait", retry_after=wait)
+        if self._node is not None and self._sharing is None and self._members.is_busy(bearer.allowance):
+            self._sharing = asyncio.get_running_loop().create_task(self._share(self._node))
         # Whoever asks often was looked up for its last request.
         if known(bearer.visit.caller, seconds=FRESH_SECONDS) is None:
             await self._check(bearer, digest)
@@ -74,6 +83,19 @@ class Visitors:
         with suppress(KeyError):
             self._bearers.move_to_end(digest)
         return bearer
+
+    async def _share(self, node: str) -> None:
+        """Beside the requests, for as long as somebody asks much."""
+
+        def tell(counts: Mapping[MemberId, int]) -> Awaitable[Mapping[MemberId, int]]:
+            return self._threads.run(lambda: self._workspace.share_requests(node, counts))
+
+        try:
+            with suppress(MycelError):
+                while await self._members.share(tell):
+                    await asyncio.sleep(SHARE_SECONDS)
+        finally:
+            self._sharing = None
 
     async def _welcome(self, secret: str, digest: bytes, address: str) -> Bearer:
         if not is_secret(secret):

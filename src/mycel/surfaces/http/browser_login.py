@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -16,7 +16,7 @@ from mycel.domain import fields
 from mycel.domain.team import Caller, IssuedToken, Token
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
-from mycel.surfaces.http.credentials import COOKIE, LINK_SECONDS, address_of, cookie_of, require_own_page
+from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
 from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.surfaces.http.service import Service, service_of
@@ -32,6 +32,7 @@ SIGN_OUT = "/sign-out"
 # What a browser's token is called in lists, and how long it lasts at most.
 LABEL = "browser"
 LIFETIME = timedelta(days=30)
+LINK_LIFETIME = timedelta(minutes=10)
 MAX_BYTES = 8 * 1024
 FORM = "application/x-www-form-urlencoded"
 WRONG = "the code or token is unknown, used, expired or revoked"
@@ -61,11 +62,8 @@ async def offer(request: Request) -> Response:
     visit = await service.admitted(request)
     given = await _json(request, {"member_id"})
     member = await service.work(lambda: visit.workspace.token_owner(given.get("member_id")))
-    caller = await service.work(visit.caller)
-    now = datetime.now(UTC)
     # Neither the link nor what a browser gets for it outlives the token that asks for it.
-    ends_at = min(now + timedelta(seconds=LINK_SECONDS), visit.token.expires_at or datetime.max.replace(tzinfo=UTC))
-    code = service.codes.offer(visit, member, offered_by=caller.member_id, seconds=(ends_at - now).total_seconds())
+    code, ends_at = await service.work(partial(visit.offer_link, member, lifetime=LINK_LIFETIME), writes=True)
     # The host was checked before anybody was let in.
     url = f"{request.url.scheme}://{request.headers['host']}{SIGN_IN}?{urlencode({'code': code})}"
     answer = to_json({"url": url, "expires_at": ends_at})
@@ -122,11 +120,14 @@ async def _issued(service: Service, request: Request, given: dict[str, Any]) -> 
         if name == "token":
             visit = await service.visitors.meet(secret, address=address_of(request.scope))
             member = (await service.work(visit.caller)).member_id
+            issue = partial(visit.new_browser_token, member, label=LABEL, at_most=LIFETIME)
         else:
-            visit, member = service.codes.redeem(secret)
-        issue = partial(visit.new_browser_token, member, label=LABEL, at_most=LIFETIME)
+            issue = partial(service.workspace.redeem_link, secret, label=LABEL, at_most=LIFETIME)
         return await service.work(issue, writes=True)
     except (AccessDenied, NotFound):
+        # The right ones are answered however many wrong ones come.
+        if name == "code" and (wait := service.wrong_codes.take()):
+            raise LimitExceeded("too many wrong codes were tried; wait", retry_after=wait) from None
         raise Unauthenticated(WRONG) from None
 
 

@@ -11,14 +11,17 @@ import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
+from mycel.surfaces.http.api import not_allowed
 from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.described_route import NotedRoute
 from mycel.surfaces.http.feeds import Feed, Slow
@@ -106,12 +109,17 @@ class _Outlet:
 
 
 class McpEndpoint:
-    """One server for each tool set that somebody has asked for."""
+    """One server for each tool set that somebody has asked for.
 
-    def __init__(self, limits: SessionLimits) -> None:
+    Among several nodes a session is known to the one where it was begun. The others answer what it asks all the same,
+    each request by itself; to be told of what happens it has to read where it was begun.
+    """
+
+    def __init__(self, limits: SessionLimits, *, is_one_of_many: bool = False) -> None:
         self._sessions = McpSessions(limits)
+        self._is_one_of_many = is_one_of_many
         self._idle_seconds = limits.idle_seconds
-        self._managers: dict[str, asyncio.Task[StreamableHTTPSessionManager]] = {}
+        self._managers: dict[tuple[str, bool], asyncio.Task[StreamableHTTPSessionManager]] = {}
         self._running: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,7 +127,11 @@ class McpEndpoint:
         service = service_of(request)
         try:
             visit = await service.admitted(request)
-            manager = await self._manager(service, request.query_params.get(_TOOLS, "coding"))
+            elsewhere = self._is_one_of_many and self._sessions.is_elsewhere(scope)
+            if elsewhere and request.method != "POST":
+                await _not_here(request.method)(scope, receive, send)
+                return
+            manager = await self._manager(service, request.query_params.get(_TOOLS, "coding"), by_itself=elsewhere)
             given = credentials_of(scope)
             scope[_VISITOR] = HttpGuest(service, visit, _place(request))
             scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
@@ -127,15 +139,16 @@ class McpEndpoint:
         except MycelError as error:
             await problem_of(error)(scope, receive, send)
 
-    async def _manager(self, service: Service, tools: str) -> StreamableHTTPSessionManager:
+    async def _manager(self, service: Service, tools: str, *, by_itself: bool) -> StreamableHTTPSessionManager:
         if tools not in TOOL_SETS:
             raise InvalidInput(f"must be one of {', '.join(TOOL_SETS)}", field=_TOOLS)
-        if tools not in self._managers:
-            self._managers[tools] = asyncio.get_running_loop().create_task(self._start(service, tools))
-        return await asyncio.shield(self._managers[tools])
+        if (tools, by_itself) not in self._managers:
+            starting = asyncio.get_running_loop().create_task(self._start(service, tools, by_itself=by_itself))
+            self._managers[tools, by_itself] = starting
+        return await asyncio.shield(self._managers[tools, by_itself])
 
-    async def _start(self, service: Service, tools: str) -> StreamableHTTPSessionManager:
-        manager = await service.work(partial(_made, tools, self._idle_seconds))
+    async def _start(self, service: Service, tools: str, *, by_itself: bool) -> StreamableHTTPSessionManager:
+        manager = await service.work(partial(_made, tools, self._idle_seconds, stateless=by_itself))
         started = asyncio.Event()
         running = asyncio.get_running_loop().create_task(_serve(manager, started, service.stopping))
         self._running.add(running)
@@ -154,7 +167,12 @@ async def _serve(manager: StreamableHTTPSessionManager, started: asyncio.Event, 
         await stopping.wait()
 
 
-def _made(tools: str, idle_seconds: float) -> StreamableHTTPSessionManager:
+def _not_here(method: str) -> Response:
+    """There is nothing to end here; and whoever asks for a stream learns that this node has none for it."""
+    return Response(status_code=HTTPStatus.NO_CONTENT) if method == "DELETE" else not_allowed(["POST", "DELETE"])
+
+
+def _made(tools: str, idle_seconds: float, *, stateless: bool) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
@@ -171,6 +189,7 @@ def _made(tools: str, idle_seconds: float) -> StreamableHTTPSessionManager:
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         max_request_body_size=MAX_BODY_BYTES,
         session_idle_timeout=idle_seconds,
+        stateless=stateless,
         # They are counted in one place for all tool sets.
         max_sessions=None,
     )
@@ -185,5 +204,6 @@ def _user(who: str) -> Any:
     return AuthenticatedUser(AccessToken(token="", client_id=digest, scopes=[]))
 
 
-def route(limits: SessionLimits) -> NotedRoute:
-    return NotedRoute(PATH, McpEndpoint(limits), methods=["GET", "POST", "DELETE"])
+def route(limits: SessionLimits, *, is_one_of_many: bool) -> NotedRoute:
+    endpoint = McpEndpoint(limits, is_one_of_many=is_one_of_many)
+    return NotedRoute(PATH, endpoint, methods=["GET", "POST", "DELETE"])

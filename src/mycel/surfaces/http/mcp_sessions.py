@@ -126,6 +126,11 @@ class McpSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def is_elsewhere(self, scope: Scope) -> bool:
+        """Whether it goes on with a session that was not begun here, or has ended."""
+        id = _value_of(scope["headers"], SESSION_ID)
+        return id is not None and id not in self._sessions
+
     async def serve(self, service: Service, exchange: Exchange) -> None:
         """`LimitExceeded` where it may open a session and there is no room for one."""
         session = self._sessions.get(exchange.session_id or b"")

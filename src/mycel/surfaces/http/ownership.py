@@ -36,9 +36,9 @@ class Ownership:
         self._is_withdrawn = threading.Event()
         self.secret = new_secret()
 
-    def announce(self, url: str, *, version: str) -> None:
+    def announce(self, url: str, *, version: str, database: str | None = None) -> None:
         """From now on clients find the service; it must be listening already."""
-        named = DaemonFile(url, self.secret, os.getpid(), version, datetime.now(UTC))
+        named = DaemonFile(url, self.secret, os.getpid(), version, datetime.now(UTC), database)
         content = named.render()
         if not self._write(content):
             threading.Thread(target=self._announce_later, args=(content,), name="mycel-announce", daemon=True).start()

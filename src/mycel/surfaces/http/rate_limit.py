@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
 from weakref import WeakValueDictionary
 
 from mycel.domain.ids import MemberId
@@ -17,16 +18,22 @@ ALL_STRANGERS_PER_SECOND = 200.0
 MAX_ADDRESSES = 4096
 # How much of a second's allowance a member may use at once.
 BURST_SECONDS = 2.0
+# Nodes tell each other of members that use so much of what they may: nobody else is near the limit.
+BUSY_SHARE = 0.1
+SHARE_SECONDS = 1.0
+Sharing = Callable[[Mapping[MemberId, int]], Awaitable[Mapping[MemberId, int]]]
 
 
 class Allowance:
-    __slots__ = ("__weakref__", "_at", "_left", "_most", "_rate")
+    __slots__ = ("__weakref__", "_at", "_left", "_most", "_rate", "taken")
 
     def __init__(self, rate: float, *, at_once: float) -> None:
         self._rate = rate
         self._most = at_once
         self._left = at_once
         self._at = time.monotonic()
+        # Since the last time that anybody looked.
+        self.taken = 0
 
     def take(self) -> float:
         """How many seconds to wait until there is one; 0 when it was taken."""
@@ -36,7 +43,12 @@ class Allowance:
         if self._left < 1:
             return (1 - self._left) / self._rate
         self._left -= 1
+        self.taken += 1
         return 0.0
+
+    def spend(self, count: float) -> None:
+        """What was taken elsewhere; it is waited for at most as long as for all that may be taken at once."""
+        self._left = max(-self._most, self._left - count)
 
     def give_back(self) -> None:
         self._left = min(self._most, self._left + 1)
@@ -55,6 +67,20 @@ class Members:
         if found is None:
             found = self._allowances[member] = Allowance(self._rate, at_once=self._rate * BURST_SECONDS)
         return found
+
+    def is_busy(self, allowance: Allowance) -> bool:
+        return allowance.taken >= self._rate * BUSY_SHARE * SHARE_SECONDS
+
+    async def share(self, tell: Sharing) -> bool:
+        """Tells the other nodes of the busy ones, and counts what these have had there; whether there were any."""
+        allowances = dict(self._allowances)
+        counts = {member: one.taken for member, one in allowances.items() if self.is_busy(one)}
+        for one in allowances.values():
+            one.taken = 0
+        if counts:
+            for member, count in (await tell(counts)).items():
+                allowances[member].spend(count)
+        return bool(counts)
 
 
 class Strangers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +13,17 @@ from starlette.requests import HTTPConnection
 
 from mycel.domain.damage import GUIDE, Damage
 from mycel.embedded.workspace import Visit, Workspace
+from mycel.errors import Misconfigured, MycelError, Unavailable
 from mycel.surfaces.http.authentication import Visitors
-from mycel.surfaces.http.credentials import OneTimeCodes
+from mycel.surfaces.http.credentials import wrong_codes
 from mycel.surfaces.http.feeds import Feeds
 from mycel.surfaces.http.metrics import Metrics
+from mycel.surfaces.http.rate_limit import Allowance
 from mycel.surfaces.http.staging import Staging
 from mycel.surfaces.http.threads import Threads
 
 ResultT = TypeVar("ResultT")
+logger = logging.getLogger(__name__)
 
 
 # Whoever watches a service asks often, and every look goes over the files of every team.
@@ -42,6 +46,41 @@ class KnownDamages:
         return self._known
 
 
+# So long a workspace may take to show that it can be read.
+READY_SECONDS = 1.5
+UNREADABLE = "the workspace cannot be read at the moment"
+
+
+class Readiness:
+    """Whether the workspace can be used, found out by one question at a time and a second, however many ask."""
+
+    def __init__(self, workspace: Workspace, threads: Threads) -> None:
+        self._workspace = workspace
+        self._threads = threads
+        self._asked: asyncio.Task[None] | None = None
+        self._ask_at = 0.0
+
+    async def require(self) -> None:
+        """`Unavailable` with a reason that anybody may know; the log says more."""
+        if self._asked is None or (self._asked.done() and time.monotonic() >= self._ask_at):
+            self._ask_at = time.monotonic() + LOOK_SECONDS
+            self._asked = asyncio.get_running_loop().create_task(self._ask())
+        done, _ = await asyncio.wait([self._asked], timeout=READY_SECONDS)
+        if not done:
+            raise Unavailable(UNREADABLE)
+        await self._asked
+
+    async def _ask(self) -> None:
+        try:
+            await self._threads.run(self._workspace.require_ready)
+        except Misconfigured as error:
+            logger.error("%s: %s", error.code, error)
+            raise Unavailable("the workspace is of another version, or not set up", retry_after=60.0) from None
+        except MycelError as error:
+            logger.warning("%s: %s", error.code, error)
+            raise Unavailable(UNREADABLE) from None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """`stopping` is set when the service is asked to end: streams that would go on for ever end then."""
@@ -55,7 +94,8 @@ class Service:
     staging: Staging
     stopping: asyncio.Event
     damages: KnownDamages
-    codes: OneTimeCodes = field(default_factory=OneTimeCodes)
+    readiness: Readiness
+    wrong_codes: Allowance = field(default_factory=wrong_codes)
 
     async def admitted(self, request: HTTPConnection) -> Visit:
         """Whoever asks, for routes that are no operation; noted for the log of requests."""

@@ -72,6 +72,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "id": _text("The id of a memory, as a search shows it after `m:`"),
         "idempotency_key": _text("Any text: a repeated call with the same key is one call"),
         "ids": _texts("The ids of memories"),
+        "supersedes": _text("The id of a memory that this one replaces"),
         "learning": _text("The lesson, as one sentence or a few"),
         "lessons": _texts("What it taught, each as a sentence; they wait for review"),
         "limit": _number("At most so many"),

@@ -33,6 +33,7 @@ EXCERPT_TOKENS = 80
 # As many as a reader goes through.
 MOST_ACTIONS = 50
 NOTHING = "Nothing found."
+SIMILAR = "Similar, update it instead?"
 
 
 class Told(NamedTuple):
@@ -96,7 +97,13 @@ def explanation(found: Explanation, _home: TeamName) -> Told:
 def saved(found: Memory, _home: TeamName) -> Told:
     waits = " It waits in the inbox until somebody approves it." if found.status is Status.INBOX else ""
     text = f"{found.type.capitalize()} {cite(found.id)}, version {found.version}, {found.status}.{waits}"
-    return Told(text, _values(found))
+    if not found.similar:
+        return Told(text, _values(found))
+    lines = [
+        f"- {cite(one.id)} by {one.agent_id} ({one_line(one.why)}): {one_line(one.excerpt)}" for one in found.similar
+    ]
+    near = [{"id": one.id, "likeness": one.likeness} for one in found.similar]
+    return Told(f"{text} {SIMILAR}\n{envelope(lines)}", {**_values(found), "similar": near})
 
 
 def event(found: IngestionEvent, _home: TeamName) -> Told:

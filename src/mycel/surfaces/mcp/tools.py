@@ -98,8 +98,10 @@ WRITING: tuple[Tool, ...] = (
         name="save_memory",
         does="save",
         about="Save one lesson, decision or fact for the whole team and for your own next session, as soon as you have "
-        f"learned it. {WHAT_TO_SAVE} Write what somebody without this conversation can use: what, where, why.",
-        takes=(*_SAID, "idempotency_key"),
+        f"learned it. {WHAT_TO_SAVE} Write what somebody without this conversation can use: what, where, why. What is "
+        "similar already comes back with it: then update that one and delete yours, or say what yours `supersedes`.",
+        takes=(*_SAID, "supersedes", "idempotency_key"),
+        given={"similar": True},
         needs=("content",),
         sets=_EVERYWHERE,
         tell=tool_results.saved,

@@ -1,0 +1,92 @@
+"""The tables of a workspace in a Postgres database: made and migrated by its owner, used by a role of its own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+
+import psycopg
+from psycopg import sql
+
+from mycel.errors import Misconfigured
+from mycel.stores.migrate import Migration, migrations, pending
+from mycel.stores.postgres.connection import Raw
+from mycel.stores.postgres.connection_pool import read_address
+from mycel.stores.postgres.faults import faults
+
+SCHEMA = "mycel"
+# What every transaction of the service runs as, whoever has logged in.
+ROLE = "mycel_service"
+SEARCH_PATH = f"{SCHEMA}, public, extensions"
+# So that nodes which start together migrate one after the other.
+_MIGRATING = 7_310_586_031_275_218
+
+
+@contextlib.contextmanager
+def connect(url: str) -> Generator[Raw]:
+    """A connection of its own, in one transaction; at once or not at all."""
+    with faults(), psycopg.connect(read_address(url).conninfo) as raw:
+        yield raw
+
+
+def migrate(url: str) -> None:
+    """As the owner: all steps or none, whatever kills it; those who come meanwhile wait."""
+    with connect(url) as raw:
+        if not pending_steps(raw):
+            return
+        raw.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
+        _make_role(raw)
+        raw.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+        raw.execute("SELECT set_config('search_path', %s, true)", (SEARCH_PATH,))
+        raw.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
+        raw.execute("INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)")
+        for step in pending_steps(raw):
+            raw.execute(step.sql.encode())
+            raw.execute("UPDATE schema_version SET version = %s", (step.number,))
+
+
+def steps() -> tuple[Migration, ...]:
+    return migrations("mycel.stores.postgres", "database")
+
+
+def pending_steps(raw: Raw) -> tuple[Migration, ...]:
+    """What the database lacks of what this Mycel knows. One that knows more is used for as long as it allows it."""
+    found = _versions(raw)
+    return pending(steps(), max(found.get("oldest_writer", 0), min(found["version"], len(steps()))))
+
+
+def schema_version(raw: Raw) -> int:
+    """0 where nobody has made the tables."""
+    return _versions(raw)["version"]
+
+
+def _versions(raw: Raw) -> dict[str, int]:
+    if raw.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() == (None,):
+        return {"version": 0}
+    table = sql.Identifier(SCHEMA, "schema_version")
+    row = raw.execute(sql.SQL("SELECT to_jsonb(v) FROM {} v").format(table)).fetchone()
+    return row[0] if row else {"version": 0}
+
+
+def _make_role(raw: Raw) -> None:
+    if raw.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is None:
+        raw.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(ROLE)))
+        raw.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(ROLE)))
+
+
+def require_safe_login(raw: Raw) -> None:
+    """A login that policies do not bind, or that owns the tables, could read past every team's fence."""
+    row = raw.execute(
+        """
+        SELECT r.rolsuper OR r.rolbypassrls OR EXISTS (
+          SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname = %s AND pg_has_role(r.oid, c.relowner, 'USAGE'))
+        FROM pg_roles r WHERE r.rolname = session_user""",
+        (SCHEMA,),
+    ).fetchone()
+    if row is None or row[0]:
+        raise Misconfigured(
+            "the service logs in as a role that row-level security does not bind: "
+            f"give it one of its own, a member of {ROLE} that owns nothing"
+        )

@@ -1,0 +1,149 @@
+"""The command line on a Postgres workspace: its tables, its doctor, and an address of which no secret is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from mycel.settings import load_settings
+from mycel.stores.postgres.schema import SCHEMA
+from tests.postgres import another, as_url, server, unmigrated
+from tests.service_process import Service, service
+
+pytestmark = pytest.mark.usefixtures("on_files", "words_only", "home")
+PASSWORD = "hush-7261"
+
+
+def with_password(conninfo: str) -> str:
+    return as_url(conninfo).replace("@", f":{PASSWORD}@")
+
+
+@pytest.fixture
+def use(untouched, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    return lambda url: monkeypatch.setenv("MYCEL_DATABASE_URL", url)
+
+
+def states(mycel) -> dict[str, str]:
+    return {one["name"]: one["state"] for one in json.loads(mycel.run("doctor", "--json").stdout)["checks"]}
+
+
+def test_the_owner_makes_the_tables_and_the_service_refuses_to_run_without(untouched, use) -> None:
+    empty = unmigrated()
+    use(as_url(empty.service))
+    refused = untouched.run("save", "before there is a table")
+    assert refused.exit_code == 9
+    assert "mycel database migrate" in refused.output
+    made = untouched.json("database", "migrate", "--url", as_url(empty.owner))
+    assert made["before"] == 0
+    again = untouched.json("database", "migrate", "--url", as_url(empty.owner))
+    assert again == {"before": made["version"], "version": made["version"]}
+    assert "already" in untouched.ok("database", "migrate", "--url", as_url(empty.owner))
+    untouched.save("after the tables were made")
+    assert "after the tables" in untouched.ok("search", "tables")
+
+
+def test_without_an_address_there_is_nothing_to_migrate(untouched) -> None:
+    refused = untouched.run("database", "migrate")
+    assert (refused.exit_code, "url:" in refused.output) == (2, True)
+
+
+def test_a_folder_is_a_folder_and_a_database_has_a_setting_of_its_own(untouched) -> None:
+    untouched.data = f"postgresql://swe-1:{PASSWORD}@localhost/mycel"
+    refused = untouched.run("recent")
+    assert (refused.exit_code, "MYCEL_DATABASE_URL" in refused.output) == (2, True)
+    assert PASSWORD not in refused.output
+
+
+def test_the_doctor_looks_at_the_database(untouched, use) -> None:
+    use(as_url(server().service))
+    found = states(untouched)
+    assert {"database", "pgvector", "schema", "login", "clock", "connections", "member", "stores", "index"} <= set(
+        found
+    )
+    assert {state for name, state in found.items() if name not in {"service", "agents"}} == {"ok"}
+    assert "sqlite" not in found
+
+
+def test_the_doctor_says_what_is_wrong_with_the_database(untouched, use, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(as_url(unmigrated().service))
+    assert states(untouched)["schema"] == "problem"
+    newer = another()
+    with psycopg.connect(newer.owner) as owner:
+        owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = 9000")
+    use(as_url(newer.service))
+    assert states(untouched)["schema"] == "problem"
+    use(as_url(server().owner))
+    assert states(untouched)["login"] == "problem"
+    monkeypatch.setenv("MYCEL_DATABASE_LOGIN", "trusted")
+    assert states(untouched)["login"] == "warning"
+    use("postgresql://swe-1@127.0.0.1:1/mycel")
+    assert states(untouched)["database"] == "problem"
+
+
+FAULTS = {
+    "nothing answers": lambda: f"postgresql://swe-1:{PASSWORD}@127.0.0.1:1/mycel",
+    "no such host": lambda: f"postgresql://swe-1:{PASSWORD}@no-such-host.invalid/mycel",
+    "no such database": lambda: with_password(server().service).rpartition("/")[0] + "/nowhere",
+    "no such role": lambda: with_password(server().service).replace("mycel_test_service", "nobody"),
+    "an unsafe role": lambda: with_password(server().admin),
+    "no tables": lambda: with_password(unmigrated().service),
+    "an address that cannot be read": lambda: with_password(server().service).replace(PASSWORD, f"{PASSWORD}%zz"),
+    "a port that is none": lambda: f"postgresql://swe-1:{PASSWORD}@127.0.0.1:seven/mycel",
+    "an option that nobody knows": lambda: f"{with_password(server().service)}?colour={PASSWORD}",
+    "not even an address": lambda: f"postgresql://swe-1:{PASSWORD} @host",
+    "nothing": lambda: with_password(server().service),
+}
+COMMANDS = [
+    ("doctor",),
+    ("save", "a heron"),
+    ("recent",),
+    ("check",),
+    ("model", "list"),
+    ("database", "migrate"),
+    ("serve", "--port", "0", "--host", "no-such-host.invalid"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_command_tells_the_password_of_the_database(untouched, use, caplog, fault: str) -> None:
+    url = FAULTS[fault]()
+    use(url)
+    for command in COMMANDS:
+        for line in (command, (*command, "--json")):
+            assert PASSWORD not in untouched.run(*line).output, line
+    assert PASSWORD not in untouched.run("database", "migrate", "--url", url).output
+    assert PASSWORD not in caplog.text
+    if fault != "not even an address":
+        assert PASSWORD not in repr(load_settings(untouched.data))
+
+
+def test_a_service_tells_no_password_and_marks_its_database(tmp_path: Path) -> None:
+    with service(
+        tmp_path / "data", MYCEL_DATABASE_URL=with_password(another().service), MYCEL_LOG_LEVEL="debug"
+    ) as one:
+        written = [one.log, *(path for path in one.data.rglob("*") if path.is_file() and path.name != "operator.token")]
+        assert [path.name for path in written if PASSWORD in path.read_text("utf-8", "replace")] == []
+        assert json.loads((one.data / "daemon.json").read_text())["database"]
+
+
+def test_a_command_does_not_mistake_the_service_of_other_files_for_that_of_its_database(
+    untouched, use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MYCEL_DAEMON", "auto")
+    running = Service(untouched.data)
+    try:
+        untouched.ok("recent")
+        use(as_url(server().service))
+        refused = untouched.run("recent")
+        assert (refused.exit_code, "another database" in refused.output) == (5, True)
+    finally:
+        running.kill()
+
+
+def test_a_check_says_whose_files_they_are(untouched, use) -> None:
+    use(as_url(server().service))
+    assert "pg_amcheck" in untouched.run("check").output
