@@ -82,7 +82,7 @@ class PostgresStore:
         self.index = PostgresIndex(session, team)
         self.log = SqlLog(session, pause=self._pause)
         self.recalls = PostgresRecalls(database, team=team, clock=clock)
-        self.tables = PostgresTables(database, team, OF_TEAM)
+        self.tables = PostgresTables(database, team, OF_TEAM, committed=self._announce)
         self.files = PostgresCare(session, name=team)
 
     def transact(self, work: Callable[[PostgresTransaction], ResultT]) -> ResultT:

@@ -45,7 +45,10 @@ class _Columns(NamedTuple):
 class PostgresTables:
     """See `contracts.tables.Tables`."""
 
-    def __init__(self, database: Database, team: str, names: Sequence[str]) -> None:
+    def __init__(
+        self, database: Database, team: str, names: Sequence[str], *, committed: Callable[[], None] = lambda: None
+    ) -> None:
+        self._committed = committed
         self._database = database
         self._team = team
         self._names = names
@@ -60,6 +63,7 @@ class PostgresTables:
         self._database.write(
             self._team, lambda connection: self._replace(connection, read), answer_seconds=WHOLE_TEAM_SECONDS
         )
+        self._committed()
 
     def _count(self, connection: PostgresConnection) -> int:
         return connection.execute(counting(self._names)).fetchone()[0]
