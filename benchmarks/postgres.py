@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks import postgres_saves
 from benchmarks.postgres_search import speed
 
 
@@ -17,6 +18,7 @@ def run(
     cache: Path | None = None,
 ) -> None:
     if only != "quality":
+        postgres_saves.run(folder / "saves", quick=quick)
         speed(folder, quick=quick)
     if only != "speed" and bench_data is not None:
         from benchmarks.postgres_quality import quality
