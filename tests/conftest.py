@@ -45,7 +45,7 @@ def has_room(folder: Path) -> bool:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """What is marked so holds on files and on Postgres; a `slow` one is run on the second by `make proof` alone."""
     asked = metafunc.definition.get_closest_marker("each_database")
-    if asked is not None:
+    if asked is not None and metafunc.definition.get_closest_marker("files_only") is None:
         slow = [pytest.mark.proof] if asked.kwargs.get("slow") else []
         metafunc.parametrize("database", ["files", pytest.param("postgres", marks=slow)], indirect=True, scope="module")
 

@@ -16,6 +16,9 @@ from mycel.domain.source import EventState
 from mycel.settings import Settings
 from tests.squad import Squad, open_squad
 
+pytestmark = pytest.mark.each_database
+
+
 CONVERSATION = [
     {"role": "user", "content": "Which queue do we take for the invoices?"},
     {

@@ -13,6 +13,8 @@ from mycel.domain.artifact import FileState
 from mycel.domain.episode import Action
 from mycel.embedded.team_memory import TeamMemory
 
+pytestmark = pytest.mark.each_database
+
 
 @dataclass(frozen=True)
 class Swarm:

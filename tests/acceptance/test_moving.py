@@ -16,6 +16,9 @@ from mycel.wire.shapes import plain
 from tests.service_process import environment
 from tests.serving import served
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 MEMBERS = {"swe-1": "agent", "swe-2": "agent", "planner": "orchestrator", "lead-1": "lead", "person-1": "member"}
 
 

@@ -12,6 +12,9 @@ from mycel.retrieval.relevance import STRONG
 from mycel.testing.embedder import WordEmbedder
 from tests.squad import HeldEmbedder, Squad, ids, open_squad, texts, wide_embedder
 
+pytestmark = pytest.mark.each_database
+
+
 SYNONYMS = (["indentation", "whitespace"], ["database", "datastore"], ["outage", "downtime"], ["deploy", "rollout"])
 
 

@@ -16,6 +16,9 @@ from mycel.errors import InvalidInput
 from mycel.services import artifact_files
 from mycel.services.artifact_files import FileBusy, FileRefused, Measured, Placed, WorkspaceFiles
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 SECRET = b"outside"
 
 

@@ -17,6 +17,9 @@ from mycel.services import artifact_files
 from mycel.settings import Settings
 from tests.unit.engine.planted_secrets import ALNUM, Maker
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 VALUE = Maker(4).of(ALNUM, 12)
 SECRET = f"password = {VALUE}"
 

@@ -14,6 +14,8 @@ from mycel.errors import NotFound
 from mycel.testing.embedder import WordEmbedder
 from tests.squad import Squad, ids, open_squad, texts, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture(params=["words", "words and meaning"])
 def squad(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Squad]:

@@ -13,6 +13,9 @@ from mycel.errors import AccessDenied, Conflict, InvalidInput, LimitExceeded, No
 from mycel.testing.store_racing import together
 from tests.squad import Squad, open_squad
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 DECISION = "We decided to use PostgreSQL instead of MySQL for the billing service because of better JSON support."
 TALK = [
     {"role": "user", "content": "Which database should the billing service use?"},

@@ -15,6 +15,8 @@ from mycel.stores.sqlite import pool
 from mycel.stores.sqlite.pool import SqliteStores
 from tests.squad import Squad, open_squad
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def squad(tmp_path: Path) -> Iterator[Squad]:
@@ -78,6 +80,7 @@ def test_what_is_sent_is_listed_in_pages(squad: Squad) -> None:
             squad.lead.cascades(**wrong)
 
 
+@pytest.mark.files_only
 def test_copies_travel_and_are_found_where_one_store_may_be_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

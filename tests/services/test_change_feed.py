@@ -27,6 +27,9 @@ from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import AUTHOR, EVERY_CHANGE, TEAM, TEAMMATE, change, put
 from tests.patience import ends
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 PATIENCE = 20.0
 SETTLED_SECONDS = 0.6
 

@@ -26,6 +26,9 @@ from mycel.stores.sqlite.database import Disk
 from tests.serving import served
 from tests.squad import TEAM, open_squad, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 AT_ONCE_SECONDS = 1.0
 # Longer than what a caller is known for without another look.
 SECRET = "s" * 64
@@ -226,6 +229,7 @@ def test_whoever_follows_the_service_learns_of_the_end(tmp_path: Path, way: str)
         assert ends_with(lambda: next(changes), remote.close) == CLOSED
 
 
+@pytest.mark.files_only
 def test_a_reader_that_waits_for_its_turn_learns_of_the_end(tmp_path: Path) -> None:
     squad = open_squad(tmp_path / "data")
     squad.author.save("a note")

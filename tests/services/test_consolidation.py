@@ -15,6 +15,9 @@ from mycel.domain.report import ActionKind, Report
 from mycel.errors import AccessDenied, InvalidInput, NotFound
 from tests.squad import Squad, file_of, open_squad
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 DECISION = "We decided to use PostgreSQL for the billing service because of its JSON support."
 
 
@@ -266,6 +269,7 @@ def busy(squad: Squad) -> None:
     squad.teammate.save("The gateway no longer listens on port 8080; it now listens on port 7070.", project="p")
 
 
+@pytest.mark.files_only
 def test_undo_restores_everything_but_the_history(squad: Squad) -> None:
     busy(squad)
     before = dump(squad)

@@ -17,6 +17,9 @@ from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.testing.clock import ManualClock
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 TYPES = ("fact", "decision", "lesson", "episode", "project", "context", "note", "profile")
 WORDS = (
     "heron",

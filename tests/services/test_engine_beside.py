@@ -17,6 +17,9 @@ from mycel.engine.transcripts.reading import read_transcript
 from mycel.errors import Unavailable
 from mycel.settings import Settings
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 SAID = "We decided to use PostgreSQL for the billing service because of its JSON support."
 
 

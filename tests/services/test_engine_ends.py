@@ -33,6 +33,9 @@ from mycel.testing.embedder import WordEmbedder
 from tests.patience import ends
 from tests.squad import MEMBERS, TEAM, Squad, open_squad, rows, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 DAY = timedelta(days=1)
 
 
@@ -88,6 +91,7 @@ def perform_with(squad: Squad, step: Step, performer: object) -> None:
         store.transact(lambda transaction: transaction.queue.add(team_event(transaction, step)))
 
 
+@pytest.mark.files_only
 @pytest.mark.parametrize("step", list(Step))
 def test_a_step_that_comes_no_further_does_not_keep_a_run_from_ending(squad: Squad, step: Step) -> None:
     purged = squad.author.save("gone")
@@ -253,6 +257,7 @@ def check_every_step(squad: Squad, *, without: str) -> None:
         assert squad.workspace.embedding_progress(TEAM).pending == 0
 
 
+@pytest.mark.files_only
 def test_a_team_that_cannot_be_worked_on_holds_up_no_other(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:
     for author in (squad.author, squad.child_lead):
         author.purge(author.save("to be scrubbed").id)

@@ -22,6 +22,8 @@ from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.session import WriteSession
 from tests.squad import TEAM, Squad, file_of, open_squad, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def squad(tmp_path: Path) -> Iterator[Squad]:
@@ -219,6 +221,7 @@ def test_episodes_are_kept_as_long_as_the_policy_says(squad: Squad) -> None:
     assert [one.approach for one in squad.author.episodes.list()] == ["for ever"]
 
 
+@pytest.mark.files_only
 def test_a_purged_episode_leaves_the_summary_of_its_month_too(squad: Squad) -> None:
     purged = log(squad, "the way with a secretword")
     log(squad, "another way")
@@ -250,6 +253,7 @@ def test_retention_leaves_the_summary_of_a_month_what_it_has(squad: Squad) -> No
     assert [rate.episodes for rate in squad.author.episodes.success_rates("agent", since=since)] == [1]
 
 
+@pytest.mark.files_only
 def test_a_purge_leaves_no_number_that_confirms_a_guess_at_the_approach(squad: Squad) -> None:
     purged = log(squad, "raise the pool size")
     log(squad, "increase the pool size", "completed")
@@ -289,6 +293,7 @@ def test_a_suspicious_episode_waits_for_a_person_and_is_not_counted(squad: Squad
     assert squad.author.episodes.success_rates()[0].completed == 1
 
 
+@pytest.mark.files_only
 def test_a_secret_in_an_approach_or_outcome_is_masked(squad: Squad) -> None:
     key = "sk-proj-" + "a1B2c3D4e5F6g7H8i9J0" * 2
     logged = squad.author.episodes.log(action="failed", approach=f"call it with {key}", outcome=f"{key} was refused")
@@ -398,6 +403,7 @@ def test_rates_up_to_the_ends_of_time(squad: Squad, by: str) -> None:
     assert [rate.episodes for rate in rates("agent", since=datetime(500, 1, 1, tzinfo=UTC))] == [1]
 
 
+@pytest.mark.files_only
 def test_a_night_looks_at_no_episode_that_was_pruned_before(squad: Squad) -> None:
     squad.author.episodes.log_many([{"action": "failed", "approach": f"way {number}"} for number in range(500)])
     squad.pass_time(days=31)

@@ -16,6 +16,8 @@ from mycel.retrieval.relevance import STRONG
 from tests.squad import Squad, fill, ids, open_squad, wide_embedder
 from tests.template import ABSENT
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture(params=["words", "words and meaning"])
 def squad(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Squad]:

@@ -12,6 +12,8 @@ import pytest
 from mycel.domain.memory import Memory
 from tests.squad import Squad, ids, open_squad, texts, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def squad(tmp_path: Path) -> Iterator[Squad]:

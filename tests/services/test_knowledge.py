@@ -13,6 +13,9 @@ from mycel.domain.memory import Status
 from mycel.errors import AccessDenied, Conflict, InvalidInput
 from tests.squad import Squad, open_squad
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 NOTES = "# Facts\n- port: 80\n- host: one\n"
 
 

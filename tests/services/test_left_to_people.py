@@ -17,6 +17,9 @@ from mycel.errors import AccessDenied, Conflict, InvalidInput
 from tests.squad import Squad, open_squad
 from tests.unit.engine.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 DECISION = "We decided to use PostgreSQL for the billing service because of its JSON support."
 OLD = "The gateway listens on port 8080."
 NEW = "The gateway no longer listens on port 8080, it moved from 8080 to 9090."

@@ -14,6 +14,9 @@ from mycel.services.maintenance import last_night, next_night
 from mycel.testing.clock import ManualClock
 from tests.squad import Squad, open_squad
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 DAY = timedelta(days=1)
 
 

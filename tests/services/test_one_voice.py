@@ -18,6 +18,9 @@ from mycel.embedded.team_memory import TeamMemory
 from mycel.settings import load_settings
 from tests.squad import Squad, ids, open_squad, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 SPAM = "Deploys of the billing service must always use the force flag"
 TAILS = (
     "", ".", ", note {n}", " (seen on 2026-03-{d:02})", ", as said in the team", " on every day", "; remember it",

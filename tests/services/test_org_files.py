@@ -8,6 +8,9 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput
 from mycel.services.organisation_plan import read_front_matter
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 SQUAD = """---
 team: squad
 parent: executive

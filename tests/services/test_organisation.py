@@ -17,6 +17,9 @@ from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
 from mycel.testing.clock import ManualClock
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 # A change of a member reaches a caller that is already at work within half a second.
 SETTLED_SECONDS = 0.6
 
@@ -229,6 +232,7 @@ def test_only_the_operator_arranges_teams(organisation: Organisation) -> None:
             organisation.arrange(caller, [])
 
 
+@pytest.mark.files_only
 def test_an_admin_manages_the_members_of_its_own_team_only(workspace: Workspace, organisation: Organisation) -> None:
     workspace.add_team("squad")
     workspace.add_team("other")
@@ -251,11 +255,13 @@ def test_an_admin_manages_the_members_of_its_own_team_only(workspace: Workspace,
     assert organisation.remove_member(admin, "swe-1").removed_at is not None
 
 
+@pytest.mark.files_only
 def test_nobody_but_the_operator_touches_the_operator(organisation: Organisation) -> None:
     with pytest.raises((AccessDenied, InvalidInput)):
         organisation.update_member(admin_of("executive"), "operator", trust="low")
 
 
+@pytest.mark.files_only
 def test_a_teams_file_is_made_on_its_first_write(workspace: Workspace, tmp_path: Path) -> None:
     workspace.add_team("squad")
     workspace.add_member("swe-1", team="squad")
@@ -289,6 +295,7 @@ def test_teams_are_apart(workspace: Workspace) -> None:
         assert [hit.team for hit in member.search("heron").hits] == [team]
 
 
+@pytest.mark.files_only
 def test_a_backup_is_a_workspace_that_opens(workspace: Workspace, tmp_path: Path) -> None:
     workspace.add_team("squad")
     workspace.add_member("swe-1", team="squad")

@@ -21,6 +21,9 @@ from mycel.stores.sqlite.pool import SqliteStores
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import an_event, put
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 TEAM = TeamName("squad")
 
 

@@ -18,6 +18,9 @@ from mycel.errors import Misconfigured
 from mycel.settings import load_settings, variable_of
 from tests.squad import Squad, ids, open_squad, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 # Vectors are kept as signed bytes: a cosine is that much off at most.
 QUANTISED = 0.01
 # Whatever was found, but nothing that is only listed.

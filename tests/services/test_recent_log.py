@@ -37,6 +37,9 @@ from mycel.testing.store_samples import (
     restore,
 )
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 READERS: list[ReadScope] = [
     reader(),
     reader(TEAMMATE),

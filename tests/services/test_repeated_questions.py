@@ -22,6 +22,8 @@ from mycel.services import search
 from mycel.services.answer_cache import AnswerCache
 from tests.squad import Squad, open_squad, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 class Searches:
     """Counts the searches that were really made; the next can be held in the middle."""

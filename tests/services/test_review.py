@@ -12,6 +12,9 @@ from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from tests.squad import Squad, open_squad
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 TALK = [
     {"role": "user", "content": "Which database should the billing service use?"},
     {

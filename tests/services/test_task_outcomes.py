@@ -11,6 +11,8 @@ import pytest
 from tests.earlier_schema import before_terms
 from tests.squad import Squad, file_of, open_squad, wide_embedder
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def squad(tmp_path: Path) -> Iterator[Squad]:
@@ -27,6 +29,7 @@ def test_the_outcome_of_a_failed_task_is_what_was_said_and_no_more(squad: Squad)
     assert record.episode.memory.content == "raise the pool size\n\nFailed: the database refused"
 
 
+@pytest.mark.files_only
 def test_a_ledger_of_before_counts_no_titles_as_approaches(tmp_path: Path) -> None:
     with open_squad(tmp_path).workspace as workspace:
         author = workspace.as_member("swe-1")

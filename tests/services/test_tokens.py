@@ -21,6 +21,9 @@ from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
 from mycel.testing.clock import ManualClock
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 SETTLED_SECONDS = 0.6
 
 
@@ -45,6 +48,7 @@ def test_a_token_is_its_member(squad: Workspace) -> None:
     assert member.save("a").agent_id == "swe-1"
 
 
+@pytest.mark.files_only
 def test_only_the_hash_is_on_the_disk(squad: Workspace, tmp_path: Path) -> None:
     secret = squad.issue_token("swe-1")
     assert secret.startswith(PREFIX)
@@ -57,6 +61,7 @@ def test_only_the_hash_is_on_the_disk(squad: Workspace, tmp_path: Path) -> None:
     assert rows.fetchall() == [(hash_secret(secret),)]
 
 
+@pytest.mark.files_only
 def test_listing_and_printing_tokens_shows_no_secret(squad: Workspace, tokens: Tokens) -> None:
     operator = Caller(MemberId("operator"), TeamName("executive"), Role.ADMIN, Kind.HUMAN, is_operator=True)
     issued = tokens.issue(operator, "swe-1", label="laptop", parent=None)
@@ -173,6 +178,7 @@ def test_a_token_needs_a_member_and_a_lifetime_that_makes_sense(squad: Workspace
         squad.issue_token("swe-1")
 
 
+@pytest.mark.files_only
 def test_members_have_their_own_tokens_and_admins_those_of_their_team(squad: Workspace, tokens: Tokens) -> None:
     squad.add_member("swe-9", team="executive")
     agent = Caller(MemberId("swe-1"), TeamName("squad"), Role.AGENT)
@@ -191,6 +197,7 @@ def test_members_have_their_own_tokens_and_admins_those_of_their_team(squad: Wor
         tokens.revoke(admin, secret)
 
 
+@pytest.mark.files_only
 def test_an_admin_of_the_executive_team_cannot_become_the_operator(squad: Workspace, tokens: Tokens) -> None:
     squad.add_member("admin-2", team="executive", kind="human", role="admin")
     admin = Caller(MemberId("admin-2"), TeamName("executive"), Role.ADMIN, Kind.HUMAN)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("words_only")
+pytestmark = [pytest.mark.usefixtures("words_only"), pytest.mark.each_database(slow=True)]
 
 LESSON = "Lesson learned: never run migrations before the backup has finished."
 MESSAGES = [

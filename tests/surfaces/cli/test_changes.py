@@ -9,7 +9,7 @@ import pytest
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 
-pytestmark = pytest.mark.usefixtures("words_only")
+pytestmark = [pytest.mark.usefixtures("words_only"), pytest.mark.each_database(slow=True)]
 
 
 def told(mycel: Any, *args: str) -> list[tuple[str, str]]:

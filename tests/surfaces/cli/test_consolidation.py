@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("words_only")
+pytestmark = [pytest.mark.usefixtures("words_only"), pytest.mark.each_database(slow=True)]
 
 UNKNOWN = "019a0000-0000-7000-8000-000000000000"
 SAID = "Lesson learned: never run migrations before the backup has finished."

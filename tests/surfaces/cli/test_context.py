@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 def fill(mycel) -> None:
     mycel.save("Money is kept in cents.", "--project", "pricing", "--category", "convention")

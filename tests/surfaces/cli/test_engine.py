@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("words_only")
+pytestmark = [pytest.mark.usefixtures("words_only"), pytest.mark.each_database(slow=True)]
 
 SCRIPT = Path(sys.executable).with_name("mycel")
 SAID = "Lesson learned: never run migrations before the backup has finished."
@@ -81,6 +81,7 @@ def worker(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.files_only
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_working_beside_tells_of_each_event_until_it_is_stopped(
     mycel, worker: subprocess.Popen[str], number: signal.Signals, exit_code: int

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("words_only")
+pytestmark = [pytest.mark.usefixtures("words_only"), pytest.mark.each_database(slow=True)]
 
 UNKNOWN = "019a0000-0000-7000-8000-000000000000"
 
@@ -45,6 +45,7 @@ def test_an_event_is_shown_with_what_came_of_it(mycel) -> None:
     assert mycel.json("events", "show", id)["outcome"] in shown
 
 
+@pytest.mark.files_only
 def test_a_failed_event_says_why_and_is_tried_again(
     mycel, broken_extraction: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,9 @@ import pytest
 
 from tests.unit.providers.tiny_model import write_model
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 QUESTION = "the lift is broken"
 ANSWER = "The elevator on the third floor is out of order."
 

@@ -7,6 +7,8 @@ import pytest
 
 import mycel as package
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def platform(mycel):
@@ -107,6 +109,7 @@ def test_organising_as_a_member_is_refused(platform, command: str) -> None:
     assert json.loads(result.stderr)["error"]["code"] == "access_denied"
 
 
+@pytest.mark.files_only
 def test_a_data_directory_that_is_a_file_is_the_operators_problem(mycel, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = mycel.run("recent", "--data", str(tmp_path / "file"))

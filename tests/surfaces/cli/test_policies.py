@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("words_only")
+pytestmark = [pytest.mark.usefixtures("words_only"), pytest.mark.each_database(slow=True)]
 
 
 def test_the_policy_is_shown_by_the_options_that_change_it(mycel) -> None:

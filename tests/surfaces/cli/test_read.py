@@ -10,6 +10,9 @@ import mycel as package
 from mycel.domain.memory import Memory
 from mycel.wire.shapes import to_json
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 TROUBLE = "\x1b]0;owned\x07\x1b[31mred\x9b2J \u202eback [bold]not markup[/bold] :smile:"
 
 

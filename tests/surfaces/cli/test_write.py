@@ -5,6 +5,8 @@ import json
 import pytest
 from typer.testing import Result
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 def error_of(result: Result) -> dict[str, str]:
     assert result.stdout == ""
@@ -167,6 +169,7 @@ def test_purging_asks_first(mycel) -> None:
     assert mycel.run("get", id).exit_code == 3
 
 
+@pytest.mark.files_only
 def test_purging_as_json_needs_a_yes_and_gives_a_receipt(mycel) -> None:
     id = mycel.save("x")
     result = mycel.run("purge", id, "--json")

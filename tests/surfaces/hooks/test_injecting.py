@@ -13,6 +13,8 @@ from mycel.client.workspace import RemoteWorkspace
 from tests.service_process import Service, connected, service, services_below
 from tests.surfaces.hooks.hooking import log_of, recorded, run_hook
 
+pytestmark = pytest.mark.each_database
+
 STARTS = (
     ("claude-code", "SessionStart"),
     ("codex", "SessionStart"),

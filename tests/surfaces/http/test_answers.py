@@ -13,6 +13,8 @@ from mycel.embedded.workspace import Workspace
 from tests.asking import asking, bearer
 from tests.template import ABSENT
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def squad(workspace: Workspace) -> Workspace:

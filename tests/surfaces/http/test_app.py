@@ -12,6 +12,8 @@ from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
 from mycel.wire.proof import proof_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def app(workspace: Workspace) -> Starlette:

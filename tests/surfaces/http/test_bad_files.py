@@ -25,6 +25,9 @@ from mycel.settings import Settings
 from mycel.surfaces.http.app import create_app
 from tests.serving import ADDRESS
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 Lines = list[dict[str, Any]]
 AS_NEW = {"mycel-team": "new"}
 QUICK = 2.0

@@ -25,6 +25,9 @@ from mycel.settings import Settings
 from mycel.surfaces.http.connections import LOOK_SECONDS
 from tests.serving import served
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 MIB = 1024 * 1024
 SMALL = {
     "max_header_bytes": 16 * 1024,

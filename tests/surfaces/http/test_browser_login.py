@@ -18,6 +18,9 @@ from mycel.surfaces.http import browser_login
 from tests.asking import ADDRESS, UNKNOWN, asking, bearer, by_cookie
 from tests.serving import served
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 OWN = {"origin": ADDRESS}
 WRONG = "the code or token is unknown, used, expired or revoked"
 

@@ -17,6 +17,9 @@ from mycel.wire.operations import OPERATIONS
 from tests.serving import served
 from tests.surfaces.http.described_api import closed_answers
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 # What only the operator is told, and only where something is damaged: see the tests of damage.
 READ = [operation for operation in OPERATIONS if operation.method == "GET" and operation.name != "workspace.damages"]
 SAID = "user: We decided to count herons at the lake, because nobody else does."

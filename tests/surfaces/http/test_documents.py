@@ -11,6 +11,9 @@ from starlette.testclient import TestClient
 from mycel.embedded.workspace import Workspace
 from tests.asking import asking, bearer
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 DECISION: dict[str, Any] = {
     "type": "decision",
     "title": "Pricing: a flat fee per seat",

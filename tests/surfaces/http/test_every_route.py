@@ -20,6 +20,9 @@ from mycel.wire.operations import OPERATIONS
 from tests.asking import ADDRESS, UNKNOWN, asking, bearer
 from tests.conformance.tenancy_routes import PUBLIC
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 NOBODY = "019a0000-0000-7000-8000-000000000000"
 
 

@@ -24,6 +24,9 @@ from mycel.errors import InvalidInput, LimitExceeded, NotFound, Unauthenticated,
 from mycel.surfaces.http.feeds import StreamLimits
 from tests.serving import served
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 PATIENCE = 20.0
 LOOKS_AT_SOCKETS = pytest.mark.skipif(sys.platform != "linux", reason="looks at connections as Linux shows them")
 

@@ -30,6 +30,9 @@ from tests.surfaces.http.described_api import (
     throw_away_service,
 )
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 ORIGIN = "http://127.0.0.1:7077"
 # Those that are no operations, by the routes of the app.
 OTHERS = [

@@ -21,6 +21,9 @@ from mycel.errors import InvalidInput, NotFound, Unauthenticated, Unavailable
 from tests.service_process import connected, environment, service
 from tests.serving import served
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 SECRET = "of the service"
 UNKNOWN = "019a0000-0000-7000-8000-000000000000"
 Connect = Callable[[str, str], RemoteWorkspace]

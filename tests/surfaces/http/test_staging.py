@@ -18,6 +18,9 @@ from mycel.surfaces.http.app import create_app
 from mycel.surfaces.http.staging import MAX_AT_ONCE, Staging
 from tests.asking import ADDRESS, bearer
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 SMALL = {"max_import_bytes": 100_000, "max_whole_import_bytes": 200_000, "max_staged_bytes": 250_000}
 
 

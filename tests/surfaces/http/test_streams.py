@@ -28,6 +28,9 @@ from mycel.wire.reading import read_text
 from tests.service_process import service
 from tests.serving import served
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 PATH = "/api/memory/changes"
 PATIENCE = 20.0
 

@@ -24,6 +24,9 @@ from mycel.surfaces.http.described_route import DescribedRoute
 from mycel.wire.operations import OPERATIONS
 from tests.asking import ADDRESS, asking, bearer
 
+pytestmark = pytest.mark.each_database(slow=True)
+
+
 # Every member is tried as itself; the operator also for and as another.
 ROLES = {role.value: f"{role.value}-1" for role in Role}
 OTHER = ROLES["agent"]

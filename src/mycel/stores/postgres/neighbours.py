@@ -75,7 +75,8 @@ def nearest_pairs(clauses: SearchClauses, *, has_only: bool) -> str:
 
 
 def by_number(pairs: Sequence[Pair]) -> dict[int, tuple[int, ...]]:
+    """Those before it, from the nearest on, and then those after it."""
     found: defaultdict[int, tuple[int, ...]] = defaultdict(tuple)
-    for number, other in pairs:
+    for number, other in sorted(pairs, key=lambda pair: (pair.other > pair.number, abs(pair.other - pair.number))):
         found[number] += (other,)
     return found

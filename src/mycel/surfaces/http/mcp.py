@@ -127,14 +127,14 @@ class McpEndpoint:
         service = service_of(request)
         try:
             visit = await service.admitted(request)
+            given = credentials_of(scope)
+            scope[_VISITOR] = HttpGuest(service, visit, _place(request))
+            scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
             elsewhere = self._is_one_of_many and self._sessions.is_elsewhere(scope)
             if elsewhere and request.method != "POST":
                 await _not_here(request.method)(scope, receive, send)
                 return
             manager = await self._manager(service, request.query_params.get(_TOOLS, "coding"), by_itself=elsewhere)
-            given = credentials_of(scope)
-            scope[_VISITOR] = HttpGuest(service, visit, _place(request))
-            scope["user"] = _user(f"{given.secret}\n{given.member}\n{given.team}")
             await self._sessions.serve(service, Exchange(visit, scope, manager.handle_request, receive, send))
         except MycelError as error:
             await problem_of(error)(scope, receive, send)

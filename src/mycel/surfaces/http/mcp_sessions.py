@@ -127,9 +127,11 @@ class McpSessions:
         return len(self._sessions)
 
     def is_elsewhere(self, scope: Scope) -> bool:
-        """Whether it goes on with a session that was not begun here, or has ended."""
+        """Whether it goes on with a session that its user has not begun here, or that has ended."""
         id = _value_of(scope["headers"], SESSION_ID)
-        return id is not None and id not in self._sessions
+        session = self._sessions.get(id or b"")
+        is_own = session is not None and session.scope["user"].username == scope["user"].username
+        return id is not None and not is_own
 
     async def serve(self, service: Service, exchange: Exchange) -> None:
         """`LimitExceeded` where it may open a session and there is no room for one."""
