@@ -14,6 +14,8 @@ from mycel.stores.sql.clauses import Clause, visible
 SAMPLED = 2_048
 # Every memory draws one of so many lots, by its id alone: no other memory has a part in which are sampled.
 LOTS = 1_024
+# Said twice, because the index of lots is asked by nothing less.
+DRAWN = f"m.lot < :lots AND m.lot < {LOTS}"
 # A term seen less often is as good as unknown, and taken for rare.
 LEAST_SEEN = 3
 # A sample serves until the team has changed by this share.
@@ -54,7 +56,7 @@ def of_sample(scope: ReadScope, documents: int) -> Clause:
     seen, values = visible(scope)
     sql = f"""
         SELECT count(*), string_agg(t.numbers, '') FROM passages m JOIN searched_terms t ON t.number = m.number
-        WHERE m.lot < :lots AND m.passage = 0 AND m.deleted_at IS NULL AND {seen}"""
+        WHERE {DRAWN} AND m.passage = 0 AND m.deleted_at IS NULL AND {seen}"""
     return sql, {**values, "lots": lots_for(documents, wanted=SAMPLED)}
 
 

@@ -13,6 +13,7 @@ from mycel.domain.recall import Pool
 from mycel.index.best import bar_of
 from mycel.index.team_index import SAMPLE
 from mycel.stores.postgres.search_clauses import SearchClauses, flags_in
+from mycel.stores.postgres.term_sample import DRAWN
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
@@ -78,7 +79,7 @@ def of_all(clauses: SearchClauses) -> str:
 
 
 def of_sample(clauses: SearchClauses) -> str:
-    return f"{of_all(clauses)} AND m.lot < :lots"
+    return f"{of_all(clauses)} AND {DRAWN}"
 
 
 def of_nearest(clauses: SearchClauses, condition: str, dimensions: int) -> str:

@@ -37,7 +37,8 @@ CREATE TABLE passages (
   PRIMARY KEY (team_id, number, passage)
   -- Vectors stay in their rows for as long as a page holds them.
 ) WITH (toast_tuple_target = 8160);
-CREATE INDEX passages_by_lot ON passages (team_id, lot);
+-- Its condition always holds, and keeps it from being used where nobody asks for lots.
+CREATE INDEX passages_by_lot ON passages (team_id, lot) WHERE lot < 1024;
 
 CREATE FUNCTION passages_of_new_memories() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
@@ -53,7 +54,9 @@ END $$;
 CREATE TRIGGER passages_inserted AFTER INSERT ON memories REFERENCING NEW TABLE AS written
 FOR EACH STATEMENT EXECUTE FUNCTION passages_of_new_memories();
 
-CREATE FUNCTION passages_of_changed_memory() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- What triggers look up goes by keys, whatever a plan made of an empty table was kept for.
+CREATE FUNCTION passages_of_changed_memory() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off AS $$
 BEGIN
   UPDATE passages SET (
     deleted_at, expires_at, created_at, valid_from, visibility, status, agent_id, allowed_roles, type, scope,
@@ -68,7 +71,8 @@ END $$;
 CREATE TRIGGER passages_changed AFTER UPDATE ON memories
 FOR EACH ROW EXECUTE FUNCTION passages_of_changed_memory();
 
-CREATE FUNCTION passages_of_gone_memory() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION passages_of_gone_memory() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off AS $$
 BEGIN
   DELETE FROM passages WHERE team_id = old.team_id AND number = old.number;
   RETURN NULL;
@@ -76,27 +80,31 @@ END $$;
 CREATE TRIGGER passages_deleted AFTER DELETE ON memories
 FOR EACH ROW EXECUTE FUNCTION passages_of_gone_memory();
 
-CREATE FUNCTION passage_with_vector() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION passage_with_vector() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off AS $$
 DECLARE
   pointed halfvec := direction_of(new.vector);
 BEGIN
-  INSERT INTO passages (
-    number, passage, deleted_at, expires_at, created_at, valid_from, visibility, status, agent_id, allowed_roles, type,
-    scope, project_id, repo_id, path, category, key, session_id, task_id, source_id, made_by, id, model, inverse_norm,
-    direction, team_id)
-  SELECT
-    number, new.passage, deleted_at, expires_at, created_at, valid_from, visibility, status, agent_id, allowed_roles, type,
-    scope, project_id, repo_id, path, category, key, session_id, task_id, source_id, made_by, id, new.model,
-    1 / l2_norm(pointed), pointed, team_id
-  FROM memories WHERE team_id = new.team_id AND number = new.number
-  ON CONFLICT (team_id, number, passage) DO UPDATE
-  SET model = excluded.model, inverse_norm = excluded.inverse_norm, direction = excluded.direction;
+  UPDATE passages SET model = new.model, inverse_norm = 1 / l2_norm(pointed), direction = pointed
+  WHERE team_id = new.team_id AND number = new.number AND passage = new.passage;
+  IF NOT FOUND THEN
+    INSERT INTO passages (
+      number, passage, deleted_at, expires_at, created_at, valid_from, visibility, status, agent_id, allowed_roles, type,
+      scope, project_id, repo_id, path, category, key, session_id, task_id, source_id, made_by, id, model, inverse_norm,
+      direction, team_id)
+    SELECT
+      number, new.passage, deleted_at, expires_at, created_at, valid_from, visibility, status, agent_id, allowed_roles,
+      type, scope, project_id, repo_id, path, category, key, session_id, task_id, source_id, made_by, id, new.model,
+      1 / l2_norm(pointed), pointed, team_id
+    FROM passages WHERE team_id = new.team_id AND number = new.number AND passage = 0;
+  END IF;
   RETURN NULL;
 END $$;
 CREATE TRIGGER passage_embedded AFTER INSERT ON embeddings
 FOR EACH ROW EXECUTE FUNCTION passage_with_vector();
 
-CREATE FUNCTION passage_without_vector() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION passage_without_vector() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off AS $$
 BEGIN
   IF old.passage = 0 THEN
     UPDATE passages SET model = NULL, inverse_norm = NULL, direction = NULL

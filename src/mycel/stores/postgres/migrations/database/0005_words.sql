@@ -23,31 +23,44 @@ CREATE TABLE audiences (
   PRIMARY KEY (team_id, visibility, agent_id, allowed_roles)
 );
 
-CREATE FUNCTION count_documents(
-  team text, seen_by text, author text, roles text, more_documents bigint, more_tokens bigint
-) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-BEGIN
-  -- Who wrote what everybody sees makes no difference to anybody.
-  author := CASE seen_by WHEN 'team' THEN '' ELSE author END;
-  roles := CASE seen_by WHEN 'role' THEN coalesce(roles, '') ELSE '' END;
-  UPDATE audiences SET documents = documents + more_documents, tokens = tokens + more_tokens
-  WHERE team_id = team AND visibility = seen_by AND agent_id = author AND allowed_roles = roles;
-  IF NOT FOUND AND more_documents > 0 THEN
-    INSERT INTO audiences VALUES (seen_by, author, roles, more_documents, more_tokens, team);
-  END IF;
-END $$;
+-- Who wrote what everybody sees makes no difference to anybody.
+CREATE FUNCTION audience_author(visibility text, agent_id text) RETURNS text
+  LANGUAGE sql IMMUTABLE RETURN CASE visibility WHEN 'team' THEN '' ELSE agent_id END;
+CREATE FUNCTION audience_roles(visibility text, allowed_roles text) RETURNS text
+  LANGUAGE sql IMMUTABLE RETURN CASE visibility WHEN 'role' THEN coalesce(allowed_roles, '') ELSE '' END;
 
-CREATE FUNCTION terms_inserted() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- Planned every time: a plan made while the table was empty reads all of it for every row.
+CREATE FUNCTION terms_inserted() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
-  PERFORM count_documents(team_id, visibility, agent_id, allowed_roles, documents, tokens) FROM (
-    SELECT m.team_id, m.visibility, m.agent_id, m.allowed_roles, count(*) AS documents,
-      sum(greatest(t.tokens, 1)) AS tokens
-    FROM written t JOIN memories m ON m.team_id = t.team_id AND m.number = t.number
-    WHERE m.deleted_at IS NULL GROUP BY m.team_id, m.visibility, m.agent_id, m.allowed_roles) alike;
+  INSERT INTO audiences
+  SELECT m.visibility, audience_author(m.visibility, m.agent_id), audience_roles(m.visibility, m.allowed_roles), count(*),
+    sum(greatest(t.tokens, 1)), t.team_id
+  FROM written t CROSS JOIN LATERAL (
+    SELECT visibility, agent_id, allowed_roles FROM memories
+    WHERE team_id = t.team_id AND number = t.number AND deleted_at IS NULL OFFSET 0) m
+  GROUP BY 1, 2, 3, t.team_id
+  ON CONFLICT (team_id, visibility, agent_id, allowed_roles) DO UPDATE
+  SET documents = audiences.documents + excluded.documents, tokens = audiences.tokens + excluded.tokens;
   RETURN NULL;
 END $$;
 
-CREATE FUNCTION terms_changed() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION count_documents(
+  team text, seen_by text, author text, roles text, more_documents bigint, more_tokens bigint
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE audiences SET documents = documents + more_documents, tokens = tokens + more_tokens
+  WHERE team_id = team AND visibility = seen_by AND agent_id = audience_author(seen_by, author)
+    AND allowed_roles = audience_roles(seen_by, roles);
+  IF NOT FOUND AND more_documents > 0 THEN
+    INSERT INTO audiences
+    VALUES (
+      seen_by, audience_author(seen_by, author), audience_roles(seen_by, roles), more_documents, more_tokens, team);
+  END IF;
+END $$;
+
+CREATE FUNCTION terms_changed() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
   PERFORM count_documents(
     team_id, visibility, agent_id, allowed_roles, CASE tg_op WHEN 'UPDATE' THEN 0 ELSE -1 END,
@@ -60,7 +73,8 @@ FOR EACH STATEMENT EXECUTE FUNCTION terms_inserted();
 CREATE TRIGGER terms_changed AFTER UPDATE OR DELETE ON memory_terms
 FOR EACH ROW EXECUTE FUNCTION terms_changed();
 
-CREATE FUNCTION memory_counted() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION memory_counted() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off AS $$
 DECLARE
   length bigint;
 BEGIN
@@ -87,8 +101,7 @@ ALTER TABLE audiences FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_team ON audiences TO mycel_service USING (team_id = current_team());
 GRANT SELECT, INSERT, UPDATE, DELETE ON audiences TO mycel_service;
 INSERT INTO audiences
-SELECT m.visibility, CASE m.visibility WHEN 'team' THEN '' ELSE m.agent_id END,
-  CASE m.visibility WHEN 'role' THEN coalesce(m.allowed_roles, '') ELSE '' END,
-  count(*), sum(greatest(t.tokens, 1)), m.team_id
+SELECT m.visibility, audience_author(m.visibility, m.agent_id), audience_roles(m.visibility, m.allowed_roles), count(*),
+  sum(greatest(t.tokens, 1)), m.team_id
 FROM memories m JOIN memory_terms t ON t.team_id = m.team_id AND t.number = m.number
 WHERE m.deleted_at IS NULL GROUP BY 1, 2, 3, m.team_id;
