@@ -57,6 +57,7 @@ class Corpus:
     """One workspace that grows from size to size, and the plain design beside it; or one in a database, by itself."""
 
     def __init__(self, folder: Path, *, database: str | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self.data = folder / "workspace"
         self.address = database or self.data
         self.notes = Notes()
