@@ -23,10 +23,10 @@ ResultT = TypeVar("ResultT")
 
 _PUT_TERMS = Statement(
     2,
-    "INSERT INTO memory_terms (number, tokens, terms, numbers, counts) VALUES ",
+    "INSERT INTO memory_terms (number, tokens, terms, counts, numbers) VALUES ",
     "(?, ?, ?, ?, ?)",
     " ON CONFLICT (number) DO UPDATE"
-    " SET tokens = excluded.tokens, terms = excluded.terms, numbers = excluded.numbers, counts = excluded.counts",
+    " SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts, numbers = excluded.numbers",
 )
 # Whoever holds it is the only one to write to the team: what it has read stays so until it commits.
 _LOCK = "SELECT committed_at, number FROM heads FOR UPDATE"

@@ -16,13 +16,13 @@ from mycel.retrieval.terms import HEAD, NUMBER_BYTES, term_number
 
 
 class TeamTerms(NamedTuple):
-    """Of one memory: its length in tokens, the numbers of its terms as a list and as bytes, and how often each stands
-    there."""
+    """Of one memory: its length in tokens, the numbers of its terms, how often each stands there, and those numbers as
+    bytes. In the order of the table's columns."""
 
     tokens: int
     terms: list[int]
-    numbers: bytes
     counts: bytes
+    numbers: bytes
 
 
 def unpacked(words: PackedTerms, team: TeamName) -> TeamTerms:
@@ -30,7 +30,7 @@ def unpacked(words: PackedTerms, team: TeamName) -> TeamTerms:
     end = HEAD.size + NUMBER_BYTES * size
     (tokens,) = HEAD.unpack_from(words)
     numbers = _mixed(np.frombuffer(words[HEAD.size : end], "<u8"), team)
-    return TeamTerms(tokens, numbers.tolist(), numbers.astype(">i8").tobytes(), words[end:])
+    return TeamTerms(tokens, numbers.tolist(), words[end:], numbers.astype(">i8").tobytes())
 
 
 def packed(terms: TeamTerms, team: TeamName) -> PackedTerms:
