@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
 
 from mycel.access.scope import ReadScope
@@ -23,6 +24,9 @@ from mycel.domain.team import Role
 from mycel.retrieval.lexical import parse_question
 from mycel.retrieval.terms import packed_terms
 from mycel.stores.postgres import term_sample, vector_scan, word_search
+from mycel.stores.postgres.connection import translated
+from mycel.stores.postgres.database import SCHEMA
+from mycel.stores.postgres.search_clauses import search_clauses
 from mycel.stores.postgres.store import PostgresStore
 from mycel.stores.postgres.vector_index import index_large_teams
 from mycel.stores.sqlite.database import Disk
@@ -179,6 +183,18 @@ def test_candidates_are_the_same_where_a_team_is_large(
 ) -> None:
     for seed in range(40, 70):
         assert_same(both, scope, a_question(seed))
+
+
+def test_what_a_large_team_is_asked_by_meaning_can_be_served_by_its_index(large: None) -> None:
+    clauses = search_clauses(reader(), Filters(tags=("wet",), reach_project="web"))
+    values = {**clauses.values, "vector": str([0.5] * DIMENSIONS), "model": MODEL, "team": TEAM, "most": 10}
+    with psycopg.connect(server().service) as service:
+        service.execute("SELECT set_config('search_path', %s, true)", (f"{SCHEMA}, public",))
+        service.execute("SELECT set_config('mycel.team', %s, true), set_config('enable_seqscan', 'off', true)", (TEAM,))
+        for condition in (clauses.near, clauses.allowed):
+            sql = translated(vector_scan.of_nearest(clauses, condition, DIMENSIONS))
+            plan = service.execute(f"EXPLAIN {sql}".encode(), values).fetchall()
+            assert any("Index Scan using nearest_" in line for (line,) in plan), plan
 
 
 @pytest.mark.proof
