@@ -227,6 +227,7 @@ def test_the_service_does_as_described_for_a_member(schema: Any, service: Servic
 
 
 @pytest.mark.proof
+@pytest.mark.files_only
 @pytest.mark.parametrize("who", ["operator", *MEMBERS])
 @pytest.mark.parametrize(
     ("phases", "bounds"),
