@@ -85,7 +85,7 @@ def open_squad(
     settings: Settings | None = None,
 ) -> Squad:
     """Made on the first opening, as it was on the next."""
-    if not (data / MADE).exists():
+    if not ((data / MADE).exists() or (data / "workspace.sqlite").exists()):
         copy_template(make_squad, data)
         (data / MADE).touch()
     time = clock or ManualClock()

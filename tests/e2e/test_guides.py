@@ -13,6 +13,7 @@ import pytest
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 # Each is one program from top to bottom; what a block prints stands right below it.
 PAGES = (
+    "agents",
     "capturing",
     "reviewing",
     "between-teams",

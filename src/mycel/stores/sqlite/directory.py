@@ -115,6 +115,7 @@ class SqliteDirectory(SqlDirectoryReads):
 
     def share_requests(self, node: str, counts: Mapping[MemberId, int]) -> Mapping[MemberId, int]:
         """One service owns a data directory."""
+        self.require_ready()
         return {}
 
     def require_ready(self) -> None:

@@ -62,13 +62,16 @@ class Readiness:
 
     async def require(self) -> None:
         """`Unavailable` with a reason that anybody may know; the log says more."""
-        if self._asked is None or (self._asked.done() and time.monotonic() >= self._ask_at):
+        loop = asyncio.get_running_loop()
+        asked = self._asked
+        # What another loop was asked for, this one cannot wait for.
+        if asked is None or asked.get_loop() is not loop or (asked.done() and time.monotonic() >= self._ask_at):
             self._ask_at = time.monotonic() + LOOK_SECONDS
-            self._asked = asyncio.get_running_loop().create_task(self._ask())
-        done, _ = await asyncio.wait([self._asked], timeout=READY_SECONDS)
+            asked = self._asked = loop.create_task(self._ask())
+        done, _ = await asyncio.wait([asked], timeout=READY_SECONDS)
         if not done:
             raise Unavailable(UNREADABLE)
-        await self._asked
+        await asked
 
     async def _ask(self) -> None:
         try:
