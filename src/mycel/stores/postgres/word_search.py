@@ -24,7 +24,7 @@ from mycel.stores.sql.part import Part, Session, query
 # Of so many readers of a large team it is remembered how common the terms are to them: some 20 KB each.
 REMEMBERED_READERS = 64
 # More rows than this are not fetched before it is known how common the terms are.
-MOST_UNCOUNTED = 5_000
+MOST_UNCOUNTED = 2_000
 # What common words find by themselves comes after what rare ones have found: this share of a page is enough of that.
 FILLED = 1 / 6
 # So many rows for each one wanted fill a page under most filters.
@@ -162,8 +162,8 @@ class WordSearch(Part):
         return self.read(asked, in_bytes(connection, word_matches.of_allowed(asked.clauses), values))
 
     def _with_any(self, connection: Connection, asked: Asked, finders: Sequence[str], *, most: int) -> Cursor:
-        values = {**asked.clauses.values, "finders": numbers_of(finders, self._team), "most": most}
-        return in_bytes(connection, word_matches.of_some(asked.clauses), values)
+        values = {**asked.clauses.values, "finders": numbers_of(finders, self._team)}
+        return in_bytes(connection, word_matches.of_some(asked.clauses, most=most), values)
 
 
 def ask_extent(connection: Connection, scope: ReadScope) -> Cursor:
