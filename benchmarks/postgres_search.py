@@ -55,12 +55,10 @@ def _searching(on_server: Corpus, on_files: Corpus) -> Iterator[Figure]:
         # Every row is measured, one after the other.
         owner.execute("SET enable_indexscan = off; SET max_parallel_workers_per_gather = 0; SET jit = off")
         ours, files = (workspace.as_member(MEMBER) for workspace in (server_workspace, files_workspace))
-        times = _interleaved(
-            asked,
-            ours.search,
-            files.search,
-            lambda question: owner.execute(_BARE_SCAN, (str(embedder.embed_query(question)[0].tolist()),)).fetchall(),
-        )
+        times = _interleaved(asked, ours.search, files.search)
+        # Apart from the others: it reads all there is, and what they read would have to be fetched again.
+        vectors = {question: str(embedder.embed_query(question)[0].tolist()) for question in asked}
+        times += _interleaved(asked, lambda question: owner.execute(_BARE_SCAN, (vectors[question],)).fetchall())
         yield from _figures("words and vector", times, on_server.count)
     with open_workspace(on_server.address) as server_workspace, open_workspace(on_files.address) as files_workspace:
         ours, files = (workspace.as_member(MEMBER) for workspace in (server_workspace, files_workspace))
