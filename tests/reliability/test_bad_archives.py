@@ -125,8 +125,11 @@ def test_the_first_format_is_read_with_its_words_for_when_something_was_believed
                 if name in line:
                     line[before] = line.pop(name)
     archive.write_bytes(sealed(lines))
-    told = workspace.import_(archive, team="squad")
-    assert told
+    workspace.import_(archive, team="new")
+    memory = workspace.as_operator("new")
+    first, *later = memory.history(memory.list(status="any")[0].id)
+    assert first.believed_from <= (later[0].believed_from if later else first.believed_from)
+    assert (first.memory.valid_from, first.memory.valid_until) == (None, None)
 
 
 def test_an_end_before_the_beginning_is_refused(workspace: Workspace, archive: Path) -> None:

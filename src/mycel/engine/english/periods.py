@@ -176,8 +176,12 @@ def _in_month(match: re.Match[str]) -> _Day:
         return _Day(last, last, year)
     day = match["before"] or match["after"]
     if day is None:
-        return _Day(lambda of: date(of, month, 1), last, year)
-    return _Day(lambda of: date(of, month, int(day)), lambda of: date(of, month, int(day)), year)
+        return _Day(_day_of(month, 1), last, year)
+    return _Day(_day_of(month, int(day)), _day_of(month, int(day)), year)
+
+
+def _day_of(month: int, day: int) -> Callable[[int], date]:
+    return lambda of: date(of, month, day)
 
 
 def _last_of(month: int) -> Callable[[int], date]:
@@ -185,7 +189,10 @@ def _last_of(month: int) -> Callable[[int], date]:
 
 
 def _on(day: date) -> _Day:
-    return _Day(lambda _: day, lambda _: day, day.year)
+    def same(_: int) -> date:
+        return day
+
+    return _Day(same, same, day.year)
 
 
 def _beginning(day: _Day, near: date, choose: Choice) -> datetime:

@@ -56,13 +56,14 @@ def _anthropic(options: LanguageModelOptions) -> LanguageModel:
 
 
 def _command(options: LanguageModelOptions) -> LanguageModel:
+    from mycel.providers.llms.command import ANSWER_SECONDS as COMMAND_SECONDS
     from mycel.providers.llms.command import CommandLanguageModel, read_command
 
     return CommandLanguageModel(
         read_command(options.command),
         model=options.model,
         environment=options.environment,
-        **({} if options.seconds is None else {"answer_seconds": options.seconds}),
+        answer_seconds=options.seconds or COMMAND_SECONDS,
     )
 
 
