@@ -110,9 +110,13 @@ def choose_candidates(listed: Listed, task: Task) -> Mapping[Section, Sequence[C
     tried = [memory for memory in listed.of_task if is_failure(memory)]
     done = [memory for memory in listed.of_task if not is_failure(memory)]
     failed = [one.memory for one in task.weights.values() if one.shown and is_failure(one.memory)]
-    learned = [*of(MemoryType.LESSON), *listed.nearest_lessons, *listed.lessons]
+    own = {memory.id for memory in listed.own}
+    lessons = (*of(MemoryType.LESSON), *listed.nearest_lessons, *listed.lessons, *listed.taught)
+    learned = [memory for memory in lessons if memory.id not in own]
     # Where no task says which of them matters, what a lead thought worth teaching does.
-    taught = order.best(listed.taught, "Taught by a lead.") if not task.weights else []
+    taught = (
+        order.best((one for one in listed.taught if one.id not in own), "Taught by a lead.") if not task.weights else []
+    )
     return {
         Section.FAILURES: [
             *order.as_given(tried, "Failed before on this task."),
@@ -127,7 +131,7 @@ def choose_candidates(listed: Listed, task: Task) -> Mapping[Section, Sequence[C
         ),
         Section.PROFILE: _wishes((*of(MemoryType.PROFILE), *listed.profile), order),
         Section.DECISIONS: order.best((*of(MemoryType.DECISION), *listed.decisions), "Was decided."),
-        Section.LESSONS: [*taught, *order.best((*learned, *listed.taught), "Was learned.")],
+        Section.LESSONS: [*taught, *order.best(learned, "Was learned.")],
         Section.RELEVANT: [*map(_found, task.hits), *order.as_given(done, "Of this very task.")],
         Section.OWN: order.as_given(listed.own, "Your own note."),
         Section.PROJECT: order.as_given(sorted(listed.facts, key=_bindingness), "Holds where the task is."),
