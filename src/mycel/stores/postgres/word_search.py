@@ -12,7 +12,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import IndexQuery, WordStatistics
 from mycel.domain.ids import TeamName
 from mycel.stores.postgres import term_sample, word_matches
-from mycel.stores.postgres.connection import in_bytes
+from mycel.stores.postgres.connection import as_array, in_bytes
 from mycel.stores.postgres.search_clauses import SearchClauses, search_clauses
 from mycel.stores.postgres.team_terms import numbers_of
 from mycel.stores.postgres.term_sample import FINDING_ROWS, TermSample, finders_among
@@ -117,9 +117,9 @@ class WordSearch(Part):
             counts |= self._counted(scope, rare)
         return WordStatistics(counts, extent.documents, extent.usual_length)
 
-    def held(self, connection: Connection, numbers: Sequence[int]) -> Cursor:
+    def held(self, connection: Connection, numbers: Iterable[int]) -> Cursor:
         """Asks for the terms of memories that the scope was given by another method."""
-        return in_bytes(connection, word_matches.HELD, {"numbers": numbers})
+        return in_bytes(connection, word_matches.HELD, {"numbers": as_array(numbers)})
 
     def _finders(self, asked: Asked, counts: Mapping[str, int]) -> list[str]:
         return finders_among(asked.terms, asked.query.phrases, counts, rows=FINDING_ROWS)
@@ -158,11 +158,11 @@ class WordSearch(Part):
 
     @query
     def _fetch_allowed(self, connection: Connection, asked: Asked, finders: Sequence[str]) -> WordMatches:
-        values = {**asked.clauses.values, "finders": numbers_of(finders, self._team)}
+        values = {**asked.clauses.values, "finders": as_array(numbers_of(finders, self._team))}
         return self.read(asked, in_bytes(connection, word_matches.of_allowed(asked.clauses), values))
 
     def _with_any(self, connection: Connection, asked: Asked, finders: Sequence[str], *, most: int) -> Cursor:
-        values = {**asked.clauses.values, "finders": numbers_of(finders, self._team)}
+        values = {**asked.clauses.values, "finders": as_array(numbers_of(finders, self._team))}
         return in_bytes(connection, word_matches.of_some(asked.clauses, most=most), values)
 
 
@@ -183,4 +183,4 @@ def _count(connection: Connection, scope: ReadScope, terms: Sequence[int]) -> Cu
         CROSS JOIN LATERAL (SELECT t.number FROM searched_terms t WHERE t.terms @> ARRAY[w.term]) t
         JOIN passages m ON m.number = t.number AND m.passage = 0
         WHERE {seen} AND m.deleted_at IS NULL GROUP BY w.place"""
-    return connection.execute(sql, {**values, "terms": terms})
+    return connection.execute(sql, {**values, "terms": as_array(terms)})
