@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import Candidates, IndexQuery, Standing, WordStatistics
 from mycel.domain.ids import TeamName
+from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.retrieval.lexical import holds_phrase
 from mycel.stores.postgres import neighbours, vector_scan
@@ -21,7 +23,7 @@ from mycel.stores.postgres.connection import as_array, in_bytes
 from mycel.stores.postgres.term_sample import LOTS, lots_for
 from mycel.stores.postgres.vector_scan import Scan
 from mycel.stores.postgres.word_matches import Flags, Numbers, WordMatches
-from mycel.stores.postgres.word_search import Asked, Extent, WordSearch, ask_extent
+from mycel.stores.postgres.word_search import Asked, Extent, Finders, WordSearch, ask_extent
 from mycel.stores.sql.clauses import visible
 from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.index import SqlIndex
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 # Quoted words must be there, so every memory that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
+# Of so many readers and filters of a large team it is remembered how much they left.
+REMEMBERED_FILTERS = 256
 
 _STANDING = """
     SELECT coalesce(h.sequence, 0), (SELECT coalesce(sum(a.documents), 0)::bigint FROM audiences a WHERE {seen}),
@@ -52,13 +56,15 @@ class PostgresIndex(SqlIndex):
         self._team = team
         self._words = WordSearch(session, team)
         self._has_several_authors = False
+        self._left: OrderedDict[tuple[ReadScope, Filters], int] = OrderedDict()
 
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
         asked = Asked.of(scope, query)
         finders = self._words.finders(asked)
-        lots = self._lots(asked)
-        extent, matches, scan = self._search(asked, finders, lots)
-        scan = self._nearby(asked, scan, lots) if scan and lots else scan
+        extent, matches, scan = self._search(asked, finders)
+        if scan is not None and not scan.is_whole:
+            scan = self._nearby(asked, scan)
+            self._note_left(asked, scan.pool.size)
         statistics, matches = self._words.settle(asked, extent, finders, matches)
         quoted = self._quoting(asked, matches)
         only = np.array(sorted(quoted), np.int64) if quoted else None
@@ -114,48 +120,64 @@ class PostgresIndex(SqlIndex):
 
     @lent
     def _search(
-        self, connection: Connection, asked: Asked, finders: Sequence[str], lots: int
+        self, connection: Connection, asked: Asked, finders: Finders
     ) -> tuple[Extent, WordMatches, Scan | None]:
         """All statements are sent before the first answer is looked at."""
         extent = ask_extent(connection, asked.scope)
         words = self._words.ask(connection, asked, finders)
-        scanned: Cursor | None = None
-        if asked.query.vector is not None:
-            statement = vector_scan.of_sample if lots else vector_scan.of_all
-            scanned = in_bytes(connection, statement(asked.clauses), {**_values(asked), "lots": lots})
+        read_scan = self._ask_scan(connection, asked) if asked.query.vector is not None else _nothing
         matches = self._words.read(asked, words)
-        return Extent(*extent.fetchone()), matches, None if scanned is None else vector_scan.read(scanned.fetchone())
+        return Extent(*extent.fetchone()), matches, read_scan()
 
-    def _lots(self, asked: Asked) -> int:
-        """How many make a sample, where too much may be left to be measured one by one: what is quoted never is."""
+    def _ask_scan(self, connection: Connection, asked: Asked) -> Callable[[], Scan]:
+        """Of all, or of a sample of a large team, with what its index finds. Returns what reads the answers.
+
+        The index is asked where these filters have left much before: where they leave little it would look for long.
+        """
         size = self._words.size(asked.scope)
-        if asked.query.phrases or size <= vector_scan.EXACT_ROWS:
-            return 0
-        return lots_for(size, wanted=vector_scan.SAMPLED)
+        left = self._left.get(_kind_of(asked))
+        if asked.query.phrases or (size if left is None else left) <= vector_scan.EXACT_ROWS:
+            every = in_bytes(connection, vector_scan.of_all(asked.clauses), _values(asked))
+            return lambda: vector_scan.read(every.fetchone())
+        lots = lots_for(size, wanted=vector_scan.SAMPLED)
+        drawn = in_bytes(connection, vector_scan.of_sample(asked.clauses), {**_values(asked), "lots": lots})
+        nearest = [] if left is None else self._ask_index(connection, asked)
 
-    def _nearby(self, asked: Asked, sample: Scan, lots: int) -> Scan:
-        """By the index, or by measuring everything after all."""
-        size = len(sample.numbers) * LOTS // lots
-        found = self._by_index(asked) if size > vector_scan.EXACT_ROWS else None
-        return self._by_measure(asked) if found is None else vector_scan.joined(sample, found, size=size)
+        def read() -> Scan:
+            sample = vector_scan.read(drawn.fetchone())
+            sample = vector_scan.joined([sample], size=len(sample.numbers) * LOTS // lots)
+            return _with_nearest(asked, sample, nearest) if nearest else sample
+
+        return read
+
+    def _nearby(self, asked: Asked, scan: Scan) -> Scan:
+        """By the index, unless it was asked already, or by measuring everything after all."""
+        if scan.pool.size > vector_scan.EXACT_ROWS and _kind_of(asked) not in self._left:
+            scan = self._by_index(asked, scan)
+        return scan if scan.pool.size > vector_scan.EXACT_ROWS else self._by_measure(asked)
+
+    @lent
+    def _by_index(self, connection: Connection, asked: Asked, sample: Scan) -> Scan:
+        return _with_nearest(asked, sample, self._ask_index(connection, asked))
+
+    def _ask_index(self, connection: Connection, asked: Asked) -> list[Cursor]:
+        most = vector_scan.PASSAGES_PER_WANTED * asked.query.limit
+        values = {**_values(asked), "team": self._team, "most": most}
+        connection.execute(vector_scan.LOOK_AROUND)
+        return [
+            in_bytes(connection, vector_scan.of_nearest(asked.clauses, condition, _dimensions(asked)), values)
+            for condition in dict.fromkeys((asked.clauses.near, asked.clauses.allowed))
+        ]
+
+    def _note_left(self, asked: Asked, size: int) -> None:
+        self._left[_kind_of(asked)] = size
+        if len(self._left) > REMEMBERED_FILTERS:
+            self._left.popitem(last=False)
 
     @lent
     def _by_measure(self, connection: Connection, asked: Asked) -> Scan:
         answer = in_bytes(connection, vector_scan.of_all(asked.clauses), _values(asked))
         return vector_scan.read(answer.fetchone())
-
-    @lent
-    def _by_index(self, connection: Connection, asked: Asked) -> list[Scan] | None:
-        """None where it comes back with less than is wanted: what it has passed over may be there all the same."""
-        wanted = asked.query.limit
-        values = {**_values(asked), "team": self._team, "most": vector_scan.PASSAGES_PER_WANTED * wanted}
-        connection.execute(vector_scan.LOOK_AROUND)
-        answers = [
-            in_bytes(connection, vector_scan.of_nearest(asked.clauses, condition, _dimensions(asked)), values)
-            for condition in dict.fromkeys((asked.clauses.near, asked.clauses.allowed))
-        ]
-        found = [vector_scan.read(answer.fetchone()) for answer in answers]
-        return found if all(len(one.numbers) >= wanted for one in found) else None
 
     def _quoting(self, asked: Asked, matches: WordMatches) -> frozenset[int]:
         """Those that hold every phrase."""
@@ -205,6 +227,22 @@ class PostgresIndex(SqlIndex):
 
 def _ask_similarities(connection: Connection, values: Mapping[str, Any], numbers: Iterable[int]) -> Cursor:
     return connection.execute(_SIMILARITIES, {**values, "numbers": as_array(numbers)})
+
+
+def _with_nearest(asked: Asked, sample: Scan, nearest: Sequence[Cursor]) -> Scan:
+    """Of size 0 where the index found less than is wanted: what it has passed over may be there all the same."""
+    found = [vector_scan.read(one.fetchone()) for one in nearest]
+    is_short = any(len(one.numbers) < asked.query.limit for one in found)
+    return vector_scan.joined([sample, *found], size=0 if is_short else sample.pool.size)
+
+
+def _nothing() -> None:
+    """Without a vector there is nothing to scan."""
+
+
+def _kind_of(asked: Asked) -> tuple[ReadScope, Filters]:
+    """The same for questions that are asked at different moments."""
+    return asked.scope, replace(asked.query.filters, alive_at=None, expired_at=None)
 
 
 def _values(asked: Asked) -> dict[str, Any]:
