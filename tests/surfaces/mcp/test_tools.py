@@ -22,6 +22,8 @@ from mycel.wire.operations import Repeat
 from tests.service_process import eventually
 from tests.surfaces.mcp.clients import MODERN, OLDER, Served, empty_archive, found, run, save, text_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 # What Claude Code cuts a description at.
 MOST_BYTES = 2048
 WAYS = ["http", "stdio"]
