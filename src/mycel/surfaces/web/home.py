@@ -15,12 +15,14 @@ from mycel.surfaces.web.page import Page, PageRequest, Shown
 CHANGES_SHOWN = 15
 WAITING_SHOWN = 5
 DAYS_SHOWN = 60
+# What waits is told of apart.
+_DECIDED = [status for status in Status if status is not Status.INBOX]
 _UNFINISHED = (EventState.PENDING, EventState.RUNNING, EventState.FAILED)
 
 
 def show(asked: PageRequest) -> Shown:
     counts = asked.memory.stats()
-    latest = asked.memory.list(order_by="-updated_at", limit=CHANGES_SHOWN, status="any")
+    latest = asked.memory.list(order_by="-updated_at", limit=CHANGES_SHOWN, status=_DECIDED)
     waiting = asked.memory.inbox(limit=WAITING_SHOWN) if may_review(asked.caller) else ()
     since = asked.last_visit
     return Shown(

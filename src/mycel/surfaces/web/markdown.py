@@ -20,7 +20,7 @@ SCHEMES = {"http", "https", "mailto"}
 
 
 def to_html(text: str) -> Markup:
-    """Of images the words remain, so that reading a memory asks nobody for anything."""
+    """An image is a link to it, so that reading a memory asks nobody for anything."""
     shown = with_hidden_named(text)
     if len(shown) > MOST_CHARACTERS or sum(map(shown.count, "[*_`<")) > MOST_OPENINGS:
         return Markup('<pre class="as-written">{}</pre>').format(escape(shown))

@@ -115,8 +115,9 @@ def neighbours_of(asked: PageRequest, memory: Memory, links: list[Link]) -> list
 
 
 def _found(asked: PageRequest, id: str) -> Memory | None:
+    """As of this moment, which counts as no reading of it."""
     try:
-        return asked.memory.get(id)
+        return asked.memory.get(id, as_of=asked.now)
     except NotFound:
         return None
 
