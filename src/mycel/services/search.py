@@ -43,8 +43,8 @@ class Searching:
         stores.listen(self._answers.forget)
         self._clock = clock
         self._embedding = embedding
-        self._options = options or RankingOptions()
-        self.freshness = Freshness(clock, half_life_days=self._options.half_life_days)
+        self.options = options or RankingOptions()
+        self.freshness = Freshness(clock, half_life_days=self.options.half_life_days)
 
     def search(
         self,
@@ -131,7 +131,7 @@ class Searching:
         from mycel.retrieval.pipeline import find
 
         meaning, degraded = self._meaning(search, places)
-        return find(search, places, meaning, self._options), degraded
+        return find(search, places, meaning, self.options), degraded
 
     def _meaning(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
         embedder = self._embedding.embedder

@@ -45,6 +45,7 @@ HOUR = timedelta(hours=1)
 def signals_of(store: Store, memory: Memory) -> Signals:
     number = store.index.find_number(reader(TEAMMATE), memory.id)
     assert number is not None
+    assert store.index.numbers(reader(TEAMMATE), [memory.id]) == {memory.id: number}
     return store.index.signals(reader(TEAMMATE), [number])[number]
 
 

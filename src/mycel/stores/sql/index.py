@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -47,6 +47,14 @@ class SqlIndex(Part):
         sql = f"SELECT m.number FROM memories m WHERE m.id = :id AND m.deleted_at IS NULL AND {seen}"
         row = connection.execute(sql, {**values, "id": id}).fetchone()
         return None if row is None else row[0]
+
+    @query
+    def numbers(self, connection: Connection, scope: ReadScope, ids: Sequence[MemoryId]) -> Mapping[MemoryId, int]:
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT m.id, m.number FROM json_each(:ids) n CROSS JOIN memories m ON m.id = n.value
+            WHERE m.deleted_at IS NULL AND {seen}"""
+        return dict(connection.execute(sql, {**values, "ids": json.dumps(list(ids))}).fetchall())
 
     @query
     def signals(self, connection: Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
