@@ -14,6 +14,7 @@ import apsw
 import mycel
 from benchmarks import (
     capture,
+    context,
     embedding,
     episodes,
     extraction,
@@ -28,6 +29,7 @@ from benchmarks import (
     service,
     startup,
     subscribers,
+    summaries,
     teams,
     words,
 )
@@ -43,6 +45,8 @@ SUITES = {
     "extraction": extraction.run,
     "judging": judging.run,
     "relevance": relevance.run,
+    "summaries": summaries.run,
+    "context": context.run,
     "episodes": episodes.run,
     "service": service.run,
     "startup": startup.run,

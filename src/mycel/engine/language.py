@@ -12,6 +12,7 @@ from mycel.engine.english import weights
 from mycel.engine.english.decision_cues import decisions, lessons
 from mycel.engine.english.knowledge_cues import facts, preferences, references, tasks
 from mycel.engine.english.people import agrees, assigns, is_carried_out, name_pattern, proposes, takes_on
+from mycel.engine.english.periods import period_in
 from mycel.engine.english.phrases import HYPOTHETICAL, is_chatter, is_question, is_report, is_taken_back
 from mycel.engine.english.reading import given_up, read, says_now
 from mycel.engine.english.relations import (
@@ -61,6 +62,7 @@ __all__ = (
     "leaves_out",
     "may_have_many",
     "name_pattern",
+    "period_in",
     "phrase_signs",
     "place_class",
     "proposes",
