@@ -229,7 +229,7 @@ def test_a_dry_run_shows_everything_and_does_nothing(squad: Squad) -> None:
     candidate = capture(squad)
     report = squad.person.consolidate(dry_run=True)
     assert (report.id, report.dry_run, kinds(report)) == (None, True, [ActionKind.PROMOTE])
-    assert "confidence" in report.actions[0].why
+    assert report.actions[0].why == "it was said outright, and nothing contradicts it"
     assert status(squad, candidate) is Status.INBOX
     assert list(squad.person.reports()) == []
 

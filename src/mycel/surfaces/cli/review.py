@@ -69,7 +69,7 @@ def list_items(
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
-    """List what waits, the newest first, and why; for the owner of the files in every team."""
+    """List what waits, the surest first, and why; for the owner of the files in every team."""
     call = invocation(context)
     with teams_of(call) as teams:
         page = teams.page(
