@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from mycel.domain.source import Candidate, Transcript
 
 if TYPE_CHECKING:
+    from mycel.contracts.judge import Judge
     from mycel.engine.judging.pair import Judgement, Statement
 
 
@@ -30,8 +31,18 @@ class Executor(Protocol):
     def close(self) -> None: ...
 
 
+MakeJudge = Callable[[], "Judge | None"]
+
+
+def no_judge() -> None:
+    """Rules alone."""
+
+
 class InlineExecutor:
-    """For a program that waits for the result anyway."""
+    """For a program that waits for the result anyway. The judge is made by the first work that asks it."""
+
+    def __init__(self, judge: MakeJudge = no_judge) -> None:
+        self._judge = judge
 
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         from mycel.engine.extraction.extract import extract
@@ -55,8 +66,8 @@ class InlineExecutor:
 class MovableExecutor:
     """In this process until told to move out, for programs that others wait for."""
 
-    def __init__(self, outside: Callable[[], Executor]) -> None:
-        self._inside: Executor = InlineExecutor()
+    def __init__(self, outside: Callable[[], Executor], *, judge: MakeJudge = no_judge) -> None:
+        self._inside: Executor = InlineExecutor(judge)
         self._outside = outside
         self._current = self._inside
 

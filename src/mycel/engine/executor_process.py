@@ -98,6 +98,8 @@ def _statement_from(values: list[Any]) -> Statement:
     return Statement(text, tuple(subject), None if at is None else datetime.fromisoformat(at))
 
 
+# What the child runs unless the program names a module that brings a judge along.
+RULES_ALONE = "mycel.engine.executor_child"
 CLOSING_SECONDS = 2.0
 # The largest transcript takes a minute; what takes so long would keep every team waiting.
 MOST_SECONDS = 600.0
@@ -106,7 +108,8 @@ MOST_SECONDS = 600.0
 class ProcessExecutor:
     """Started by the first work, and again when it has died. One piece of work at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = RULES_ALONE) -> None:
+        self._module = module
         self._turn = threading.Lock()
         # Held while a child is started or ended, so that none is started after the end.
         self._changing = threading.Lock()
@@ -167,7 +170,7 @@ class ProcessExecutor:
             if self._child is not None:
                 _close_pipes(self._child)
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "mycel.engine.executor_child"],
+                [sys.executable, "-m", self._module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
