@@ -52,3 +52,9 @@ def without_marks(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def marks_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metadata.items() if name.startswith(PREFIX)}
+
+
+def voice_of(metadata: Mapping[str, Any], author: str) -> str:
+    """Whose word it is: who said it in the talk that it was drawn from, otherwise who wrote it."""
+    said_by = metadata.get(SAID_BY)
+    return said_by if isinstance(said_by, str) else author

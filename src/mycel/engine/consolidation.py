@@ -12,6 +12,7 @@ from mycel.domain.fields import MAX_TAGS
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Relation
 from mycel.domain.marks import (
+    ABOUT,
     CONTESTED,
     EXPLICIT,
     GROUNDS,
@@ -59,13 +60,19 @@ def may_merge(first: Memory, second: Memory) -> bool:
         MemoryType.DECISION,
         MemoryType.PROFILE,
     }
-    return same_sort and first.category == second.category and _together(first, second)
+    same_person = first.type is not MemoryType.PROFILE or _person(first) == _person(second)
+    return same_sort and same_person and first.category == second.category and _together(first, second)
 
 
 def may_contradict(first: Memory, second: Memory) -> bool:
     profile = MemoryType.PROFILE in (first.type, second.type)
-    same_person = not profile or (first.type is second.type and first.agent_id == second.agent_id)
+    same_person = not profile or (first.type is second.type and _person(first) == _person(second))
     return {first.type, second.type} <= CLAIMS and same_person and _together(first, second)
+
+
+def _person(memory: Memory) -> object:
+    """Whom a profile memory is about: whoever said it, where it was drawn from a talk."""
+    return memory.metadata.get(ABOUT, memory.metadata.get(SAID_BY, memory.agent_id))
 
 
 def _together(first: Memory, second: Memory) -> bool:

@@ -47,7 +47,7 @@ class InlineExecutor:
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         from mycel.engine.extraction.extract import extract
 
-        return extract(transcript, start=start)
+        return extract(transcript, start=start, judge=self._judge())
 
     def summarize(self, transcript: Transcript) -> str:
         from mycel.engine.summary import summarize

@@ -71,8 +71,6 @@ class Drawing:
                 about=_person(found, speaker),
             ),
         }
-        if found.type is MemoryType.PROFILE and speaker is not None:
-            values["path"] = default_path(found.type, self._source.project_id, speaker.id)
         return self.memory(values, ttl=self._policy.inbox_kept)
 
     def _said_at(self, place: int) -> datetime | None:
