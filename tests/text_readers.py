@@ -109,6 +109,7 @@ _TALK = (
     "mycel.engine.extraction",
     _SENTENCES,
     _TITLES,
+    "mycel.engine.english.days",
     "mycel.engine.english.people",
     "mycel.engine.english.outright",
     "mycel.engine.english.remedies",

@@ -86,6 +86,8 @@ class Settings:
     llm_model: str | None = None
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
+    llm_command: str | None = None
+    llm_seconds: float | None = None
     session_quiet_seconds: float = 300.0
     lease_seconds: float = 30.0
     personal_memory_folder: str = defaults.PERSONAL_MEMORY_FOLDER
@@ -154,6 +156,12 @@ def service_environment(data: Path) -> dict[str, str]:
 def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
     """That of this process and more, for a program that is started as somebody else would start it."""
     return {**os.environ, **variables}
+
+
+def environment_of_commands() -> dict[str, str]:
+    """For a command that is a language model: without our secrets, and with nothing of ours that would ask it again."""
+    unset = dict.fromkeys(("MYCEL_TOKEN", "MYCEL_DATABASE_URL", "MYCEL_EMBEDDING_KEY", "MYCEL_LLM_KEY"), "")
+    return environment_with({**unset, "MYCEL_LLM": "none", "MYCEL_HOOK_ACTIVE": "1"})
 
 
 def folder_by(variable: str) -> Path | None:
@@ -358,14 +366,12 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "allowed_hosts": _names(lambda value: _host_name(value).strip("[]")),
     "allowed_origins": _names(_origin),
     "requests_per_second": _above_zero,
-    "max_connections": _whole(1, 1_000_000),
-    "max_connections_per_address": _whole(1, 1_000_000),
+    **dict.fromkeys(("max_connections", "max_connections_per_address"), _whole(1, 1_000_000)),
     "max_header_bytes": _whole(1024, 16 * 1024**2),
     "header_seconds": _above_zero,
     "stall_seconds": _above_zero,
     "max_discarded_bytes": _whole(0, 1024**4),
-    "max_mcp_sessions": _whole(1, 1_000_000),
-    "max_mcp_sessions_per_member": _whole(1, 1_000_000),
+    **dict.fromkeys(("max_mcp_sessions", "max_mcp_sessions_per_member"), _whole(1, 1_000_000)),
     "mcp_idle_seconds": _above_zero,
     "max_import_bytes": _whole(1, 1024**4),
     "max_whole_import_bytes": _whole(1, 1024**4),
@@ -373,15 +379,10 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "min_free_bytes": _whole(0, 1024**4),
     "max_content_bytes": _whole(1024, 1024 * 1024),
     "max_open_stores": _whole(1, 4096),
-    "embedder": _text,
-    "embedding_model": _text,
     "embedding_dimensions": _whole(1, 8192),
-    "embedding_url": _text,
-    "embedding_key": _text,
-    "llm": _text,
-    "llm_model": _text,
-    "llm_url": _text,
-    "llm_key": _text,
+    **dict.fromkeys(("embedder", "embedding_model", "embedding_url", "embedding_key"), _text),
+    **dict.fromkeys(("llm", "llm_model", "llm_url", "llm_key", "llm_command"), _text),
+    "llm_seconds": _number(lambda number: 0 < number <= 3600, wanted="above 0 and at most 3600"),
     "session_quiet_seconds": _above_zero,
     "lease_seconds": _above_zero,
     "personal_memory_folder": _text,

@@ -66,6 +66,7 @@ FILTERS = (
     Filters(since=START + timedelta(minutes=30), until=START + timedelta(hours=5)),
     Filters(statuses=(), deleted=True),
     Filters(statuses=(), believed_at=START + timedelta(hours=6)),
+    Filters(statuses=(), valid_at=START + timedelta(days=1)),
     Filters(statuses=(), path="/notes/birds", tags=("dry",), reach_project="web"),
 )
 
@@ -98,6 +99,8 @@ def a_memory(chance: random.Random, number: int) -> Memory:
         project_id=chance.choice(("web", "billing", None)),
         scope=chance.choice((Scope.PROJECT, Scope.GLOBAL, Scope.AGENT)),
         session_id=chance.choice(("s-1", "s-1", None)),
+        valid_from=chance.choice((START, START + timedelta(days=2), None, None)),
+        valid_until=chance.choice((START + timedelta(days=2), START + timedelta(hours=9), None, None)),
     )
 
 

@@ -22,6 +22,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.marks import CONTESTED, voice_of
 from mycel.domain.memory import Memory
 from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.validity import validity_words
 
 CUT_MARK = " …"
 # A shorter beginning tells its reader nothing.
@@ -79,6 +80,7 @@ LEAST_LINE_TOKENS = 60
 
 def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
     """What stands before a note of a section: its citation, and who wrote it when."""
+    held = validity_words(memory.validity, since=memory.valid_from, until=memory.valid_until)
     contested = ", contested by another memory" if CONTESTED in memory.metadata else ""
     return bullet_of(
         memory.id,
@@ -86,7 +88,7 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
         author=voice_of(memory.metadata, memory.agent_id),
         day=f"{memory.created_at:%Y-%m-%d}",
         team=None if memory.team == home else memory.team,
-        beside=alike_words(alike) + contested,
+        beside=alike_words(alike) + contested + (held and f", {held}"),
     )
 
 

@@ -1,13 +1,16 @@
 """What extraction and judging ask of the language that a text is written in, named by what they are told.
 
-English is the one that is spoken here. What another language would have to tell is this list: signs and rules of a
-sentence in a talk, with the weights fitted to them; and of a statement its clauses, and how its words stand to others.
+English is the one that is spoken here. What another language would have to tell is this list: of a sentence in
+a talk what it says of itself, and how it reads outside of it; of a statement its clauses, and how its words stand to
+others.
 """
 
 from __future__ import annotations
 
+from mycel.engine.english.days import resolve_days
 from mycel.engine.english.outright import said_outright
 from mycel.engine.english.people import assigns, name_pattern, takes_on
+from mycel.engine.english.periods import period_in
 from mycel.engine.english.reading import given_up, read, says_now
 from mycel.engine.english.relations import (
     are_before_and_after,
@@ -25,7 +28,7 @@ from mycel.engine.english.relations import (
 from mycel.engine.english.remedies import is_remedy, tells_problem
 from mycel.engine.english.sections import OPEN_BOX, kind_of
 from mycel.engine.english.sentences import split_sentences
-from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back, resolve_days
+from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back
 from mycel.engine.english.titles import alternatives_of, content_of, gives_reason, rationale_of, title_of
 from mycel.engine.english.utterances import is_personal, is_question, is_report, words_of
 from mycel.engine.english.vocabulary import akin
@@ -56,6 +59,7 @@ __all__ = (
     "may_have_many",
     "name_pattern",
     "name_speaker",
+    "period_in",
     "place_class",
     "points_back",
     "rationale_of",

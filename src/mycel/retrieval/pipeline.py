@@ -306,7 +306,9 @@ class _Search:
             return
         if self.request.ranking is Ranking.SWARM:
             similarity = one.evidence.coverage if one.evidence.cosine is None else one.evidence.cosine
-            factors = ranking.swarm(memory, signals, now=self.request.now, options=self.options)
+            factors = ranking.swarm(
+                memory, signals, now=self.request.now, filters=self.request.filters, options=self.options
+            )
             one.parts = {"similarity": similarity, **factors}
             one.score = prod(one.parts.values())
             return

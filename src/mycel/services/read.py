@@ -13,15 +13,17 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
 from mycel.domain.artifact import Artifact
+from mycel.domain.draft import checked_memory
 from mycel.domain.episode import Episode
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Version, checked_memory
+from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.request_filters import read_filters, read_limit, read_mark, read_order
 from mycel.domain.surroundings import Usage
 from mycel.domain.team import Caller, Role
+from mycel.domain.validity import validity_at
 from mycel.errors import InvalidState, NotFound
 from mycel.retrieval.ranking import freshness
 
@@ -40,15 +42,17 @@ DetailedT = TypeVar("DetailedT", Episode, Artifact)
 
 
 class Freshness:
-    """By the half-life of the ranking, so that a record shows the factor that its place in a search depends on."""
+    """How fresh a memory is and whether it holds, as it is read: the factors that its place in a search depends on."""
 
     def __init__(self, clock: Clock, *, half_life_days: float) -> None:
         self._clock = clock
         self._half_life = half_life_days
 
     def of(self, memory: Memory, *, at: datetime | None = None) -> Memory:
-        found = freshness(memory, now=at or self._clock.now(), half_life_days=self._half_life)
-        return checked_memory({**vars(memory), "freshness": round(found, DIGITS)})
+        now = at or self._clock.now()
+        found = freshness(memory, now=now, half_life_days=self._half_life)
+        held = validity_at(now, since=memory.valid_from, until=memory.valid_until)
+        return checked_memory({**vars(memory), "freshness": round(found, DIGITS), "validity": held})
 
     def of_all(self, memories: Iterable[Memory]) -> tuple[Memory, ...]:
         return tuple(map(self.of, memories))

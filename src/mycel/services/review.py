@@ -26,6 +26,7 @@ from mycel.domain.request_filters import read_filters, read_limit, read_mark
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
 from mycel.services.policies import Policies
+from mycel.services.prepared import with_period
 from mycel.services.read import Freshness
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
@@ -192,7 +193,10 @@ def approve_one(
     if draft is not None:
         require_free_of_details(transaction, before, draft)
     at, now = transaction.committed_at, transaction.now
-    edited = before if draft is None else changed_memory(before, draft, caller=caller, at=at, now=now, policy=_ANYONE)
+    edited = before
+    if draft is not None:
+        changes = with_period(draft, before, now=now)
+        edited = changed_memory(before, changes, caller=caller, at=at, now=now, policy=_ANYONE)
     require_transition(caller, before, edited)
     lasts = draft is not None and (draft.ttl is not None or "expires_at" in draft.values)
     kept_until = edited.expires_at if lasts else None

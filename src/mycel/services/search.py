@@ -22,6 +22,7 @@ from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.explain import listed, shown_hit
 from mycel.retrieval.lookup import Meaning, Place
+from mycel.retrieval.ranking import holding_at
 from mycel.services.answer_cache import AnswerCache, question_of
 from mycel.services.embeddings import Embedding
 from mycel.services.read import Freshness
@@ -175,9 +176,10 @@ def answered(search: SearchRequest, ranked: Ranked | None, places: Sequence[Plac
 def _rest(hits: Sequence[Hit], places: Sequence[Place], search: SearchRequest) -> list[Hit]:
     """Whoever asks without a threshold gets everything the filters leave, the unmatched by age."""
     known = {hit.memory.id for hit in hits}
+    at = holding_at(search.filters, search.now)
     rest = [memory for place in places for memory in _newest(place, search, search.limit + len(known))]
     rest = sorted((one for one in rest if one.id not in known), key=lambda one: one.created_at, reverse=True)
-    return [listed(memory) for memory in rest][: search.limit - len(hits)]
+    return [listed(memory, at=at) for memory in rest][: search.limit - len(hits)]
 
 
 def _newest(place: Place, search: SearchRequest, limit: int) -> list[Memory]:

@@ -33,7 +33,7 @@ from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, Not
 from mycel.services.idempotency import Retry
 from mycel.services.keyed_values import store_value
 from mycel.services.policies import Policies
-from mycel.services.prepared import PreparedMemory, unwritten
+from mycel.services.prepared import PreparedMemory, unwritten, with_period
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
 
@@ -286,8 +286,9 @@ def _changed(
     require_free_of_details(transaction, before, draft)
     if expected is not None and expected != before.version:
         raise Conflict(f"the memory is at version {before.version}, not {expected}: read it again")
+    changes = with_period(draft, before, now=transaction.now)
     after = changed_memory(
-        before, draft, caller=caller, at=transaction.committed_at, now=transaction.now, policy=policy
+        before, changes, caller=caller, at=transaction.committed_at, now=transaction.now, policy=policy
     )
     require_transition(caller, before, after)
     left_inbox = before.status is Status.INBOX and after.status is not Status.INBOX

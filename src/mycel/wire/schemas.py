@@ -126,6 +126,7 @@ def _target(name: str, value: object, at: str) -> object:
 CONTENT, NOTE = ref("Content"), ref("Note")
 LABEL, PLACE, PATH, ID, MEMBER, TEAM = map(ref, ("Label", "Place", "Path", "Id", "MemberId", "TeamName"))
 MOMENT, LIFETIME, TAGS, JSON = map(ref, ("Moment", "Lifetime", "Tags", "Json"))
+DAY_OR_MOMENT = ref("DayOrMoment")
 ARTIFACT_PATH, METADATA = ref("ArtifactPath"), ref("Metadata")
 ARTIFACT_FOLDER: Schema = {"type": "string", "maxLength": MAX_ARTIFACT_PATH, "pattern": f"^{_FILE}/?$"}
 LINKED: Schema = either(
@@ -199,6 +200,11 @@ DEFINITIONS: Mapping[str, Schema] = {
     "MemberId": {"type": "string", "pattern": f"^{MEMBER_ID}$", "not": {"const": ENGINE}},
     "TeamName": {"type": "string", "pattern": f"^{TEAM_NAME}$", "not": {"pattern": f"^(?:{NO_TEAM_NAME})$"}},
     "Moment": {"type": "string", "format": "date-time", "description": "A time with its zone, as ISO 8601 writes it."},
+    "DayOrMoment": either(
+        {"type": "string", "format": "date", "examples": ["2026-12-31"]},
+        {"type": "string", "format": "date-time"},
+        description="A day in UTC, or a time with its zone, as ISO 8601 writes them.",
+    ),
     "Lifetime": either(
         {"type": "number", "exclusiveMinimum": 0, "maximum": _HUNDRED_YEARS},
         {"type": "string", "pattern": rf"^(?:{'|'.join(_SPANS)})$", "examples": ["7d"]},

@@ -38,6 +38,7 @@ from mycel.wire.schemas import (
     ARTIFACT_FOLDER,
     ARTIFACT_PATH,
     CONTENT,
+    DAY_OR_MOMENT,
     EPISODE_CURSOR,
     EPISODE_TAGS,
     FILE_CONTENT,
@@ -84,6 +85,7 @@ _BY_KIND: Mapping[Holds, Schema] = {
     Holds.TAGS: TAGS,
     Holds.FRACTION: FRACTION,
     Holds.FLAG: FLAG,
+    **dict.fromkeys((Holds.BEGINNING, Holds.END), DAY_OR_MOMENT),
     Holds.MOMENT: MOMENT,
     Holds.SPAN: LIFETIME,
     Holds.METADATA: METADATA,
@@ -193,6 +195,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "trust": one_of(Trust),
         "until": MOMENT,
         "useful": FLAG,
+        "valid_at": {**DAY_OR_MOMENT, "description": "What holds in the world at that moment."},
         "value": CONTENT,
         "what_went_wrong": filled(4 * MAX_NOTE_BYTES),
     }

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back, resolve_days
+from mycel.engine.english.days import resolve_days
+from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back
 
 # A Wednesday.
 SAID_AT = datetime(2026, 11, 18, 9, 30, tzinfo=UTC)

@@ -63,7 +63,7 @@ class SqlMemories(Part):
         found = [
             entry.memory
             for entry in self.versions(scope, id, deleted=True)
-            if entry.valid_from <= at and (entry.valid_to is None or at < entry.valid_to)
+            if entry.believed_from <= at and (entry.believed_until is None or at < entry.believed_until)
         ]
         return found[-1] if found and found[-1].deleted_at is None else None
 

@@ -102,6 +102,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "token_budget": _number("At most so many tokens"),
         "useful": _flag("Whether it helped"),
         "until": _text("Up to this time, ISO 8601 with a zone"),
+        "valid_at": _text("What holds at this time: a day, or ISO 8601 with a zone"),
         "value": _text("The value, as a sentence"),
         "what_went_wrong": _text("Why it failed, so that nobody tries it the same way again"),
     }

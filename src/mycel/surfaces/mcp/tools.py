@@ -15,7 +15,7 @@ _WHERE = ("project", "repo")
 # A client repeats within seconds what got no answer; an agent may do the same thing again later.
 _ANOTHER_TIME = 600.0
 _SAID = tuple(name for name, row in WRITTEN.items() if row.offered)
-_FILTERS = ("type", "category", "tags", "path", "agent", "since", "until", *_WHERE)
+_FILTERS = ("type", "category", "tags", "path", "agent", "since", "until", "valid_at", *_WHERE)
 
 WHAT_TO_SAVE = (
     "Save: solutions to problems you solved, patterns of the codebase, mistakes and how to avoid them, important "
