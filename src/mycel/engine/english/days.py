@@ -6,6 +6,8 @@ import re
 from calendar import monthrange
 from datetime import date, datetime, timedelta
 
+from mycel.engine.english.verbs import is_past
+
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAYS_AHEAD = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
 
@@ -34,6 +36,10 @@ _MOMENT = re.compile(
 )
 # A day that comes every week is no date.
 _EVERY = re.compile(r"\b(?:every|each|a|any|per|most|on all|always on|never on)\s+$", re.IGNORECASE)
+# The verb that tells when stands no farther from the day.
+_TENSE_CHARS = 40
+_PAST_WORDS = frozenset(("since", "was", "were", "been", "last", "ago"))
+_AHEAD = re.compile(r"\b(?:by|until|till|before|due|next|coming)\s+$|\bwill\b|'ll\b", re.IGNORECASE)
 _COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _PREPOSITION = re.compile(r"\b(?:by|on|until|till|before|after|from|since|for|to|at|due|of|in)\s+$", re.IGNORECASE)
 
@@ -46,14 +52,23 @@ def resolve_days(text: str, said_at: datetime) -> str:
     for match in _MOMENT.finditer(text):
         if _EVERY.search(text, max(0, match.start() - 12), match.start()):
             continue
-        found = _resolved(match, today, leads=_PREPOSITION.search(text, max(0, match.start() - 8), match.start()))
+        leads = _PREPOSITION.search(text, max(0, match.start() - 8), match.start())
+        found = _resolved(match, today, leads=leads, is_told=_is_told(text[: match.start()]))
         if found is not None:
             pieces += (text[at : match.start()], found)
             at = match.end()
     return "".join((*pieces, text[at:]))
 
 
-def _resolved(match: re.Match[str], today: date, *, leads: object) -> str | None:
+def _is_told(before: str) -> bool:
+    """Whether a day after these words is one that has been."""
+    if _AHEAD.search(before):
+        return False
+    words = before[-_TENSE_CHARS:].lower().split()
+    return any(word in _PAST_WORDS or is_past(word.strip(",;:")) for word in words)
+
+
+def _resolved(match: re.Match[str], today: date, *, leads: object, is_told: bool) -> str | None:
     on = "" if leads else "on "
     if near := (match["near"] or "").lower():
         return f"{on}{today + timedelta(days=DAYS_AHEAD[near])}"
@@ -65,7 +80,8 @@ def _resolved(match: re.Match[str], today: date, *, leads: object) -> str | None
     if match["unit"]:
         return _span(match["span"].lower(), match["unit"].lower(), today, leads=leads)
     if match["day"]:
-        return f"{on}{_weekday(match['day'].lower(), (match['which'] or '').lower(), today)}"
+        which = (match["which"] or ("last" if is_told else "")).lower()
+        return f"{on}{_weekday(match['day'].lower(), which, today)}"
     if match["units"]:
         count = _COUNTS.get(match["count"].lower()) or int(match["count"])
         return f"by {today + timedelta(days=count * (7 if match['units'].lower() == 'week' else 1))}"

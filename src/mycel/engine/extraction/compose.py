@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from mycel.domain.marks import EXPLICIT
@@ -51,8 +51,8 @@ class Verdict(NamedTuple):
     remedy: bool = False
 
 
-def compose(talk: Talk, place: int, verdict: Verdict, *, taken: Collection[int]) -> Candidate | None:
-    """None where the sentence cannot stand alone. `taken` are the places of the other candidates."""
+def compose(talk: Talk, place: int, verdict: Verdict, *, taken: Mapping[int, Verdict]) -> Candidate | None:
+    """None where the sentence cannot stand alone. `taken` is what the other sentences were found to be."""
     statement = talk.statements[place]
     start, end = _joined(talk, place, taken=taken)
     sentence = talk.original(statement.start, statement.end)
@@ -64,7 +64,7 @@ def compose(talk: Talk, place: int, verdict: Verdict, *, taken: Collection[int])
             return None
     content = _standing(talk, place, said, verdict) + about
     if verdict.remedy and not tells_problem(said):
-        content = _with_problem(talk, place, content)
+        content = _with_problem(talk, place, content, taken=taken)
     return _candidate(talk, place, verdict, content=content, sentence=sentence, evidence=(start, end))
 
 
@@ -145,13 +145,14 @@ def _asked_before(talk: Talk, place: int) -> str:
     return ""
 
 
-def _with_problem(talk: Talk, place: int, content: str) -> str:
+def _with_problem(talk: Talk, place: int, content: str, *, taken: Mapping[int, Verdict]) -> str:
     """A remedy is worth little without its problem, which may stand some turns earlier."""
     words = talk.weighty_words(place)
     best: tuple[int, int] | None = None
     for other in range(place - 1, max(-1, place - 1 - PROBLEM_WITHIN), -1):
         text = talk.text(other)
-        if points_back(text) or is_nameless(text) or not tells_problem(text) or is_remedy(text):
+        is_other = other in taken and taken[other].type is not MemoryType.LESSON
+        if is_other or points_back(text) or is_nameless(text) or not tells_problem(text) or is_remedy(text):
             continue
         shared = len(words & talk.weighty_words(other))
         if best is None or shared > best[0]:
@@ -160,7 +161,7 @@ def _with_problem(talk: Talk, place: int, content: str) -> str:
         return content
     other = best[1]
     said = _standing(talk, other, content_of(talk.original(*talk.statements[other][:2])), _TOLD)
-    return f"Problem: {said.rstrip(' .')}. Remedy: {content}"
+    return f"Problem: {said.rstrip(' .?!')}. Remedy: {content}"
 
 
 _TOLD = Verdict(MemoryType.LESSON, Category.MISTAKE_PATTERN, 0.0)

@@ -21,6 +21,8 @@ from mycel.engine.language import (
     takes_on,
 )
 
+Kind = tuple[MemoryType, Category]
+
 SECTION_CONFIDENCE = 0.8
 OUTRIGHT_CONFIDENCE = 0.9
 MARKED_CONFIDENCE = 0.75
@@ -35,6 +37,7 @@ MOST_JUDGED = 20_000
 # Worth keeping as the judge sees it; less is asked of what says itself what it is.
 LEAST_KEEP = 0.5
 LEAST_KEEP_MARKED = 0.3
+SURE_OF_TYPE = 0.9
 # Said outright as the judge sees it, with no mark that a rule knows.
 LEAST_ACTIVE = 0.9
 LEAST_EXPLICIT = 0.7
@@ -56,7 +59,7 @@ _UNMEANT = (
 )
 _REMEDIES = ("solution",)
 
-_TYPES: Mapping[str, tuple[MemoryType, Category]] = MappingProxyType(
+_TYPES: Mapping[str, Kind] = MappingProxyType(
     {
         **{type.value: (type, category) for type, category in USUAL_CATEGORY.items()},
         "convention": (MemoryType.FACT, Category.CONVENTION),
@@ -102,8 +105,7 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     is_marked = outright is not None or section is not None
     if odds.keep < (LEAST_KEEP_MARKED if is_marked else LEAST_KEEP):
         return None
-    named = max(odds.types, key=lambda name: odds.types[name])
-    kind = outright.kind if outright is not None and outright.grounds else section or _TYPES[named]
+    kind = _kind(odds, outright.kind if outright is not None else section)
     explicit = _is_explicit(odds, is_marked=outright is not None and outright.grounds)
     confidence = OUTRIGHT_CONFIDENCE if explicit else min(MOST_BY_JUDGE, 0.5 + 0.3 * odds.keep)
     return Verdict(
@@ -113,6 +115,12 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
         outright=explicit and not talk.is_assistant(place),
         remedy=kind[0] is MemoryType.LESSON and (is_remedy(text) or any(odds.kinds[one] > 0.5 for one in _REMEDIES)),
     )
+
+
+def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
+    """What the sentence says that it is, unless the judge is sure of something else."""
+    named = max(odds.types, key=lambda name: odds.types[name])
+    return _TYPES[named] if said is None or odds.types[named] >= SURE_OF_TYPE else said
 
 
 def _is_explicit(odds: SentenceOdds, *, is_marked: bool) -> bool:
