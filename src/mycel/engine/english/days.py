@@ -39,7 +39,7 @@ _EVERY = re.compile(r"\b(?:every|each|a|any|per|most|on all|always on|never on)\
 # The verb that tells when stands no farther from the day.
 _TENSE_CHARS = 40
 _PAST_WORDS = frozenset(("since", "was", "were", "been", "last", "ago"))
-_AHEAD = re.compile(r"\b(?:by|until|till|before|due|next|coming)\s+$|\bwill\b|'ll\b", re.IGNORECASE)
+_AHEAD = re.compile(r"\b(?:by|until|till|before|next|coming)\s+$|\b(?:will|due)\b|'ll\b", re.IGNORECASE)
 _COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _PREPOSITION = re.compile(r"\b(?:by|on|until|till|before|after|from|since|for|to|at|due|of|in)\s+$", re.IGNORECASE)
 
