@@ -321,8 +321,8 @@ def test_what_the_judge_keeps_has_its_type_and_waits() -> None:
 def test_the_judge_can_say_no_to_any_mark(kind: str) -> None:
     text = "New rule: whoever breaks the build buys cake for the team."
     unlikely = ToldJudge({"New rule": odds("convention", kind, keep=0.1)})
-    doubtful = ToldJudge({"New rule": odds("convention", kind, keep=0.6)})
-    sure = ToldJudge({"New rule": odds("convention", "standing_instruction", keep=0.9)})
+    doubtful = ToldJudge({"New rule": odds("convention", kind, keep=0.7, active=0.7)})
+    sure = ToldJudge({"New rule": odds("convention", "standing_instruction", keep=0.9, active=0.7)})
     transcript = talk(("swe-1", text))
     assert extract(transcript, judge=unlikely) == []
     assert [one.grounds for one in extract(transcript, judge=doubtful)] == [None]

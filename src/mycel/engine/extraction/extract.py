@@ -35,10 +35,11 @@ LEAST_WORDS = 3
 MOST_JUDGED = 20_000
 
 # Worth keeping as the judge sees it; less is asked of what says itself what it is.
-LEAST_KEEP = 0.5
+LEAST_KEEP = 0.6
 LEAST_KEEP_MARKED = 0.3
 SURE_OF_TYPE = 0.9
-# Said outright as the judge sees it, with no mark that a rule knows.
+# Fit to stand unseen as the judge sees it: with a mark that a rule knows, and with none.
+LEAST_ACTIVE_MARKED = 0.5
 LEAST_ACTIVE = 0.9
 LEAST_EXPLICIT = 0.7
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
@@ -107,7 +108,8 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
         return None
     kind = _kind(odds, outright.kind if outright is not None else section)
     explicit = _is_explicit(odds, is_marked=outright is not None and outright.grounds)
-    confidence = OUTRIGHT_CONFIDENCE if explicit else min(MOST_BY_JUDGE, 0.5 + 0.3 * odds.keep)
+    # A judge is not surer than to a tenth.
+    confidence = OUTRIGHT_CONFIDENCE if explicit else min(MOST_BY_JUDGE, round(0.5 + 0.3 * odds.keep, 1))
     return Verdict(
         *kind,
         confidence,
@@ -127,7 +129,9 @@ def _is_explicit(odds: SentenceOdds, *, is_marked: bool) -> bool:
     """Said outright, and meant: the judge can say no to any mark."""
     if sum(odds.kinds[kind] for kind in _UNMEANT) > MOST_DOUBT or odds.keep < LEAST_KEEP:
         return False
-    return is_marked or (odds.active >= LEAST_ACTIVE and sum(odds.kinds[kind] for kind in _EXPLICIT) >= LEAST_EXPLICIT)
+    if is_marked:
+        return odds.active >= LEAST_ACTIVE_MARKED
+    return odds.active >= LEAST_ACTIVE and sum(odds.kinds[kind] for kind in _EXPLICIT) >= LEAST_EXPLICIT
 
 
 def _ruled(talk: Talk, place: int) -> Verdict | None:
