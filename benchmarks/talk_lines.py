@@ -48,7 +48,7 @@ def fate(candidate: Candidate) -> str:
         return "active under promote=grounded: said outright"
     if candidate.type is MemoryType.PROFILE:
         return "waits: the person it is about should confirm it"
-    return "waits: no person has said it outright"
+    return "waits: not plainly said by a person"
 
 
 def _read(path: Path) -> Transcript:

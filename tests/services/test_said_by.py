@@ -84,7 +84,7 @@ def test_what_a_person_says_outright_becomes_active(squad: Squad) -> None:
         "Rule: no force pushes to main",
     ]
     (item,) = squad.person.inbox()
-    assert item.reason == "admin-1: no person has said it outright; somebody should look at it"
+    assert item.reason == "admin-1: not plainly said by a person; somebody should look at it"
 
 
 @pytest.mark.parametrize(

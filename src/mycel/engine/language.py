@@ -8,7 +8,7 @@ others.
 from __future__ import annotations
 
 from mycel.engine.english.days import resolve_days
-from mycel.engine.english.outright import said_outright
+from mycel.engine.english.outright import Outright, said_outright
 from mycel.engine.english.people import assigns, name_pattern, takes_on
 from mycel.engine.english.periods import period_in
 from mycel.engine.english.reading import given_up, read, says_now
@@ -35,6 +35,7 @@ from mycel.engine.english.vocabulary import akin
 
 __all__ = (
     "OPEN_BOX",
+    "Outright",
     "akin",
     "alternatives_of",
     "are_before_and_after",

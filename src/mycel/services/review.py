@@ -34,7 +34,7 @@ from mycel.services.write import lose, require_free_of_details
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240
-_DRAWN = "no person has said it outright; somebody should look at it"
+_DRAWN = "not plainly said by a person; somebody should look at it"
 _OUTRIGHT = "said outright, but the team's policy leaves it to a person"
 _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"

@@ -101,7 +101,8 @@ _MARKS = (
         rf"(?:the )?(?:root cause|gotcha|pitfall|failed approach){_ABOUT}{_LABEL}",
         r"(?:we|i)(?:'ve| have)? (?:first )?(?:tried|attempted) "
         r"(?=.{8,}\b(?:but|didn't|did not|failed|because|no|made|took)\b)",
-        r"(?:the |our )?(?:fix|solution|remedy|culprit|cause|root cause|trick) (?:was|is|turned out)\b",
+        r"(?:the |our )?(?:fix|solution|remedy|culprit|cause|root cause|trick)(?: (?:for|of) [\w `'-]{2,40}?)? "
+        r"(?:was|is|turned out)\b",
         r"(?:it )?turned out\b|turns out\b",
         r"(?:(?!if\b|when\b)[\w`-]+ ){1,6}works? (?:now|again) (?:because|since|after)\b",
         grounds=False,

@@ -12,6 +12,7 @@ from mycel.domain.source import USUAL_CATEGORY, Candidate, Transcript
 from mycel.engine.extraction.compose import Verdict, compose
 from mycel.engine.extraction.talk import Talk
 from mycel.engine.language import (
+    Outright,
     is_personal,
     is_question,
     is_remedy,
@@ -44,6 +45,7 @@ LEAST_ACTIVE = 0.9
 LEAST_EXPLICIT = 0.7
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
+MOST_DOUBT_MARKED = 0.4
 _EXPLICIT = ("explicit_decision", "standing_instruction", "lesson", "confirmed_fact")
 _UNMEANT = (
     *(
@@ -103,8 +105,7 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     text = talk.text(place)
     outright = said_outright(text)
     section = kind_of(talk.statements[place].section)
-    is_marked = outright is not None or section is not None
-    if odds.keep < (LEAST_KEEP_MARKED if is_marked else LEAST_KEEP):
+    if not _is_kept(odds, outright, section=section):
         return None
     kind = _kind(odds, outright.kind if outright is not None else section)
     explicit = _is_explicit(odds, is_marked=outright is not None and outright.grounds)
@@ -119,6 +120,19 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     )
 
 
+def _is_kept(odds: SentenceOdds, outright: Outright | None, *, section: Kind | None) -> bool:
+    """What says itself what it is need not be as likely, and what is marked falls only where it is not meant."""
+    if outright is not None and outright.grounds and _doubt(odds) <= MOST_DOUBT_MARKED:
+        return True
+    is_marked = outright is not None or section is not None
+    return odds.keep >= (LEAST_KEEP_MARKED if is_marked else LEAST_KEEP)
+
+
+def _doubt(odds: SentenceOdds) -> float:
+    """How likely it is not meant, by the likeliest way of not meaning it: all of them together say little."""
+    return max(odds.kinds[kind] for kind in _UNMEANT)
+
+
 def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
     """What the sentence says that it is, unless the judge is sure of something else."""
     named = max(odds.types, key=lambda name: odds.types[name])
@@ -127,7 +141,7 @@ def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
 
 def _is_explicit(odds: SentenceOdds, *, is_marked: bool) -> bool:
     """Said outright, and meant: the judge can say no to any mark."""
-    if sum(odds.kinds[kind] for kind in _UNMEANT) > MOST_DOUBT or odds.keep < LEAST_KEEP:
+    if _doubt(odds) > MOST_DOUBT or odds.keep < LEAST_KEEP:
         return False
     if is_marked:
         return odds.active >= LEAST_ACTIVE_MARKED
