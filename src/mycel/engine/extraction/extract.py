@@ -36,13 +36,15 @@ LEAST_WORDS = 3
 MOST_JUDGED = 20_000
 
 # Worth keeping as the judge sees it; less is asked of what says itself what it is.
-LEAST_KEEP = 0.6
+LEAST_KEEP = 0.7
 LEAST_KEEP_MARKED = 0.3
 SURE_OF_TYPE = 0.9
+# In talk decisions are more, and lessons and conventions fewer, than in what the judge was taught with.
+_IN_TALK = MappingProxyType({"decision": 2.0, "lesson": 0.7, "convention": 0.7})
 # Fit to stand unseen as the judge sees it: with a mark that a rule knows, and with none.
 LEAST_ACTIVE_MARKED = 0.5
-LEAST_ACTIVE = 0.9
-LEAST_EXPLICIT = 0.7
+LEAST_ACTIVE = 0.85
+LEAST_EXPLICIT = 0.5
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
 MOST_DOUBT_MARKED = 0.4
@@ -107,7 +109,8 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     section = kind_of(talk.statements[place].section)
     if not _is_kept(odds, outright, section=section):
         return None
-    kind = _kind(odds, outright.kind if outright is not None else section)
+    given = (MemoryType.TASK_HINT, Category.FACT) if talk.assigns(place) else section
+    kind = _kind(odds, outright.kind if outright is not None else given)
     explicit = _is_explicit(odds, is_marked=outright is not None and outright.grounds)
     # A judge is not surer than to a tenth.
     confidence = OUTRIGHT_CONFIDENCE if explicit else min(MOST_BY_JUDGE, round(0.5 + 0.3 * odds.keep, 1))
@@ -135,7 +138,7 @@ def _doubt(odds: SentenceOdds) -> float:
 
 def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
     """What the sentence says that it is, unless the judge is sure of something else."""
-    named = max(odds.types, key=lambda name: odds.types[name])
+    named = max(odds.types, key=lambda name: odds.types[name] * _IN_TALK.get(name, 1.0))
     return _TYPES[named] if said is None or odds.types[named] >= SURE_OF_TYPE else said
 
 
