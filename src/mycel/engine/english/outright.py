@@ -65,10 +65,10 @@ def _marks(kind: Kind, *patterns: str, leads: bool = False, grounds: bool = True
         yield Mark(kind, re.compile(_RUN_UP + pattern, re.IGNORECASE), leads, grounds)
 
 
-_MARKS = (
+MARKS = (
     *_marks(
         DECISION,
-        rf"(?:(?:the|our|final|team|key|joint|new|official)\s)*(?:decision|decided|agreed|agreement|resolution|resolved"
+        rf"(?:(?:the|our|final|team|key|joint|new|official|we)\s)*(?:decision|decided|agreed|agreement|resolution|resolved"
         rf"|verdict|outcome|consensus){_ABOUT}{_LABEL}",
         rf"(?:final(?: call| word)?|it's settled|it is settled|settled){_LABEL}",
         rf"i(?:'m| am) making the call{_ABOUT}{_LABEL}",
@@ -185,7 +185,7 @@ _DENIED = re.compile(
 
 def said_outright(text: str) -> Outright | None:
     """What the sentence says of itself; none where it is quoted, supposed, denied or told of others."""
-    for mark in _MARKS:
+    for mark in MARKS:
         found = mark.pattern.match(text)
         if found is None:
             continue
