@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from mycel.contracts.judge import Judge
+from mycel.contracts.judge import Judge, Sentence, SentenceOdds
 from mycel.domain.marks import EXPLICIT
 from mycel.domain.memory import MemoryType
 from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.extraction.extract import extract
+from mycel.errors import Unavailable
 from tests.unit.engine.judge_double import ToldJudge, odds
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -327,6 +328,15 @@ def test_the_judge_can_say_no_to_any_mark(kind: str) -> None:
     assert extract(transcript, judge=unlikely) == []
     assert [one.grounds for one in extract(transcript, judge=doubtful)] == [None]
     assert [one.grounds for one in extract(transcript, judge=sure)] == [EXPLICIT]
+
+
+def test_without_an_answer_of_the_judge_rules_stand_in() -> None:
+    class Broken(ToldJudge):
+        def weigh(self, sentences: Sequence[Sentence]) -> Sequence[SentenceOdds]:
+            raise Unavailable("it could not be run")
+
+    transcript = talk(("swe-1", "Rule: no force pushes to main"))
+    assert extract(transcript, judge=Broken({})) == extract(transcript) != []
 
 
 def test_what_an_assistant_says_outright_is_no_ground() -> None:

@@ -21,6 +21,7 @@ from mycel.engine.language import (
     said_outright,
     takes_on,
 )
+from mycel.errors import Unavailable
 
 Kind = tuple[MemoryType, Category]
 
@@ -45,24 +46,15 @@ _IN_TALK = MappingProxyType({"decision": 2.0, "lesson": 0.7, "convention": 0.7})
 LEAST_ACTIVE_MARKED = 0.5
 LEAST_ACTIVE = 0.85
 LEAST_EXPLICIT = 0.5
+LEAST_SOLUTION = 0.5
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
 MOST_DOUBT_MARKED = 0.4
 _EXPLICIT = ("explicit_decision", "standing_instruction", "lesson", "confirmed_fact")
 _UNMEANT = (
-    *(
-        "example_text",
-        "hypothetical",
-        "joke",
-        "machine_narrative",
-        "name_with_cue",
-        "negated",
-        "news",
-        "not_standalone",
-    ),
-    *("other_company", "other_team", "private", "question", "quoted_text"),
+    *("example_text", "hypothetical", "joke", "machine_narrative", "name_with_cue", "negated"),
+    *("news", "not_standalone", "other_company", "other_team", "private", "question", "quoted_text"),
 )
-_REMEDIES = ("solution",)
 
 _TYPES: Mapping[str, Kind] = MappingProxyType(
     {
@@ -100,7 +92,11 @@ def _weighed(talk: Talk, judge: Judge, *, start: int) -> dict[int, SentenceOdds]
         if statement.start >= start and len(talk.words(place)) >= LEAST_WORDS
     ][-MOST_JUDGED:]
     asked = [Sentence(talk.text(place), talk.turn(place).role or "user", talk.befores[place]) for place in places]
-    return dict(zip(places, judge.weigh(asked), strict=True))
+    try:
+        return dict(zip(places, judge.weigh(asked), strict=True))
+    except Unavailable:
+        # Rules alone find less, and that is better than nothing.
+        return {}
 
 
 def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
@@ -119,7 +115,7 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
         confidence,
         outright.begins if outright is not None else 0,
         outright=explicit and not talk.is_assistant(place),
-        remedy=kind[0] is MemoryType.LESSON and (is_remedy(text) or any(odds.kinds[one] > 0.5 for one in _REMEDIES)),
+        remedy=kind[0] is MemoryType.LESSON and (is_remedy(text) or _odds_of(odds, "solution") > LEAST_SOLUTION),
     )
 
 
@@ -133,7 +129,11 @@ def _is_kept(odds: SentenceOdds, outright: Outright | None, *, section: Kind | N
 
 def _doubt(odds: SentenceOdds) -> float:
     """How likely it is not meant, by the likeliest way of not meaning it: all of them together say little."""
-    return max(odds.kinds[kind] for kind in _UNMEANT)
+    return max(_odds_of(odds, kind) for kind in _UNMEANT)
+
+
+def _odds_of(odds: SentenceOdds, kind: str) -> float:
+    return odds.kinds.get(kind, 0.0)
 
 
 def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
@@ -148,7 +148,7 @@ def _is_explicit(odds: SentenceOdds, *, is_marked: bool) -> bool:
         return False
     if is_marked:
         return odds.active >= LEAST_ACTIVE_MARKED
-    return odds.active >= LEAST_ACTIVE and sum(odds.kinds[kind] for kind in _EXPLICIT) >= LEAST_EXPLICIT
+    return odds.active >= LEAST_ACTIVE and sum(_odds_of(odds, kind) for kind in _EXPLICIT) >= LEAST_EXPLICIT
 
 
 def _ruled(talk: Talk, place: int) -> Verdict | None:
