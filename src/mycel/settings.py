@@ -58,6 +58,7 @@ class Settings:
     # `auto` goes through the service of the data directory and starts it when needed, `off` works on the files.
     daemon: str = defaults.DAEMON
     log_level: str = defaults.LOG_LEVEL
+    public_url: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     requests_per_second: float = 1000.0
@@ -133,8 +134,7 @@ def load_settings(data: str | Path | None = None, *, embedder: str | None = None
         values["data"] = Path(data)
     if embedder is not None:
         values["embedder"] = _read("embedder", embedder, origin="embedder")
-    folder = Settings(**values).data
-    return _with_vendor_keys(Settings(**{**_read_file(folder / FILE_NAME), **values}))
+    return _with_vendor_keys(Settings(**{**_read_file(Settings(**values).data / FILE_NAME), **values}))
 
 
 def read_database_url(value: str, *, origin: str) -> str:
@@ -229,8 +229,7 @@ def _ways_to_set(text: str, *, name: str, quoted: str) -> Iterator[str]:
     for found in _assignment(name).finditer(text):
         yield text[: found.start(1)] + quoted + text[found.end(1) :]
     end = "\r\n" if "\r\n" in text else "\n"
-    first = end if text and not text.endswith("\n") else ""
-    yield f"{text}{first}{name} = {quoted}{end}"
+    yield f"{text}{end if text and not text.endswith(chr(10)) else ''}{name} = {quoted}{end}"
 
 
 def _variable(name: str) -> str:
@@ -363,6 +362,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "token": _secret,
     "daemon": _one_of("auto", "off"),
     "log_level": _one_of(*LOG_LEVELS),
+    "public_url": lambda value: _address(value).rstrip("/"),
     "allowed_hosts": _names(lambda value: _host_name(value).strip("[]")),
     "allowed_origins": _names(_origin),
     "requests_per_second": _above_zero,

@@ -116,7 +116,6 @@ def _import(query: str, given: dict[str, str], sent: str) -> Request:
 # By path and method.
 ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
     ("/health", "GET"): _open("GET", "/health"),
-    ("/", "GET"): _open("GET", "/"),
     ("/docs", "GET"): _open("GET", "/docs"),
     ("/openapi.json", "GET"): _open("GET", "/openapi.json"),
     ("/metrics", "GET"): _open("GET", "/metrics"),
@@ -144,7 +143,7 @@ ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
 PUBLIC = frozenset(
     {
         *("/health", "/health/live", "/health/ready", "/api/sign-in", "/sign-in", "/sign-out"),
-        *("/", "/docs", "/openapi.json"),
+        *("/docs", "/openapi.json"),
     }
 )
 

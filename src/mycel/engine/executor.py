@@ -52,7 +52,7 @@ class InlineExecutor:
     def summarize(self, transcript: Transcript) -> str:
         from mycel.engine.summary import summarize
 
-        return summarize(transcript)
+        return summarize(transcript, judge=self._judge())
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         from mycel.engine.judging.pair import judge

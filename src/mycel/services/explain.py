@@ -8,6 +8,7 @@ from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
+from mycel.contracts.store import Stores
 from mycel.domain.envelope import one_line
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.ids import MemoryId, RecallId, parse_id
@@ -23,6 +24,7 @@ from mycel.retrieval.lookup import Place
 from mycel.retrieval.ranking import holding_at
 from mycel.retrieval.relevance import STRONG
 from mycel.services.search import Searching, answered
+from mycel.services.short_ids import find_id
 
 RECALLS_SHOWN = 5
 # Asks for nothing: each filter is tried on top of it, alone.
@@ -43,8 +45,9 @@ _ASKED_AS = {"types": "type", "agent_id": "agent"}
 class Explaining:
     """A recall is its caller's own; what a caller may not see looks as absent here as anywhere."""
 
-    def __init__(self, searching: Searching) -> None:
+    def __init__(self, searching: Searching, stores: Stores) -> None:
         self._searching = searching
+        self._stores = stores
 
     def explain(
         self, caller: Caller, *, recall_id: object = None, memory_id: object = None, missing: object = None
@@ -54,11 +57,11 @@ class Explaining:
         if recall_id is None:
             if missing is not None:
                 raise InvalidInput("needs a recall_id", field="missing")
-            return self._explain_memory(caller, parse_id(memory_id, field="memory_id"))
+            return self._explain_memory(caller, find_id(self._stores, caller, memory_id, field="memory_id"))
         recall = self._recall(caller, RecallId(parse_id(recall_id, field="recall_id")))
         if missing is None:
             return Explanation(text=_told(recall), recall=recall)
-        return self._explain_missing(caller, recall, parse_id(missing, field="missing"))
+        return self._explain_missing(caller, recall, find_id(self._stores, caller, missing, field="missing"))
 
     def _recall(self, caller: Caller, id: RecallId) -> LoggedRecall:
         with ExitStack() as leases:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from mycel.domain.draft import default_path, default_scope
+from mycel.domain.draft import default_path, default_scope, first_sentence
 from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.marks import EXPLICIT, with_marks
 from mycel.domain.memory import (
@@ -20,6 +20,7 @@ from mycel.domain.memory import (
     Status,
 )
 from mycel.domain.policy import Policy
+from mycel.domain.session_summary import Part, points_of
 from mycel.domain.source import Candidate, Source
 from mycel.domain.team import Kind, Member, Trust
 from mycel.services.prepared import PreparedMemory, unwritten
@@ -81,11 +82,9 @@ class Drawing:
         is_session = self._source.kind is SourceKind.RUN
         made_by = MadeBy.SESSION_SUMMARY if is_session else MadeBy.THREAD_SUMMARY
         type = MemoryType.EPISODE if is_session else MemoryType.THREAD_SUMMARY
-        what = "Session" if is_session else "Thread"
-        name = self._source.title or self._source.session_id or self._source.thread_id
         values = {
             "type": type,
-            "title": f"{what}: {name}" if name else f"{what} of {self._source.agent_id}",
+            "title": self._source.title or _title(text, what="Session" if is_session else "Thread"),
             "content": text,
             "confidence": SUMMARY_CONFIDENCE,
             "made_by": made_by,
@@ -136,3 +135,9 @@ def _is_order_of_agent(found: Candidate, speaker: Member | None) -> bool:
     """What an agent tells others to do is nobody's rule before a person has looked at it."""
     by_agent = speaker is not None and speaker.kind is Kind.AGENT
     return by_agent and found.grounds == EXPLICIT and found.category == Category.CONVENTION
+
+
+def _title(summary: str, *, what: str) -> str:
+    """What was asked for; of a talk in which nobody asked, what it says first."""
+    first = next((points[0] for part in Part if (points := points_of(summary, part))), None)
+    return what if first is None else first_sentence(first)
