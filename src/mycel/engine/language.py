@@ -11,7 +11,15 @@ from collections.abc import Iterator
 from mycel.engine.english import weights
 from mycel.engine.english.decision_cues import decisions, lessons
 from mycel.engine.english.knowledge_cues import facts, preferences, references, tasks
-from mycel.engine.english.people import agrees, assigns, is_carried_out, name_pattern, proposes, takes_on
+from mycel.engine.english.people import (
+    agrees,
+    assigns,
+    is_carried_out,
+    name_pattern,
+    proposes,
+    speaks_of_oneself,
+    takes_on,
+)
 from mycel.engine.english.phrases import HYPOTHETICAL, is_chatter, is_question, is_report, is_taken_back
 from mycel.engine.english.reading import given_up, read, says_now
 from mycel.engine.english.relations import (
@@ -69,6 +77,7 @@ __all__ = (
     "refers_back",
     "rules",
     "says_now",
+    "speaks_of_oneself",
     "split_sentences",
     "takes_on",
     "title_of",
