@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mycel.contracts.judge import Judge, PairOdds, Sentence
+from mycel.contracts.judge import Judge, Sentence
 from mycel.engine.executor import InlineExecutor, Pair
 from mycel.engine.executor_process import ProcessExecutor
 from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, Judgement, Statement
@@ -95,4 +95,61 @@ def judged(earlier: str, later: str) -> Judgement:
     return InlineExecutor(shipped.builtin_judge).judge([Pair(Statement(earlier), Statement(later), None)])[0]
 
 
-__all__ = ("CONTRADICTS", "PairOdds")
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Never commit generated protobuf files.", "Generated protobuf code stays out of git."),
+        ("Uploads above 25 MB are refused.", "We reject any upload that is larger than 25 megabytes."),
+        ("ops-3 looks after the certificates.", "Certificates are the responsibility of ops-3."),
+        ("The client gives up after 2 seconds.", "The client's timeout is 2000 ms."),
+        ("Do not edit `schema.sql`, the db team owns it.", "`schema.sql` belongs to the db team: don't edit it."),
+    ],
+)
+def test_paraphrases_are_merged_or_suggested(earlier: str, later: str) -> None:
+    assert judged(earlier, later).likeness >= LIKELY_SAME
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("prefers short answers", "likes answers to be brief"),
+        ("The timeout is 2 seconds.", "The timeout is 2000 ms."),
+        ("Do not edit X, Y owns it.", "X belongs to Y: don't edit it."),
+    ],
+)
+def test_paraphrases_do_not_contradict_each_other(earlier: str, later: str) -> None:
+    assert judged(earlier, later).contradiction < CONTRADICTS
+
+
+RATE = "The API is rate limited to 100 requests per minute per key."
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (RATE, "The API no longer listens on port 8080, it moved to 8443."),
+        (RATE, "The API moved from the old cluster to the new one."),
+        (RATE, "The API is now owned by platform, no longer by web."),
+        (
+            "The search service keeps logs for 14 days.",
+            "The search service no longer runs on node-3, it moved to node-5.",
+        ),
+        ("Billing exports CSV files.", "Billing switched from Jenkins to GitHub Actions."),
+    ],
+)
+def test_what_changed_in_another_attribute_replaces_nothing(earlier: str, later: str) -> None:
+    found = judged(earlier, later)
+    assert not found.supersedes
+    assert found.contradiction < CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The API listens on port 8080.", "The API no longer listens on port 8080, it moved to 8443."),
+        ("The crawler runs on the old box.", "The crawler was moved off the old box and runs in Kubernetes now."),
+        ("Billing is built on Jenkins.", "Billing switched from Jenkins to GitHub Actions."),
+    ],
+)
+def test_what_changed_in_the_same_attribute_replaces_it(earlier: str, later: str) -> None:
+    assert judged(earlier, later).supersedes
