@@ -10,7 +10,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
-from mycel.surfaces.http.described_route import DescribedRoute
+from mycel.surfaces.http.described_route import DescribedRoute, PageRoute
 from mycel.wire.operations import OPERATIONS
 from mycel.wire.summaries import summary_of, tag_of
 
@@ -20,7 +20,6 @@ TITLES = {"mcp": "MCP"}
 WEBSOCKET = "WEBSOCKET"
 # What brings no description along: pages for people, and what is no request.
 UNDESCRIBED: Mapping[tuple[str, str], tuple[str, str]] = {
-    ("GET", "/"): ("pages", "What answers here, and where to go on"),
     ("GET", "/sign-in"): ("pages", "Asks for a token, or shows the button of a link"),
     ("POST", "/sign-in"): ("pages", "The form of that page; 303 to `/` with a cookie"),
     ("POST", "/sign-out"): ("pages", "Ends the token of this browser"),
@@ -64,6 +63,8 @@ def _operations() -> Iterable[Listed]:
 def _others() -> Iterable[Listed]:
     # Nothing is asked of it, so that it needs no workspace.
     for route in create_app(cast(Workspace, None)).routes:
+        if isinstance(route, PageRoute):
+            continue
         if isinstance(route, DescribedRoute):
             for method, about in route.about.items():
                 yield Listed(about.tag, method, route.path, str(about.status), "", about.summary)

@@ -62,7 +62,7 @@ from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 from mycel.services.write import Writing
-from mycel.settings import FILE_NAME, Settings, load_settings, write_setting
+from mycel.settings import FILE_NAME, Settings, environment_of_commands, load_settings, write_setting
 from mycel.stores.layout import own_files
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.pool import open_data_directory
@@ -178,7 +178,7 @@ def _lay_ground(
         directory=directory,
         stores=stores,
         embedding=embedding,
-        model=language_model or make_language_model(_language_model_options(settings)),
+        model=language_model or language_model_of(settings),
         policies=policies,
         executor=MovableExecutor(_process_executor, judge=_judge),
         performers=performers,
@@ -271,7 +271,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         relating=Relating(stores),
         reading=reading,
         searching=searching,
-        explaining=Explaining(searching),
+        explaining=Explaining(searching, stores),
         context=Context(searching, stores, clock, author_share=settings.author_share),
         catalogue=Catalogue(stores, clock, policies),
         changes=Changes(stores),
@@ -340,8 +340,18 @@ def _embedding_options(settings: Settings) -> EmbeddingOptions:
     )
 
 
-def _language_model_options(settings: Settings) -> LanguageModelOptions:
-    return LanguageModelOptions(llm=settings.llm, model=settings.llm_model, url=settings.llm_url, key=settings.llm_key)
+def language_model_of(settings: Settings) -> LanguageModel | None:
+    """`Misconfigured` where the settings cannot work; it is not asked anything yet."""
+    options = LanguageModelOptions(
+        llm=settings.llm,
+        model=settings.llm_model,
+        url=settings.llm_url,
+        key=settings.llm_key,
+        command=settings.llm_command,
+        seconds=settings.llm_seconds,
+        environment=environment_of_commands,
+    )
+    return make_language_model(options)
 
 
 def _memory_folders(settings: Settings) -> MemoryFolders:

@@ -58,6 +58,7 @@ class Settings:
     # `auto` goes through the service of the data directory and starts it when needed, `off` works on the files.
     daemon: str = defaults.DAEMON
     log_level: str = defaults.LOG_LEVEL
+    public_url: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     requests_per_second: float = 1000.0
@@ -86,6 +87,8 @@ class Settings:
     llm_model: str | None = None
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
+    llm_command: str | None = None
+    llm_seconds: float | None = None
     session_quiet_seconds: float = 300.0
     lease_seconds: float = 30.0
     personal_memory_folder: str = defaults.PERSONAL_MEMORY_FOLDER
@@ -131,8 +134,7 @@ def load_settings(data: str | Path | None = None, *, embedder: str | None = None
         values["data"] = Path(data)
     if embedder is not None:
         values["embedder"] = _read("embedder", embedder, origin="embedder")
-    folder = Settings(**values).data
-    return _with_vendor_keys(Settings(**{**_read_file(folder / FILE_NAME), **values}))
+    return _with_vendor_keys(Settings(**{**_read_file(Settings(**values).data / FILE_NAME), **values}))
 
 
 def read_database_url(value: str, *, origin: str) -> str:
@@ -154,6 +156,12 @@ def service_environment(data: Path) -> dict[str, str]:
 def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
     """That of this process and more, for a program that is started as somebody else would start it."""
     return {**os.environ, **variables}
+
+
+def environment_of_commands() -> dict[str, str]:
+    """For a command that is a language model: without our secrets, and with nothing of ours that would ask it again."""
+    unset = dict.fromkeys(("MYCEL_TOKEN", "MYCEL_DATABASE_URL", "MYCEL_EMBEDDING_KEY", "MYCEL_LLM_KEY"), "")
+    return environment_with({**unset, "MYCEL_LLM": "none", "MYCEL_HOOK_ACTIVE": "1"})
 
 
 def folder_by(variable: str) -> Path | None:
@@ -221,8 +229,7 @@ def _ways_to_set(text: str, *, name: str, quoted: str) -> Iterator[str]:
     for found in _assignment(name).finditer(text):
         yield text[: found.start(1)] + quoted + text[found.end(1) :]
     end = "\r\n" if "\r\n" in text else "\n"
-    first = end if text and not text.endswith("\n") else ""
-    yield f"{text}{first}{name} = {quoted}{end}"
+    yield f"{text}{end if text and not text.endswith(chr(10)) else ''}{name} = {quoted}{end}"
 
 
 def _variable(name: str) -> str:
@@ -355,17 +362,16 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "token": _secret,
     "daemon": _one_of("auto", "off"),
     "log_level": _one_of(*LOG_LEVELS),
+    "public_url": lambda value: _address(value).rstrip("/"),
     "allowed_hosts": _names(lambda value: _host_name(value).strip("[]")),
     "allowed_origins": _names(_origin),
     "requests_per_second": _above_zero,
-    "max_connections": _whole(1, 1_000_000),
-    "max_connections_per_address": _whole(1, 1_000_000),
+    **dict.fromkeys(("max_connections", "max_connections_per_address"), _whole(1, 1_000_000)),
     "max_header_bytes": _whole(1024, 16 * 1024**2),
     "header_seconds": _above_zero,
     "stall_seconds": _above_zero,
     "max_discarded_bytes": _whole(0, 1024**4),
-    "max_mcp_sessions": _whole(1, 1_000_000),
-    "max_mcp_sessions_per_member": _whole(1, 1_000_000),
+    **dict.fromkeys(("max_mcp_sessions", "max_mcp_sessions_per_member"), _whole(1, 1_000_000)),
     "mcp_idle_seconds": _above_zero,
     "max_import_bytes": _whole(1, 1024**4),
     "max_whole_import_bytes": _whole(1, 1024**4),
@@ -373,15 +379,10 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "min_free_bytes": _whole(0, 1024**4),
     "max_content_bytes": _whole(1024, 1024 * 1024),
     "max_open_stores": _whole(1, 4096),
-    "embedder": _text,
-    "embedding_model": _text,
     "embedding_dimensions": _whole(1, 8192),
-    "embedding_url": _text,
-    "embedding_key": _text,
-    "llm": _text,
-    "llm_model": _text,
-    "llm_url": _text,
-    "llm_key": _text,
+    **dict.fromkeys(("embedder", "embedding_model", "embedding_url", "embedding_key"), _text),
+    **dict.fromkeys(("llm", "llm_model", "llm_url", "llm_key", "llm_command"), _text),
+    "llm_seconds": _number(lambda number: 0 < number <= 3600, wanted="above 0 and at most 3600"),
     "session_quiet_seconds": _above_zero,
     "lease_seconds": _above_zero,
     "personal_memory_folder": _text,

@@ -129,8 +129,8 @@ class ApiReading:
         first, second = cast.teammate.history(memory.id)
         assert (first.changed_by, first.reason, first.memory) == ("swe-1", None, memory)
         assert (second.changed_by, second.reason, second.memory.agent_id) == ("lead-1", "measured again", "swe-1")
-        assert first.valid_to == second.valid_from
-        assert second.valid_to is None
+        assert first.believed_until == second.believed_from
+        assert second.believed_until is None
 
     @pytest.mark.parametrize(
         ("order_by", "expected"),

@@ -93,7 +93,7 @@ def _imported(world: World, hidden: Hidden) -> Iterator[Pair]:
 def _import(query: str, given: dict[str, str], sent: str) -> Request:
     """An archive of one memory, as if it had been exported elsewhere."""
     at = "2026-11-15T09:00:00+00:00"
-    header = {"kind": "header", "format": "mycel-archive", "version": 1, "team": "other", "made_by": "swe-9"}
+    header = {"kind": "header", "format": "mycel-archive", "version": 2, "team": "other", "made_by": "swe-9"}
     header |= {"made_at": at, "whole": "whole" in query}
     memory = {
         **{"kind": "memory", "id": new_id(), "type": "fact", "title": "plain", "content": "plain words"},
@@ -102,7 +102,7 @@ def _import(query: str, given: dict[str, str], sent: str) -> Request:
         **{"updated_at": at, "version": 1, "category": "plain", "summary": None, "tags": [], "project_id": None},
         **dict.fromkeys(("key", "repo_id", "session_id", "task_id", "source_ref", "evidence_ref", "rationale")),
         **{"allowed_roles": [], "metadata": {}, "alternatives": [], "observed_at": None, "expires_at": None},
-        **{"deleted_at": None, "valid_from": at, "changed_by": "swe-9", "reason": None},
+        **{"deleted_at": None, "believed_from": at, "changed_by": "swe-9", "reason": None},
     }
     header |= {name: one for name, one in given.items() if name == "team"}
     memory |= {name: one for name, one in given.items() if name != "team"}
@@ -116,7 +116,6 @@ def _import(query: str, given: dict[str, str], sent: str) -> Request:
 # By path and method.
 ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
     ("/health", "GET"): _open("GET", "/health"),
-    ("/", "GET"): _open("GET", "/"),
     ("/docs", "GET"): _open("GET", "/docs"),
     ("/openapi.json", "GET"): _open("GET", "/openapi.json"),
     ("/metrics", "GET"): _open("GET", "/metrics"),
@@ -144,7 +143,7 @@ ROUTES: dict[tuple[str, str], Callable[[World, Hidden], Iterator[Pair]]] = {
 PUBLIC = frozenset(
     {
         *("/health", "/health/live", "/health/ready", "/api/sign-in", "/sign-in", "/sign-out"),
-        *("/", "/docs", "/openapi.json"),
+        *("/docs", "/openapi.json"),
     }
 )
 

@@ -66,6 +66,7 @@ FILTERS = (
     Filters(since=START + timedelta(minutes=30), until=START + timedelta(hours=5)),
     Filters(statuses=(), deleted=True),
     Filters(statuses=(), believed_at=START + timedelta(hours=6)),
+    Filters(statuses=(), valid_at=START + timedelta(days=1)),
     Filters(statuses=(), path="/notes/birds", tags=("dry",), reach_project="web"),
 )
 
@@ -98,6 +99,8 @@ def a_memory(chance: random.Random, number: int) -> Memory:
         project_id=chance.choice(("web", "billing", None)),
         scope=chance.choice((Scope.PROJECT, Scope.GLOBAL, Scope.AGENT)),
         session_id=chance.choice(("s-1", "s-1", None)),
+        valid_from=chance.choice((START, START + timedelta(days=2), None, None)),
+        valid_until=chance.choice((START + timedelta(days=2), START + timedelta(hours=9), None, None)),
     )
 
 
@@ -265,9 +268,12 @@ def test_other_authors_are_known_on_both(both: tuple[Store, Store]) -> None:
 
 
 def found_in(found: Candidates) -> list[object]:
-    rows = zip(
-        found.numbers.tolist(), found.held.tolist(), found.far.tolist(), map(sorted, found.neighbours), strict=True
-    )
+    numbers = found.numbers.tolist()
+    neighbours = found.neighbours(numbers)
+    rows = [
+        (number, held, far, list(neighbours.get(number, ())))
+        for number, held, far in zip(numbers, found.held.tolist(), found.far.tolist(), strict=True)
+    ]
     usual = round(found.statistics.usual_length, 3)
     return [sorted(rows), found.statistics.frequencies, found.statistics.documents, usual]
 

@@ -29,6 +29,7 @@ from mycel.settings import Settings
 from mycel.stores.sql import memories
 from mycel.surfaces.http import credentials, rate_limit
 from mycel.surfaces.http.app import create_app
+from mycel.surfaces.http.described_route import PageRoute
 from mycel.wire.operations import OPERATIONS
 from tests.conformance.tenancy_calls import Pair, Request, operation_pairs
 from tests.conformance.tenancy_door import Door, Findings, walk
@@ -112,6 +113,9 @@ def test_every_route_has_a_case(app: Starlette) -> None:
 def routes_of(app: Starlette) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for route in app.routes:
+        # Pages have a walk of their own: `tests/surfaces/web/test_every_page.py`.
+        if isinstance(route, PageRoute):
+            continue
         methods = route.methods or set() if isinstance(route, Route) else {"WEBSOCKET"}
         found |= {(str(getattr(route, "path", route)), method) for method in methods - {"HEAD"}}
     return found

@@ -37,7 +37,7 @@ class UserHome:
         self.home = root / "home"
         self.data = self.home / ".local/share/mycel"
         self.project = self.home / "src/shop"
-        self._programs = programs
+        self.programs = programs
 
     def prepare(self) -> None:
         """A repository, and the settings that the user has."""
@@ -57,7 +57,7 @@ class UserHome:
     def environment(self) -> dict[str, str]:
         """Nothing of whoever runs the tests."""
         given = {name: self._filled(value) for name, value in self.program.variables.items()}
-        folders = (self._programs, NODE_FOLDER, Path(MYCEL).parent, "/usr/local/bin", "/usr/bin", "/bin")
+        folders = (self.programs, NODE_FOLDER, Path(MYCEL).parent, "/usr/local/bin", "/usr/bin", "/bin")
         path = ":".join(map(str, folders))
         return {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", "TERM": "dumb", **given}
 

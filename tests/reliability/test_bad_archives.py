@@ -107,9 +107,37 @@ def test_a_foreign_file_is_refused(workspace: Workspace, tmp_path: Path, content
 
 def test_a_later_format_is_refused(workspace: Workspace, archive: Path) -> None:
     lines = lines_in(archive)
-    lines[0]["version"] = 2
+    lines[0]["version"] = 3
     archive.write_bytes(sealed(lines))
-    assert "another version" in refused(workspace, archive)
+    assert "must be 1 or 2; this archive is newer" in refused(workspace, archive)
+
+
+def test_the_first_format_is_read_with_its_words_for_when_something_was_believed(
+    workspace: Workspace, archive: Path
+) -> None:
+    lines = lines_in(archive)
+    lines[0]["version"] = 1
+    old = {"believed_from": "valid_from", "believed_until": "valid_to"}
+    for line in lines:
+        if line["kind"] in {"memory", "version"}:
+            del line["valid_from"], line["valid_until"]
+            for name, before in old.items():
+                if name in line:
+                    line[before] = line.pop(name)
+    archive.write_bytes(sealed(lines))
+    workspace.import_(archive, team="new")
+    memory = workspace.as_operator("new")
+    first, *later = memory.history(memory.list(status="any")[0].id)
+    assert first.believed_from <= (later[0].believed_from if later else first.believed_from)
+    assert (first.memory.valid_from, first.memory.valid_until) == (None, None)
+
+
+def test_an_end_before_the_beginning_is_refused(workspace: Workspace, archive: Path) -> None:
+    lines = lines_in(archive)
+    memory = of_kind(lines, "memory")
+    memory |= {"valid_from": "2027-01-02T00:00:00+00:00", "valid_until": "2026-12-20T00:00:00+00:00"}
+    archive.write_bytes(sealed(lines))
+    assert "valid_until" in refused(workspace, archive)
 
 
 def of_kind(lines: Lines, kind: str) -> dict[str, Any]:

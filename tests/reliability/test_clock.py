@@ -76,11 +76,11 @@ def test_every_past_state_can_still_be_asked_for(memory: TeamMemory, clock: Manu
     history = memory.history(id)
     assert [version.memory.content for version in history] == [f"text {number}" for number in range(4)]
     for version in history:
-        assert version.valid_to is None or version.valid_from < version.valid_to
-        assert memory.get(id, as_of=version.valid_from) == version.memory
+        assert version.believed_until is None or version.believed_from < version.believed_until
+        assert memory.get(id, as_of=version.believed_from) == version.memory
     for earlier, later in pairwise(history):
-        assert earlier.valid_to == later.valid_from
-        just_before = later.valid_from - timedelta(microseconds=1)
+        assert earlier.believed_until == later.believed_from
+        just_before = later.believed_from - timedelta(microseconds=1)
         assert memory.get(id, as_of=just_before) == earlier.memory
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from mycel.client.archives import Archives
 from mycel.client.changes import Changes
-from mycel.client.exchanges import exchange
+from mycel.client.exchanges import Sent, attempts, exchange
 from mycel.client.remote import Remote, SyncRemoteMemory
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.workspace_api import WorkspaceApi
@@ -25,6 +26,7 @@ from mycel.wire.shapes import plain
 # Called with how many records are done.
 Progress = Callable[[int], None]
 DEFAULT_URL = "http://127.0.0.1:7077"
+SIGN_IN_LINKS = "/api/sign-in-links"
 AS_MEMBER, IN_TEAM = "mycel-as", "mycel-team"
 
 
@@ -84,6 +86,13 @@ class RemoteWorkspace(_Operations):
     ) -> str:
         """The secret; it is shown this once and only its hash is kept."""
         return self.new_token(member_id, label=label, ttl=ttl).secret
+
+    def sign_in_link(self, member_id: str | None = None) -> dict[str, Any]:
+        """A link that signs a browser in, once, and when it ends; for the caller, or for whom the operator names."""
+        body = b"{}" if member_id is None else json.dumps({"member_id": member_id}).encode()
+        headers = {**self._headers, "content-type": "application/json"}
+        came = self._sender.send(attempts(Sent("POST", SIGN_IN_LINKS, [], body, headers), repeatable=True))
+        return json.loads(came.body)
 
     def load_org(self, path: str | Path) -> tuple[PlannedTeam, ...]:
         """Makes the teams and members of `org/teams/*.md` on this machine true in the workspace."""

@@ -69,3 +69,4 @@ class FilterFields(TypedDict, total=False):
     task_id: str | None
     since: datetime | str | None
     until: datetime | str | None
+    valid_at: datetime | str | None

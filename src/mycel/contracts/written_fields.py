@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from mycel.domain.artifact import ARTIFACT_WRITTEN, OF_AN_ARTIFACT
 from mycel.domain.episode import COUNTS, EPISODE_WRITTEN
 from mycel.domain.memory import WRITTEN
-from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.memory_field import MOMENTS, FieldRow, Holds
 from mycel.domain.source import SURROUNDINGS
 
 _TYPES: Mapping[Holds, Any] = {
@@ -22,7 +22,7 @@ _TYPES: Mapping[Holds, Any] = {
     Holds.TAGS: Sequence[str] | str,
     Holds.FRACTION: float,
     Holds.FLAG: bool,
-    Holds.MOMENT: datetime | str,
+    **dict.fromkeys(MOMENTS, datetime | str),
     Holds.SPAN: timedelta | float | str,
     Holds.METADATA: Mapping[str, Any],
     Holds.ORIGIN: Mapping[str, Any] | str,

@@ -26,6 +26,8 @@ class MemoryFields(TypedDict, total=False):
     confidence: float
     observed_at: datetime | str | None
     expires_at: datetime | str | None
+    valid_from: datetime | str | None
+    valid_until: datetime | str | None
     metadata: Mapping[str, Any] | None
     ttl: timedelta | float | str | None
     source: Mapping[str, Any] | str | None
@@ -54,6 +56,8 @@ class ChangedFields(TypedDict, total=False):
     confidence: float
     observed_at: datetime | str | None
     expires_at: datetime | str | None
+    valid_from: datetime | str | None
+    valid_until: datetime | str | None
     metadata: Mapping[str, Any] | None
     ttl: timedelta | float | str | None
     source: Mapping[str, Any] | str | None
@@ -131,5 +135,7 @@ class KnowledgeFields(TypedDict, total=False):
     repo: str | None
     visibility: str | None
     allowed_roles: Sequence[str] | None
+    valid_from: datetime | str | None
+    valid_until: datetime | str | None
     metadata: Mapping[str, Any] | None
     source: Mapping[str, Any] | str | None

@@ -16,7 +16,8 @@ from mycel.domain.place import Project, Repo
 from mycel.domain.source import IngestionEvent, Source
 
 FORMAT = "mycel-archive"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READ_VERSIONS = (1, FORMAT_VERSION)
 
 
 class Kind(StrEnum):
@@ -128,7 +129,9 @@ def weigh_memory(record: MemoryRecord, standing: Standing) -> Taken:
     if present.memory.version > new.memory.version:
         return Taken.NEWER
     # It goes on only from a state that it has been in.
-    is_known = any(past.memory == present.memory and past.valid_from == present.valid_from for past in record.past)
+    is_known = any(
+        past.memory == present.memory and past.believed_from == present.believed_from for past in record.past
+    )
     if not is_known:
         return Taken.OTHER
     return Taken.KEY if standing.is_key_taken else Taken.UPDATED

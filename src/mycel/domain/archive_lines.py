@@ -12,8 +12,19 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from mycel.domain import fields
-from mycel.domain.archive import FORMAT, FORMAT_VERSION, Header, Kind, MemoryRecord, Record, SourcePassage, Tombstone
+from mycel.domain.archive import (
+    FORMAT,
+    FORMAT_VERSION,
+    READ_VERSIONS,
+    Header,
+    Kind,
+    MemoryRecord,
+    Record,
+    SourcePassage,
+    Tombstone,
+)
 from mycel.domain.artifact import ArtifactDetail, read_path
+from mycel.domain.draft import check_validity
 from mycel.domain.episode import EpisodeDetail
 from mycel.domain.ids import EventId, MemberId, MemoryId, SourceId, TeamName, parse_id
 from mycel.domain.link import Link
@@ -25,7 +36,7 @@ from mycel.domain.memory import (
     SourceRef,
     Version,
 )
-from mycel.domain.memory_field import LISTS, FieldRow, Holds
+from mycel.domain.memory_field import LISTS, MOMENTS, FieldRow, Holds
 from mycel.domain.place import Project, Repo
 from mycel.domain.source import IngestionEvent, Source
 from mycel.errors import InvalidInput
@@ -203,7 +214,7 @@ _BY_KIND: Mapping[Holds, Reader] = {
     Holds.TAGS: _each(_short, most=fields.MAX_LIST),
     Holds.FRACTION: _fraction,
     Holds.NUMBER: _version_number,
-    Holds.MOMENT: _time,
+    **dict.fromkeys(MOMENTS, _time),
     Holds.METADATA: _metadata,
     Holds.ORIGIN: _inner(SourceRef, shape_of(SourceRef, source_id=_or_none(_short))),
     Holds.EVIDENCE: _inner(EvidenceRef, shape_of(EvidenceRef, source_id=_short)),
@@ -224,7 +235,7 @@ FOOTER: Shape = {"counts": _counts, "sha256": _short}
 # Which team it is of is said by where it is read, and its freshness worked out then: neither is stored.
 STATE: Shape = {
     **{row.name: _of_memory(row) for row in FIELDS.values() if row.stored},
-    "valid_from": _time,
+    "believed_from": _time,
     "changed_by": _name,
     "reason": _or_none(_long),
 }
@@ -234,7 +245,7 @@ UNSAID: Line = {
     for row in FIELDS.values()
     if row.stored and not row.required
 }
-PAST: Shape = {**STATE, "valid_to": _time}
+PAST: Shape = {**STATE, "believed_until": _time}
 EPISODE = shape_of(EpisodeDetail, memory_id=_id, wording=_integer)
 ARTIFACT = shape_of(ArtifactDetail, memory_id=_id, path=_file)
 _SOURCE = shape_of(Source, source_kind=_one_of(SourceKind), title=_or_none(_long), text=_long)
@@ -294,8 +305,9 @@ def footer_line(counts: Mapping[str, int], sha256: str) -> Line:
 
 def _version_line(kind: Kind, version: Version) -> Line:
     known = {row.name: _plain(getattr(version.memory, row.name)) for row in FIELDS.values() if row.stored}
-    ended = {"valid_to": _plain(version.valid_to)} if kind is Kind.VERSION else {}
-    history = {"valid_from": _plain(version.valid_from), "changed_by": version.changed_by, "reason": version.reason}
+    ended = {"believed_until": _plain(version.believed_until)} if kind is Kind.VERSION else {}
+    began = _plain(version.believed_from)
+    history = {"believed_from": began, "changed_by": version.changed_by, "reason": version.reason}
     return {"kind": kind.value, **known, **history, **ended}
 
 
@@ -318,9 +330,13 @@ def _plain(value: Any) -> Any:
 def read_header(line: Line) -> Header:
     if line.get("kind") != Kind.HEADER or line.get("format") != FORMAT:
         raise InvalidInput(f"is not an archive of the format {FORMAT}", field="format")
-    if line.get("version") != FORMAT_VERSION:
-        raise InvalidInput(f"must be {FORMAT_VERSION}; this archive is of another version", field="version")
+    if line.get("version") not in READ_VERSIONS:
+        raise InvalidInput(f"must be {' or '.join(map(str, READ_VERSIONS))}; this archive is newer", field="version")
     return Header(**checked(line, HEADER, leave=("format", "version")))
+
+
+# What the first format called when a version was believed.
+_SINCE_FIRST = {"valid_from": "believed_from", "valid_to": "believed_until"}
 
 
 def read_footer(line: Line) -> tuple[dict[str, int], str]:
@@ -337,10 +353,13 @@ def read_plain(kind: Kind, line: Line) -> Record:
 def read_state(line: Line, team: TeamName) -> Version:
     """A memory as it stands, or a version of it."""
     past = line.get("kind") == Kind.VERSION
+    if "believed_from" not in line:
+        line = {_SINCE_FIRST.get(name, name): value for name, value in line.items()}
     found = checked({**UNSAID, **line}, PAST if past else STATE)
-    history = {name: found.pop(name) for name in ("valid_from", "changed_by", "reason")}
-    valid_to = found.pop("valid_to") if past else None
-    return Version(Memory(team=team, **found), valid_to=valid_to, **history)
+    check_validity(found["valid_from"], found["valid_until"])
+    history = {name: found.pop(name) for name in ("believed_from", "changed_by", "reason")}
+    until = found.pop("believed_until") if past else None
+    return Version(Memory(team=team, **found), believed_until=until, **history)
 
 
 def read_episode(line: Line) -> tuple[str, EpisodeDetail]:

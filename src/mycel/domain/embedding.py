@@ -94,3 +94,5 @@ class IndexRow(NamedTuple):
     tags: str | None
     valid_from: int
     source_id: str | None = None
+    holds_from: int | None = None
+    holds_until: int | None = None

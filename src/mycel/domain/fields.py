@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from itertools import islice
 from types import MappingProxyType
@@ -57,6 +57,7 @@ UNPRINTABLE = INVISIBLE + ODD_SPACES
 _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 _SPACING = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{ODD_SPACES}]")
 _FORMATTING = re.compile(f"[{INVISIBLE}]")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TTL = re.compile(r"(\d{1,10})\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -196,6 +197,17 @@ def moment(value: object, *, field: str) -> datetime:
         return value.astimezone(UTC)
     except OverflowError:
         raise InvalidInput("is outside the years 1 to 9999", field=field) from None
+
+
+def day_or_moment(value: object, *, field: str, ends: bool = False) -> datetime:
+    """A moment as above, or a day such as 2026-12-31 in UTC: its first moment, or its last where something ends."""
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        try:
+            day = datetime.combine(date.fromisoformat(value), time.max if ends else time.min, UTC)
+        except ValueError:
+            raise InvalidInput("must be a day such as 2026-12-31", field=field) from None
+        return day
+    return moment(value, field=field)
 
 
 def lifetime(value: object, *, field: str = "ttl") -> timedelta:

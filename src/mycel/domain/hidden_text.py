@@ -42,6 +42,15 @@ def without_hidden(text: str) -> str:
     return _FLAG_OR_STEERING.sub(lambda found: found[1] or "", text) if hides(text) else text
 
 
+def with_hidden_named(text: str) -> str:
+    """The text with the name of each of them in its place, for people who decide about it."""
+    return _FLAG_OR_STEERING.sub(lambda found: found[1] or _named(found[0]), text) if hides(text) else text
+
+
+def _named(characters: str) -> str:
+    return "".join(f"[U+{ord(one):04X}]" for one in characters)
+
+
 def program_text(text: str) -> str:
     """Stored text for a program that may hand it to a model: exact but for what hides or steers, and for our marks.
 

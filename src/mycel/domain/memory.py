@@ -14,17 +14,13 @@ from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
 from mycel.domain.memory_field import FieldRow, Holds, Index, Panel, beside, known, said, table_of
 from mycel.domain.surroundings import Similar
 from mycel.domain.team import Role, Trust
+from mycel.domain.validity import Validity
 
 # Every memory has one: None is refused, and says nothing.
 ALWAYS: Mapping[str, Any] = {"emptied": False, "unsaid": False}
-COMES_FROM: Mapping[str, Any] = {
-    "found_by": True,
-    "of_values": False,
-    "shown": False,
-    "offered": False,
-    "metavar": "ID",
-    "panel": Panel.PLACE,
-}
+_UNTOLD = dict.fromkeys(("of_values", "shown", "offered"), False)
+COMES_FROM: Mapping[str, Any] = {**_UNTOLD, "found_by": True, "metavar": "ID", "panel": Panel.PLACE}
+IN_THE_WORLD: Mapping[str, Any] = {"shown": True, "offered": True, "metavar": "TIME"}
 NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -128,8 +124,8 @@ class EvidenceRef:
 class Memory:
     """One version of one record, and the table of its fields: whatever holds for a field is said in its line here.
 
-    Access counters are kept apart, so reading never rewrites it. Without slots, so that `checked_memory` can fill it in
-    one step.
+    Access counters are kept apart, so reading never rewrites it. Without slots, so that `draft.checked_memory` can fill
+    it in one step.
     """
 
     id: MemoryId = field(metadata=known(Holds.ID, "Its id", unscreened="made here"))
@@ -316,6 +312,11 @@ class Memory:
         compare=False,
         metadata=known(Holds.FRACTION, "How little its age took from its rank when it was read, 0 to 1", stored=False),
     )
+    validity: Validity | None = field(
+        default=None,
+        compare=False,
+        metadata=known(Holds.CHOICE, "Whether it held in the world when it was read", options=Validity, stored=False),
+    )
     similar: tuple[Similar, ...] = field(
         default=(),
         compare=False,
@@ -332,6 +333,18 @@ class Memory:
         default=None,
         metadata=said(
             Holds.MOMENT, "When its time is up", of_values=False, shown=True, option="", panel=Panel.AUDIENCE
+        ),
+    )
+    valid_from: datetime | None = field(
+        default=None,
+        metadata=said(
+            Holds.BEGINNING, "From when on it holds in the world: a time, or a day", **IN_THE_WORLD, column="holds_from"
+        ),
+    )
+    valid_until: datetime | None = field(
+        default=None,
+        metadata=said(
+            Holds.END, "Until when it holds in the world: a time, or a last day", **IN_THE_WORLD, column="holds_until"
         ),
     )
     deleted_at: datetime | None = field(default=None, metadata=known(Holds.MOMENT, "When it was deleted"))
@@ -376,22 +389,12 @@ INDEXED: Mapping[Index, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def checked_memory(values: dict[str, Any]) -> Memory:
-    """A memory from a dictionary of all its fields, which becomes its own.
-
-    A frozen dataclass sets each field by a call, ten times the cost of the SELECT that brought the values.
-    """
-    memory = object.__new__(Memory)
-    object.__setattr__(memory, "__dict__", values)
-    return memory
-
-
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One state of a memory in time: believed from `valid_from` until `valid_to`."""
+    """One state of a memory in time, believed from the one moment until the other."""
 
     memory: Memory
-    valid_from: datetime
-    valid_to: datetime | None
+    believed_from: datetime
+    believed_until: datetime | None
     changed_by: MemberId
     reason: str | None = None

@@ -39,6 +39,9 @@ class Holds(StrEnum):
     FILE_CONTENT = "file_content"
     FLAG = "flag"
     MOMENT = "moment"
+    # A moment, or a day, which begins at midnight UTC and lasts until the next.
+    BEGINNING = "beginning"
+    END = "end"
     SPAN = "span"
     METADATA = "metadata"
     ORIGIN = "origin"
@@ -48,6 +51,7 @@ class Holds(StrEnum):
 
 # Sentences, which may say what another memory says.
 PROSE = frozenset({Holds.CONTENT, Holds.TITLE, Holds.NOTE, Holds.NOTES})
+MOMENTS = frozenset({Holds.MOMENT, Holds.BEGINNING, Holds.END})
 LISTS = frozenset({Holds.NOTES, Holds.TAGS, Holds.CHOICES})
 # Text that somebody wrote to be read.
 TEXTS = frozenset(
@@ -77,17 +81,19 @@ class Panel(StrEnum):
 class FieldRow:
     """One field of a record, or a word that a request can say beside them.
 
-    `request` is its name in a request, empty for what nobody can say; `at_first` whether a new memory can be given it,
-    `as_argument` whether it is then an argument of its own. `emptied`: None in an update empties it, and is refused
-    otherwise; `unsaid`: None in a new memory says nothing. `of_values`: knowledge takes it as well.
+    `column` is where the stores keep it, by default under its own name. `request` is its name in a request, empty
+    for what nobody can say; `at_first` whether a new memory can be given it, `as_argument` whether it is then an
+    argument of its own. `emptied`: None in an update empties it, and is refused otherwise; `unsaid`: None in a new
+    memory says nothing. `of_values`: knowledge takes it as well.
 
-    It is screened unless `unscreened` says why not. A secret is masked in it, but refused in a `found_by`, a name that
-    would find nothing when masked. `shown` to agents who ask for the whole memory; `offered` to models that save one,
-    who may call it by `aliases`. `about` is its help; `details` are added where there is room.
+    It is screened unless `unscreened` says why not. A secret is masked in it, but refused in a `found_by`, a name
+    that would find nothing when masked. `shown` to agents who ask for the whole memory; `offered` to models that
+    save one, who may call it by `aliases`. `about` is its help; `details` are added where there is room.
     """
 
     holds: Holds
     name: str = ""
+    column: str = ""
     label: str = ""
     request: str = ""
     options: type[StrEnum] | None = None
@@ -159,4 +165,6 @@ def _named(row: FieldRow, name: str, **more: Any) -> FieldRow:
     plain = name.removesuffix("_at").removesuffix("_id")
     request = name if row.request == "?" else row.request
     option = f"--{request.replace('_', '-')}" if row.option == "?" else row.option
-    return replace(row, name=name, label=row.label or plain, request=request, option=option, **more)
+    return replace(
+        row, name=name, column=row.column or name, label=row.label or plain, request=request, option=option, **more
+    )

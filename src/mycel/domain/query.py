@@ -53,6 +53,8 @@ class Filters:
     expired_at: datetime | None = None
     # Only what has stood as it is since that moment or before.
     believed_at: datetime | None = None
+    # Only what holds in the world at that moment.
+    valid_at: datetime | None = None
     deleted: bool = False
     # Only what waits for a person: the inbox, and what says that it replaces something that stands. Lists know it.
     waiting: bool = False

@@ -22,8 +22,11 @@ from mycel.domain.ids import TeamName
 from mycel.domain.marks import CONTESTED
 from mycel.domain.memory import Memory
 from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.validity import validity_words
 
 CUT_MARK = " …"
+DAYS_OF_A_WEEK, DAYS_OF_A_MONTH, DAYS_OF_A_YEAR = 7, 30, 365
+MOST_DAYS_IN_WEEKS = 60
 # A shorter beginning tells its reader nothing.
 LEAST_EXCERPT_TOKENS = 12
 
@@ -79,6 +82,7 @@ LEAST_LINE_TOKENS = 60
 
 def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
     """What stands before a note of a section: its citation, and who wrote it when."""
+    held = validity_words(memory.validity, since=memory.valid_from, until=memory.valid_until)
     contested = ", contested by another memory" if CONTESTED in memory.metadata else ""
     return bullet_of(
         memory.id,
@@ -86,7 +90,7 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
         author=memory.agent_id,
         day=f"{memory.created_at:%Y-%m-%d}",
         team=None if memory.team == home else memory.team,
-        beside=alike_words(alike) + contested,
+        beside=alike_words(alike) + contested + (held and f", {held}"),
     )
 
 
@@ -97,6 +101,25 @@ def line_start(memory: Memory) -> str:
 def note_text(memory: Memory) -> str:
     """What a memory says, on one line: a value with its key."""
     return one_line(under_key(memory.key, memory.content))
+
+
+def note_with_reason(memory: Memory) -> str:
+    """The same, and why, where a decision says so and its text does not."""
+    text = note_text(memory)
+    why = one_line(memory.rationale or "").strip()
+    if not why or why.rstrip(".").casefold() in text.casefold():
+        return text
+    return f"{text}{'' if text.endswith(('.', '!', '?')) else '.'} Why: {why}"
+
+
+def age_of(moment: datetime, *, now: datetime) -> str:
+    """How long ago, in as few letters as tell: `today`, `3d`, `5w`, `8mo`, `2y`."""
+    days = max(0, (now - moment).days)
+    if days < DAYS_OF_A_WEEK:
+        return f"{days}d" if days else "today"
+    if days < MOST_DAYS_IN_WEEKS:
+        return f"{days // DAYS_OF_A_WEEK}w"
+    return f"{days // DAYS_OF_A_MONTH}mo" if days < 2 * DAYS_OF_A_YEAR else f"{days // DAYS_OF_A_YEAR}y"
 
 
 def excerpt(text: str, memory: Memory, *, tokens: int) -> str | None:

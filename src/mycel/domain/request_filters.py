@@ -102,4 +102,5 @@ _READERS: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
     "task_id": ("task_id", _label),
     "since": ("since", _moment),
     "until": ("until", _moment),
+    "valid_at": ("valid_at", lambda value, name: fields.day_or_moment(value, field=name)),
 }

@@ -20,6 +20,7 @@ from mycel.engine.english.people import (
     speaks_of_oneself,
     takes_on,
 )
+from mycel.engine.english.periods import period_in
 from mycel.engine.english.phrases import HYPOTHETICAL, is_chatter, is_question, is_report, is_taken_back
 from mycel.engine.english.reading import given_up, read, says_now
 from mycel.engine.english.relations import (
@@ -69,6 +70,7 @@ __all__ = (
     "leaves_out",
     "may_have_many",
     "name_pattern",
+    "period_in",
     "phrase_signs",
     "place_class",
     "proposes",

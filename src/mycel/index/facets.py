@@ -26,7 +26,14 @@ TEXT_COLUMNS = (
     "visibility", "agent_id", "allowed_roles", "status", "type", "scope", "project_id", "repo_id", "path",
     "category", "key", "session_id", "task_id", "source_id", "tags",
 )  # fmt: skip
-TIME_COLUMNS = ("created_at", "expires_at", "valid_from")
+# With what stands for a time that nothing says.
+TIME_COLUMNS = {
+    "created_at": NEVER,
+    "expires_at": NEVER,
+    "valid_from": NEVER,
+    "holds_from": -NEVER,
+    "holds_until": NEVER,
+}
 
 # How far on either side is looked at first for neighbours.
 FIRST_STEPS = 4
@@ -77,9 +84,9 @@ class Facets:
         place = CodedColumn.put if self._states[number] == _ABSENT else CodedColumn.change
         for name, column in self._texts.items():
             place(column, number, getattr(row, name))
-        self._times["created_at"].put(number, row.created_at)
-        self._times["expires_at"].put(number, NEVER if row.expires_at is None else row.expires_at)
-        self._times["valid_from"].put(number, row.valid_from)
+        for name, unsaid in TIME_COLUMNS.items():
+            moment: int | None = getattr(row, name)
+            self._times[name].put(number, unsaid if moment is None else moment)
         self._states[number] = _KEPT if row.deleted_at is None else _DELETED
 
     def extend(self, rows: Iterable[IndexRow]) -> None:
@@ -113,24 +120,18 @@ class Facets:
     def has_other_authors(self, author: str) -> bool:
         return any(text not in (None, author) for text in self._texts["agent_id"].texts)
 
-    def neighbours(self, numbers: Indices, allowed: Flags, near: Neighbourhood) -> list[tuple[int, ...]]:
-        """Of each, those among the numbers that `Neighbourhood.pick` picks from all that is allowed."""
-        if len(numbers) < 2:
-            return [()] * len(numbers)
+    def neighbours(self, numbers: Indices, allowed: Flags, near: Neighbourhood) -> dict[int, list[int]]:
+        """Of each, those that `Neighbourhood.pick` picks from all that is allowed."""
         ordered = np.sort(numbers)
-        # Most candidates have no other within the window, and nothing to look at.
-        gaps = np.diff(ordered) <= near.window
-        close = ordered[np.append(gaps, False) | np.append(False, gaps)]
         # What belongs together mostly stands together: few need a look at the whole window.
-        pairs, decided = self._beside(close, allowed, FIRST_STEPS, near)
+        pairs, decided = self._beside(ordered, allowed, FIRST_STEPS, near)
         if not decided.all():
-            further, _ = self._beside(close[~decided], allowed, near.window, near)
-            pairs = np.concatenate((pairs[decided[np.searchsorted(close, pairs[:, 0])]], further))
-        among = close.take(np.searchsorted(close, pairs[:, 1]), mode="clip") == pairs[:, 1]
-        picked: dict[int, tuple[int, ...]] = {}
-        for number, other in pairs[among].tolist():
-            picked[number] = (*picked.get(number, ()), other)
-        return [picked.get(number, ()) for number in numbers.tolist()]
+            further, _ = self._beside(ordered[~decided], allowed, near.window, near)
+            pairs = np.concatenate((pairs[decided[np.searchsorted(ordered, pairs[:, 0])]], further))
+        picked: dict[int, list[int]] = {}
+        for number, other in pairs.tolist():
+            picked.setdefault(number, []).append(other)
+        return picked
 
     def _beside(self, numbers: Indices, allowed: Flags, steps: int, near: Neighbourhood) -> tuple[Indices, Flags]:
         """Each with those saved with it, right before and right after, from the nearest on; of which that is all."""
@@ -203,6 +204,9 @@ class Facets:
             yield self._times["expires_at"].before(_micros(filters.expired_at) + 1)
         if filters.believed_at is not None:
             yield self._times["valid_from"].before(_micros(filters.believed_at) + 1)
+        if filters.valid_at is not None:
+            yield self._times["holds_from"].before(_micros(filters.valid_at) + 1)
+            yield self._times["holds_until"].after(_micros(filters.valid_at) - 1)
 
     def _in_reach(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> Match:
         if filters.reach_project is None and filters.reach_repo is None:
@@ -234,9 +238,9 @@ class Facets:
             self._clear(number)
         for name, column in self._texts.items():
             column.extend(numbers, columns[name])
-        columns["expires_at"] = tuple(NEVER if moment is None else moment for moment in columns["expires_at"])
-        for name, times in self._times.items():
-            times.extend(numbers, columns[name])
+        for name, unsaid in TIME_COLUMNS.items():
+            moments = tuple(unsaid if moment is None else moment for moment in columns[name])
+            self._times[name].extend(numbers, moments)
         self._states[numbers] = [_KEPT if moment is None else _DELETED for moment in columns["deleted_at"]]
 
     def _make_room(self, number: int) -> None:

@@ -22,7 +22,6 @@ class CandidateRows:
 
     def __init__(self, weights: Weights) -> None:
         self.at: dict[Key, int] = {}
-        self.neighbours: list[tuple[int, ...]] = []
         self._weights = weights
         self._numbers = np.empty(0, np.int64)
         self._bm25 = np.empty(0)
@@ -35,7 +34,6 @@ class CandidateRows:
         keys = [(place, number) for number in found.numbers.tolist()]
         new = [row for row, key in enumerate(keys) if key not in self.at]
         self.at |= {keys[row]: len(self.at) + count for count, row in enumerate(new)}
-        self.neighbours += [found.neighbours[row] for row in new]
         self._numbers = np.append(self._numbers, found.numbers[new])
         self._bm25 = np.append(self._bm25, found.bm25[new])
         self._cosines = np.append(self._cosines, found.cosines[new])
@@ -46,13 +44,11 @@ class CandidateRows:
         """In the place of what is here of the memory, if it is here."""
         if key not in self.at:
             self.at[key] = len(self.at)
-            self.neighbours.append(())
             self._numbers = np.append(self._numbers, key[1])
             self._bm25, self._cosines = np.append(self._bm25, 0.0), np.append(self._cosines, 0.0)
             self._held = np.concatenate((self._held, np.zeros((1, self._held.shape[1]), np.bool_)))
             self._far = np.append(self._far, np.False_)
         row = self.at[key]
-        self.neighbours[row] = ()
         self._bm25[row], self._cosines[row] = bm25, np.nan if cosine is None else cosine
         self._held[row], self._far[row] = held, far
 

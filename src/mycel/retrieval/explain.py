@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from mycel.domain.envelope import under_key
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
+from mycel.domain.validity import Validity, validity_at, validity_words
 from mycel.retrieval.candidate import Candidate
 from mycel.retrieval.lexical import Question
 from mycel.retrieval.snippet import make_snippet
@@ -47,7 +50,9 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
     )
 
 
-def listed(memory: Memory) -> Hit:
+def listed(memory: Memory, *, at: datetime) -> Hit:
+    held = validity_at(at, since=memory.valid_from, until=memory.valid_until)
+    words = "" if held is Validity.CURRENT else f"; {_holding(held, memory)}"
     return Hit(
         memory=memory,
         score=0.0,
@@ -56,7 +61,7 @@ def listed(memory: Memory) -> Hit:
         matched_scope=memory.scope,
         snippet=_snippet(memory),
         evidence=memory.evidence_ref,
-        why="Listed because no relevance was asked for.",
+        why=f"Listed because no relevance was asked for{words}.",
         team=memory.team,
     )
 
@@ -73,7 +78,7 @@ def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> st
     """One sentence: which words, how close in meaning, and what moved it up or down."""
     reasons = [part for part in (_words(matched, question), _closeness(candidate)) if part]
     found = " and ".join(reasons) or "a little nearer in meaning than most"
-    moved = _movements(candidate)
+    moved = [*_movements(candidate), *_validity(candidate)]
     if candidate.copies:
         moved.append(f"it stands for {len(candidate.copies)} more that say nearly the same")
     text = f"{found}; {', '.join(moved)}." if moved else f"{found}."
@@ -89,6 +94,19 @@ def _words(matched: frozenset[str], question: Question) -> str:
 def _closeness(candidate: Candidate) -> str:
     deviations = candidate.parts.get("meaning", 0.0)
     return next((words for least, words in _CLOSENESS if deviations >= least), "")
+
+
+def _validity(candidate: Candidate) -> list[str]:
+    """Whether the ranking found that it does not hold."""
+    memory = candidate.memory
+    held = next((one for one in Validity if one.value in candidate.parts), None)
+    if held is None or memory is None:
+        return []
+    return [_holding(held, memory)]
+
+
+def _holding(held: Validity, memory: Memory) -> str:
+    return validity_words(held, since=memory.valid_from, until=memory.valid_until)
 
 
 def _movements(candidate: Candidate) -> list[str]:

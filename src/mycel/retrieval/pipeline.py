@@ -80,6 +80,7 @@ class _Search:
         self._rows = CandidateRows(self.weights)
         self._candidates: dict[Key, Candidate] = {}
         self._past: dict[Key, Memory] = {}
+        self._beside: dict[Key, Sequence[int]] = {}
         # How many came by looking further; they are not crowded out again.
         self._added = 0
 
@@ -140,9 +141,11 @@ class _Search:
         if self.request.ranking is Ranking.SWARM:
             return
         rows, close = self._rows, {one.key for one in self.close}
-        for one in self.close[:NEIGHBOURS_OF]:
+        first = self.close[:NEIGHBOURS_OF]
+        self._find_neighbours(first)
+        for one in first:
             # What neither arm brought in has too little of its own to be lifted.
-            keys = [(one.key[0], number) for number in rows.neighbours[rows.at[one.key]]]
+            keys = [(one.key[0], number) for number in self._beside.get(one.key, ())]
             for other in self._chosen(key for key in keys if key in rows.at):
                 one.evidence.neighbours[other.key] = other.evidence
                 other.evidence.neighbours[one.key] = one.evidence
@@ -174,10 +177,9 @@ class _Search:
         self.close = best + [one for one in rest if told_by_words(one.evidence) and one.evidence.bm25 > 0]
         self._read([one for one in self.close if one.memory is None])
         self.close = [one for one in self.close if one.memory is not None]
-        for place, here in self._by_place(self.close):
-            signals = place.store.index.signals(place.scope, list(here))
-            for number, one in here.items():
-                self._score(one, signals.get(number, Signals()))
+        self._weigh_past()
+        for one in self.close:
+            self._score(one, one.signals or Signals())
         self.close.sort(key=lambda one: (-one.score, -one.key[1]))
 
     def judge(self) -> None:
@@ -264,8 +266,15 @@ class _Search:
         """Loads those that pass the filters."""
         wide = replace(self.request.filters, reach_project=None, reach_repo=None)
         for place, here in self._by_place(one for one in candidates if one.memory is None):
-            for number, memory in place.store.index.load(place.scope, list(here), filters=wide).items():
-                here[number].memory = memory
+            found = place.store.index.load_with_signals(place.scope, list(here), filters=wide)
+            for number, (memory, signals) in found.items():
+                here[number].memory, here[number].signals = memory, signals
+
+    def _weigh_past(self) -> None:
+        """Who speaks for what was not read here."""
+        for place, here in self._by_place(one for one in self.close if one.signals is None):
+            for number, signals in place.store.index.signals(place.scope, list(here)).items():
+                here[number].signals = signals
 
     def _add_past(self) -> None:
         """What stood differently at the moment asked about takes the place of what it is today."""
@@ -296,6 +305,14 @@ class _Search:
             return {}
         return place.store.index.similarities(place.scope, self.meaning.vector, numbers, model=self.meaning.model)
 
+    def _find_neighbours(self, candidates: Sequence[Candidate]) -> None:
+        """What stood at a past moment has none."""
+        unknown = (one for one in candidates if one.key not in self._beside and one.key not in self._past)
+        for place, here in self._by_place(unknown):
+            at = self.places.index(place)
+            found = self.found.candidates[at].neighbours(list(here))
+            self._beside |= {(at, number): found.get(number, ()) for number in here}
+
     def _score_past(self, memories: Sequence[Memory]) -> list[float]:
         frequencies, documents, usual = self.found.statistics
         return score_past(self.found.question, memories, frequencies=frequencies, documents=documents, usual=usual)
@@ -306,7 +323,9 @@ class _Search:
             return
         if self.request.ranking is Ranking.SWARM:
             similarity = one.evidence.coverage if one.evidence.cosine is None else one.evidence.cosine
-            factors = ranking.swarm(memory, signals, now=self.request.now, options=self.options)
+            factors = ranking.swarm(
+                memory, signals, now=self.request.now, filters=self.request.filters, options=self.options
+            )
             one.parts = {"similarity": similarity, **factors}
             one.score = prod(one.parts.values())
             return

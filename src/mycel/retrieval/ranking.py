@@ -10,6 +10,7 @@ from datetime import datetime
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope
 from mycel.domain.query import Filters
 from mycel.domain.search_request import RankingOptions, Signals
+from mycel.domain.validity import Validity, validity_at
 
 DAY_SECONDS = 86_400.0
 HOUR_SECONDS = 3_600.0
@@ -26,6 +27,8 @@ ACCESS_BONUS = 0.1
 DOUBTED_CONFIDENCE = 0.7
 HERE = {Scope.REPO: 1.1, Scope.PROJECT: 1.05}
 ELSEWHERE = 0.8
+# What no longer holds comes after whatever answers nearly as well; what does not hold yet may be asked about already.
+NOT_HOLDING = {Validity.PAST: 0.25, Validity.UPCOMING: 0.9}
 # Two voices before the first are neither for nor against: one click moves a memory a little, five move it a lot.
 PRIOR_VOICES = 2
 
@@ -41,6 +44,7 @@ def balanced(
     memory: Memory, signals: Signals, *, now: datetime, filters: Filters, options: RankingOptions
 ) -> dict[str, float]:
     return {
+        **_validity(memory, holding_at(filters, now)),
         "recency": freshness(memory, now=now, half_life_days=options.half_life_days),
         "access": 1 + ACCESS_BONUS * _accessed(signals, now=now, options=options, most=1.0),
         "scope": _place(memory, filters),
@@ -49,9 +53,12 @@ def balanced(
     }
 
 
-def swarm(memory: Memory, signals: Signals, *, now: datetime, options: RankingOptions) -> dict[str, float]:
+def swarm(
+    memory: Memory, signals: Signals, *, now: datetime, filters: Filters, options: RankingOptions
+) -> dict[str, float]:
     """similarity * 2^(-age/half-life) * (1 + min(count/10, boost - 1) * recency of the last access)."""
     return {
+        **_validity(memory, holding_at(filters, now)),
         "recency": _halved(_age(memory, now), options.half_life_days),
         "access": 1 + _accessed(signals, now=now, options=options, most=options.access_boost_max - 1),
     }
@@ -61,6 +68,17 @@ def usefulness(signals: Signals) -> float:
     """0.5 to 1.5: what readers said of a memory, so that what misled them sinks."""
     for_it = PRIOR_VOICES + signals.useful
     return 0.5 + for_it / (for_it + PRIOR_VOICES + signals.useless)
+
+
+def holding_at(filters: Filters, now: datetime) -> datetime:
+    """The moment at which what a search finds should hold in the world."""
+    return filters.valid_at or filters.believed_at or now
+
+
+def _validity(memory: Memory, at: datetime) -> dict[str, float]:
+    """Says nothing of what holds at the moment asked about."""
+    held = validity_at(at, since=memory.valid_from, until=memory.valid_until)
+    return {held.value: NOT_HOLDING[held]} if held in NOT_HOLDING else {}
 
 
 def _accessed(signals: Signals, *, now: datetime, options: RankingOptions, most: float) -> float:

@@ -71,9 +71,8 @@ class Embedding:
             self._questions.popitem(last=False)
         return vector
 
-    def catch_up(self, store: Store) -> bool:
-        """Whether everything has vectors now. What is missing is made beside; little of it is waited for."""
-        sequence = store.log.last_sequence()
+    def catch_up(self, store: Store, *, sequence: int) -> bool:
+        """Whether everything up to there has vectors now. What is missing is made beside; little is waited for."""
         if self._complete.get(store) == sequence:
             return True
         embedder = self._required()

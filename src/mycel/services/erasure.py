@@ -72,7 +72,7 @@ def _redact(transaction: Transaction, summary: Memory, said: Sequence[str], *, b
         after = replace(clean, version=summary.version + 1, updated_at=transaction.committed_at)
         transaction.memories.replace(summary, after, by=owner, reason="something it said was purged")
     versions = transaction.memories.versions(engine_scope(summary.team), summary.id, deleted=True)
-    past = [version.memory for version in versions if version.valid_to is not None]
+    past = [version.memory for version in versions if version.believed_until is not None]
     changed = [clean for memory in past if (clean := redacted_memory(memory, said)) != memory]
     if changed:
         transaction.memories.redact_versions(changed)

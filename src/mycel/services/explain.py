@@ -8,6 +8,7 @@ from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
+from mycel.contracts.store import Stores
 from mycel.domain.envelope import one_line
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.ids import MemoryId, RecallId, parse_id
@@ -16,11 +17,14 @@ from mycel.domain.query import Filters
 from mycel.domain.recall import Explanation, Hit, LoggedRecall, Step
 from mycel.domain.search_request import Ranking, SearchRequest, Signals, read_search_request
 from mycel.domain.team import Caller
+from mycel.domain.validity import shown_beginning, shown_end, validity_at, validity_words
 from mycel.errors import InvalidInput, NotFound
 from mycel.retrieval.candidate import Candidate, Ranked
 from mycel.retrieval.lookup import Place
+from mycel.retrieval.ranking import holding_at
 from mycel.retrieval.relevance import STRONG
 from mycel.services.search import Searching, answered
+from mycel.services.short_ids import find_id
 
 RECALLS_SHOWN = 5
 # Asks for nothing: each filter is tried on top of it, alone.
@@ -41,8 +45,9 @@ _ASKED_AS = {"types": "type", "agent_id": "agent"}
 class Explaining:
     """A recall is its caller's own; what a caller may not see looks as absent here as anywhere."""
 
-    def __init__(self, searching: Searching) -> None:
+    def __init__(self, searching: Searching, stores: Stores) -> None:
         self._searching = searching
+        self._stores = stores
 
     def explain(
         self, caller: Caller, *, recall_id: object = None, memory_id: object = None, missing: object = None
@@ -52,11 +57,11 @@ class Explaining:
         if recall_id is None:
             if missing is not None:
                 raise InvalidInput("needs a recall_id", field="missing")
-            return self._explain_memory(caller, parse_id(memory_id, field="memory_id"))
+            return self._explain_memory(caller, find_id(self._stores, caller, memory_id, field="memory_id"))
         recall = self._recall(caller, RecallId(parse_id(recall_id, field="recall_id")))
         if missing is None:
             return Explanation(text=_told(recall), recall=recall)
-        return self._explain_missing(caller, recall, parse_id(missing, field="missing"))
+        return self._explain_missing(caller, recall, find_id(self._stores, caller, missing, field="missing"))
 
     def _recall(self, caller: Caller, id: RecallId) -> LoggedRecall:
         with ExitStack() as leases:
@@ -82,7 +87,7 @@ class Explaining:
             places = self._searching.places(leases, caller)
             place, number, memory = _found(places, id)
             search = _asked_again(recall)
-            told = _returned(recall, id) or _later(recall, memory) or _filtered(search, place, number)
+            told = _returned(recall, id) or _later(recall, memory) or _filtered(search, place, number, memory)
             if told is None and not search.everything:
                 told = _unchosen(search, self._searching.rank(search, places)[0], id)
             if told is None:
@@ -140,7 +145,7 @@ def _later(recall: LoggedRecall, memory: Memory) -> Explanation | None:
     return Explanation(text="It was saved after this search.", step=Step.LATER)
 
 
-def _filtered(search: SearchRequest, place: Place, number: int) -> Explanation | None:
+def _filtered(search: SearchRequest, place: Place, number: int, memory: Memory) -> Explanation | None:
     """Tries each filter alone, the store being the judge."""
     for name in (field.name for field in fields_of(Filters)):
         wanted = getattr(search.filters, name)
@@ -148,8 +153,15 @@ def _filtered(search: SearchRequest, place: Place, number: int) -> Explanation |
             continue
         alone = replace(_ANYTHING, **{name: wanted})
         if number not in place.store.index.load(place.scope, [number], filters=alone):
-            return _dropped_by(name, wanted)
+            return _not_holding(memory, search) if name == "valid_at" else _dropped_by(name, wanted)
     return None
+
+
+def _not_holding(memory: Memory, search: SearchRequest) -> Explanation:
+    at = holding_at(search.filters, search.now)
+    held = validity_at(at, since=memory.valid_from, until=memory.valid_until)
+    words = validity_words(held, since=memory.valid_from, until=memory.valid_until)
+    return Explanation(text=f"At {at:%Y-%m-%d %H:%M}Z it was {words}.", step=Step.FILTER, filter="valid_at")
 
 
 def _dropped_by(name: str, wanted: object) -> Explanation:
@@ -229,12 +241,21 @@ def _told(recall: LoggedRecall) -> str:
     return "\n".join([head, *lines, *missing])
 
 
+def _span(memory: Memory) -> str:
+    since, until = memory.valid_from, memory.valid_until
+    begins = since and f"from {shown_beginning(since)}"
+    ends = f"until {shown_end(until)}" if until else "on"
+    return " ".join(filter(None, (begins, ends)))
+
+
 def _origin(memory: Memory, signals: Signals, recalls: Sequence[LoggedRecall]) -> str:
     parts = [
         f"Saved by {memory.agent_id} on {memory.created_at:%Y-%m-%d} as {memory.type} ({memory.made_by}), "
         f"version {memory.version}, confidence {memory.confidence:g}, trust {memory.trust}.",
         f"Read {signals.access_count} times; found useful {signals.useful} and not useful {signals.useless} times.",
     ]
+    if memory.valid_from is not None or memory.valid_until is not None:
+        parts.append(f"In the world it holds {_span(memory)}.")
     if memory.evidence_ref is not None:
         evidence = memory.evidence_ref
         parts.append(f"Its evidence is characters {evidence.start} to {evidence.end} of source {evidence.source_id}.")

@@ -13,17 +13,20 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
 from mycel.domain import fields
 from mycel.domain.artifact import Artifact
+from mycel.domain.draft import checked_memory
 from mycel.domain.episode import Episode
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Version, checked_memory
+from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.request_filters import read_filters, read_limit, read_mark, read_order
 from mycel.domain.surroundings import Usage
 from mycel.domain.team import Caller, Role
+from mycel.domain.validity import validity_at
 from mycel.errors import InvalidState, NotFound
 from mycel.retrieval.ranking import freshness
+from mycel.services.short_ids import find_id
 
 
 def named_scope(caller: Caller, team: object) -> ReadScope:
@@ -40,15 +43,17 @@ DetailedT = TypeVar("DetailedT", Episode, Artifact)
 
 
 class Freshness:
-    """By the half-life of the ranking, so that a record shows the factor that its place in a search depends on."""
+    """How fresh a memory is and whether it holds, as it is read: the factors that its place in a search depends on."""
 
     def __init__(self, clock: Clock, *, half_life_days: float) -> None:
         self._clock = clock
         self._half_life = half_life_days
 
     def of(self, memory: Memory, *, at: datetime | None = None) -> Memory:
-        found = freshness(memory, now=at or self._clock.now(), half_life_days=self._half_life)
-        return checked_memory({**vars(memory), "freshness": round(found, DIGITS)})
+        now = at or self._clock.now()
+        found = freshness(memory, now=now, half_life_days=self._half_life)
+        held = validity_at(now, since=memory.valid_from, until=memory.valid_until)
+        return checked_memory({**vars(memory), "freshness": round(found, DIGITS), "validity": held})
 
     def of_all(self, memories: Iterable[Memory]) -> tuple[Memory, ...]:
         return tuple(map(self.of, memories))
@@ -75,7 +80,7 @@ class Reading:
         self._freshness = freshness
 
     def get(self, caller: Caller, id: object, *, as_of: object = None) -> Memory:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         at = None if as_of is None else fields.moment(as_of, field="as_of")
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
@@ -91,17 +96,17 @@ class Reading:
         raise NotFound(f"no memory {memory_id}")
 
     def history(self, caller: Caller, id: object) -> list[Version]:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
             return store.memories.versions(scope, memory_id)
 
     def links(self, caller: Caller, id: object) -> list[Link]:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
             return store.links.of(scope, memory_id)
 
     def usage(self, caller: Caller, id: object) -> Usage:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
             return store.memories.usage(scope, memory_id)
 

@@ -15,7 +15,7 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import Draft, changed_memory, read_fields
 from mycel.domain.fields import MAX_ITEMS
-from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.ids import MemoryId
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import CONTESTED, REVIEW, with_marks
@@ -26,9 +26,11 @@ from mycel.domain.request_filters import read_filters, read_limit, read_mark
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
 from mycel.services.policies import Policies
+from mycel.services.prepared import with_period
 from mycel.services.read import Freshness
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
+from mycel.services.short_ids import find_id
 from mycel.services.write import lose, require_free_of_details
 
 # How much of what was said before and after helps to judge a quote.
@@ -76,14 +78,14 @@ class Reviewing:
 
     def approve(self, caller: Caller, ids: Sequence[object], *, edits: object = None) -> list[Memory]:
         """All of them become active, or none; with `edits`, changed first."""
-        wanted = _read_ids(ids)
+        wanted = self._read_ids(caller, ids)
         draft = self._read_edits(caller, edits)
         approve = partial(approve_one, caller=caller, draft=draft, second_person=self._second_person)
         return self._decide(caller, lambda transaction: [approve(transaction, id=id) for id in wanted])
 
     def reject(self, caller: Caller, ids: Sequence[object], *, reason: object) -> list[Memory]:
         """Archived, with who said why; all of them, or none."""
-        wanted = _read_ids(ids)
+        wanted = self._read_ids(caller, ids)
         why = read_reason(reason, self._policies.of(caller.team))
         return self._decide(caller, lambda transaction: [reject_one(transaction, caller, id, why=why) for id in wanted])
 
@@ -91,8 +93,11 @@ class Reviewing:
         self, caller: Caller, id: object, *, over: object, status: object = Status.CONTRADICTED, reason: object = None
     ) -> Memory:
         """Decides a contradiction: this memory holds, the others are `contradicted` or `superseded`."""
-        winner = parse_id(id)
-        losers = [parse_id(one, field="over") for one in fields.several(over, field="over", most=MAX_ITEMS)]
+        winner = find_id(self._stores, caller, id)
+        losers = [
+            find_id(self._stores, caller, one, field="over")
+            for one in fields.several(over, field="over", most=MAX_ITEMS)
+        ]
         loss = fields.choice(status, Status, field="status")
         if loss not in _LOSSES:
             raise InvalidInput("must be contradicted or superseded", field="status")
@@ -120,6 +125,10 @@ class Reviewing:
             raise InvalidInput(f"would have to wait: it {why}; update the memory instead", field="edits")
         return draft
 
+    def _read_ids(self, caller: Caller, ids: Sequence[object]) -> list[MemoryId]:
+        listed = fields.several(ids, field="ids", most=MAX_ITEMS)
+        return list(dict.fromkeys(find_id(self._stores, caller, id) for id in listed))
+
     def _decide(self, caller: Caller, work: Callable[[Transaction], list[Memory]]) -> list[Memory]:
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
@@ -128,11 +137,6 @@ class Reviewing:
 def waiting(given: Mapping[str, object], *, now: datetime) -> Filters:
     """What somebody should decide about."""
     return replace(read_filters(given, now=now), statuses=(), waiting=True)
-
-
-def _read_ids(ids: Sequence[object]) -> list[MemoryId]:
-    listed = fields.several(ids, field="ids", most=MAX_ITEMS)
-    return list(dict.fromkeys(parse_id(id) for id in listed))
 
 
 def _item(store: Store, scope: ReadScope, memory: Memory) -> InboxItem:
@@ -172,7 +176,10 @@ def approve_one(
     if draft is not None:
         require_free_of_details(transaction, before, draft)
     at, now = transaction.committed_at, transaction.now
-    edited = before if draft is None else changed_memory(before, draft, caller=caller, at=at, now=now, policy=_ANYONE)
+    edited = before
+    if draft is not None:
+        changes = with_period(draft, before, now=now)
+        edited = changed_memory(before, changes, caller=caller, at=at, now=now, policy=_ANYONE)
     require_transition(caller, before, edited)
     lasts = draft is not None and (draft.ttl is not None or "expires_at" in draft.values)
     kept_until = edited.expires_at if lasts else None

@@ -134,7 +134,7 @@ class StoreArchive:
         assert store.memories.find(reader(), now.id) == now
         assert found_by_word(store, "egret") == {now.id}
         assert records_of(store) == [record]
-        third, stood = replace(now, version=3, content="otter", tags=()), replace(record.present, valid_to=START)
+        third, stood = replace(now, version=3, content="otter", tags=()), replace(record.present, believed_until=START)
         take(store, MemoryRecord(Version(third, START, None, AUTHOR, None), (*record.past, stood)))
         assert [version.memory for version in store.memories.versions(reader(), now.id)] == [past, now, third]
         assert (found_by_word(store, "egret"), found_by_word(store, "otter")) == (set(), {now.id})

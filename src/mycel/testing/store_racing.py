@@ -198,7 +198,7 @@ class StoreRacing:
         clock.move(timedelta(days=-3))
         later = change(store, memory.id, content="two")
         versions = store.memories.versions(reader(), memory.id)
-        assert versions[0].valid_from < versions[1].valid_from == versions[0].valid_to
+        assert versions[0].believed_from < versions[1].believed_from == versions[0].believed_until
         assert store.memories.find_as_of(reader(), memory.id, later.updated_at) == later
 
     def test_counters_are_stored_soon_and_add_up(self, store: Store, second: Store) -> None:

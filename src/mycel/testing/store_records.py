@@ -127,10 +127,33 @@ class StoreRecords:
         assert [version.memory for version in versions] == [first, second, third]
         assert [version.changed_by for version in versions] == [AUTHOR, TEAMMATE, AUTHOR]
         assert [version.reason for version in versions] == [None, "it was wrong", None]
-        assert [version.valid_to for version in versions] == [versions[1].valid_from, versions[2].valid_from, None]
-        assert versions[0].valid_from < versions[1].valid_from < versions[2].valid_from
+        assert [version.believed_until for version in versions] == [
+            versions[1].believed_from,
+            versions[2].believed_from,
+            None,
+        ]
+        assert versions[0].believed_from < versions[1].believed_from < versions[2].believed_from
         assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 2)) == second
         assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 4)) is None
+
+    def test_finds_ids_by_their_beginning_and_their_neighbours_of_the_same_minute(self, store: Store) -> None:
+        tail = "-7000-8000-000000000000"
+        ids = [MemoryId(f"019a0000-{middle}{tail}") for middle in ("0001", "0002", "00f0")]
+        elsewhere = MemoryId(f"019a0001-0001{tail}")
+        for id in (*ids, elsewhere):
+            put(store, f"a note under {id}", id=id)
+        found = store.memories.ids_beginning
+        assert found(reader(), "019a0000", limit=9) == ids
+        assert found(reader(), "019a0000-000", limit=9) == ids[:2]
+        assert found(reader(), "019a0000", limit=1) == ids[:1]
+        assert found(reader(), "019a0002", limit=9) == []
+        first, middle, last = ids
+        beside = {first: [middle], middle: [first, last], last: [middle], elsewhere: []}
+        assert store.memories.ids_beside(reader(), list(beside)) == beside
+        delete(store, middle)
+        assert found(reader(), "019a0000-000", limit=9) == [first]
+        assert found(reader(), "019a0000-000", limit=9, deleted=True) == [first, middle]
+        assert store.memories.ids_beside(reader(), [first]) == {first: [last]}
 
     def test_answers_what_was_believed_at_a_moment(self, store: Store, clock: ManualClock) -> None:
         first = put(store, "one")
@@ -192,6 +215,24 @@ class StoreRecords:
         put(store, "other heron", path="/a/bc" if wanted.at_path else "/ab/a", at=START)
         assert listed(store, filters=wanted) == {match.id}
         assert found_by_word(store, "heron", filters=wanted) == {match.id}
+
+    def test_what_holds_at_a_moment_is_told_from_what_does_not(self, store: Store) -> None:
+        instant = timedelta(microseconds=1)
+        always = put(store, "a heron")
+        then = put(store, "a heron", valid_from=START, valid_until=START)
+        begun = put(store, "a heron", valid_from=START - HOUR)
+        ending = put(store, "a heron", valid_until=START + HOUR)
+        put(store, "a heron", valid_from=START + instant)
+        over = put(store, "a heron", valid_until=START - instant)
+        wanted = Filters(valid_at=START)
+        assert listed(store, filters=wanted) == {always.id, then.id, begun.id, ending.id}
+        assert found_by_word(store, "heron", filters=wanted) == {always.id, then.id, begun.id, ending.id}
+        later = change(store, over.id, valid_until=START)
+        assert later.id in found_by_word(store, "heron", filters=wanted)
+        assert [one.memory.valid_until for one in store.memories.versions(reader(), over.id)] == [
+            START - instant,
+            START,
+        ]
 
     def test_what_expired_is_left_out_from_that_instant_on(self, store: Store) -> None:
         memory = put(store, "a heron", expires_at=START + HOUR)

@@ -126,6 +126,7 @@ def _target(name: str, value: object, at: str) -> object:
 CONTENT, NOTE = ref("Content"), ref("Note")
 LABEL, PLACE, PATH, ID, MEMBER, TEAM = map(ref, ("Label", "Place", "Path", "Id", "MemberId", "TeamName"))
 MOMENT, LIFETIME, TAGS, JSON = map(ref, ("Moment", "Lifetime", "Tags", "Json"))
+DAY_OR_MOMENT = ref("DayOrMoment")
 ARTIFACT_PATH, METADATA = ref("ArtifactPath"), ref("Metadata")
 ARTIFACT_FOLDER: Schema = {"type": "string", "maxLength": MAX_ARTIFACT_PATH, "pattern": f"^{_FILE}/?$"}
 LINKED: Schema = either(
@@ -192,13 +193,19 @@ DEFINITIONS: Mapping[str, Schema] = {
         "type": "string",
         "format": "uuid",
         "pattern": "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
-        "description": "The id of a memory, source, event, recall or report.",
+        "description": "The id of a memory, source, event, recall or report. A request may name a memory by the first "
+        "8 or more characters of its id, where the caller sees no other memory that begins so; a purge takes it whole.",
     },
     "Content": filled(MAX_CONTENT_BYTES, description="Text that is not blank, in bytes at most as long."),
     "Note": filled(MAX_NOTE_BYTES, description="Text that is not blank, in bytes at most as long."),
     "MemberId": {"type": "string", "pattern": f"^{MEMBER_ID}$", "not": {"const": ENGINE}},
     "TeamName": {"type": "string", "pattern": f"^{TEAM_NAME}$", "not": {"pattern": f"^(?:{NO_TEAM_NAME})$"}},
     "Moment": {"type": "string", "format": "date-time", "description": "A time with its zone, as ISO 8601 writes it."},
+    "DayOrMoment": either(
+        {"type": "string", "format": "date", "examples": ["2026-12-31"]},
+        {"type": "string", "format": "date-time"},
+        description="A day in UTC, or a time with its zone, as ISO 8601 writes them.",
+    ),
     "Lifetime": either(
         {"type": "number", "exclusiveMinimum": 0, "maximum": _HUNDRED_YEARS},
         {"type": "string", "pattern": rf"^(?:{'|'.join(_SPANS)})$", "examples": ["7d"]},

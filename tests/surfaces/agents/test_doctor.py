@@ -169,3 +169,26 @@ def test_a_service_that_hangs_is_told_in_a_few_seconds(clinic: Clinic) -> None:
     assert told.returncode == 1
     assert "takes connections and does not answer" in told.stdout
     assert f"end process {clinic.running.process.pid}" in told.stdout
+
+
+def test_it_tells_of_a_language_model_that_is_a_command(opened: Clinic) -> None:
+    assert "language model" not in opened.checks()
+    found = opened.checks(MYCEL_LLM="command", MYCEL_LLM_COMMAND=f"{sys.executable} -p", MYCEL_LLM_MODEL="m")
+    assert found["language model"]["state"] == "ok"
+    assert "answers as m; not asked now" in found["language model"]["text"]
+    gone = opened.checks(MYCEL_LLM="command", MYCEL_LLM_COMMAND="no-such-program -p")["language model"]
+    assert (gone["state"], gone["text"]) == ("problem", "no-such-program cannot be found")
+    for wrong in ({"MYCEL_LLM": "command"}, {"MYCEL_LLM": "openai"}, {"MYCEL_LLM": "horse"}):
+        assert opened.checks(**wrong)["language model"]["state"] == "problem"
+
+
+def test_it_tells_that_an_agent_is_asked_what_it_learned(opened: Clinic) -> None:
+    assert opened.run("install", "claude-code", "--yes", "--team", "engineering", "--reflect").returncode == 0
+    try:
+        assert "is asked once in a session what it learned" in opened.checks()["claude-code"]["text"]
+    finally:
+        opened.run("install", "claude-code", "--yes", "--team", "engineering")
+    assert "is asked once" not in opened.checks()["claude-code"]["text"]
+    refused = opened.run("install", "gemini", "--yes", "--reflect")
+    assert refused.returncode != 0
+    assert "its hooks cannot have the agent go on" in refused.stderr

@@ -254,3 +254,21 @@ def test_the_plugin_of_opencode_knows_the_events_of_the_table(tmp_path: Path) ->
     program = (tmp_path / ".config/opencode/plugins/mycel.js").read_text()
     assert 'const COMMAND = ["/opt/my tools/mycel", "hook", "opencode", "--as", "swe-1"];' in program
     assert [event.name for event in installed_events("opencode") if f'"{event.name}"' not in program] == []
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_reflecting_stands_in_the_hook_of_a_turns_end_and_goes_again(agent: str, tmp_path: Path) -> None:
+    asking = replace(CONNECTION, reflects=True)
+    install(site(agent, tmp_path), asking, records(tmp_path))
+    hooks = json.loads((tmp_path / AGENTS[agent].user.hooks).read_text())["hooks"]
+    assert {event for event, entries in hooks.items() if "--reflect" in json.dumps(entries)} == {"Stop"}
+    install(site(agent, tmp_path), CONNECTION, records(tmp_path))
+    assert "--reflect" not in (tmp_path / AGENTS[agent].user.hooks).read_text()
+    install(site(agent, tmp_path), asking, records(tmp_path))
+    uninstall(site(agent, tmp_path), CONNECTION, records(tmp_path))
+    assert files(tmp_path) == {}
+
+
+def test_who_cannot_be_asked_says_why() -> None:
+    assert {name for name, agent in AGENTS.items() if not agent.no_reflection} == {"claude-code", "codex"}
+    assert all(agent.no_reflection.startswith("its ") for agent in AGENTS.values() if agent.no_reflection)

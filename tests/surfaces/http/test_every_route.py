@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketDisconnect
 from mycel.embedded.workspace import Workspace
 from mycel.errors import Unavailable
 from mycel.surfaces.http.app import create_app
+from mycel.surfaces.http.described_route import PageRoute
 from mycel.surfaces.http.threads import Threads
 from mycel.wire.operations import OPERATIONS
 from tests.asking import ADDRESS, UNKNOWN, asking, bearer
@@ -36,7 +37,8 @@ def routes(client: TestClient) -> list[tuple[str, str]]:
     """Method and path of each; parts of a path that vary are ids of nothing."""
     found = [(operation.method, operation.path) for operation in OPERATIONS]
     for route in client.app.routes:  # type: ignore[attr-defined]
-        if isinstance(route, Route):
+        # Pages ask people to sign in instead, and have a walk of their own.
+        if isinstance(route, Route) and not isinstance(route, PageRoute):
             found += [(method, route.path) for method in route.methods or ()]
     return [(method, re.sub(r"\{\w+\}", NOBODY, path)) for method, path in found]
 

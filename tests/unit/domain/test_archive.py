@@ -36,7 +36,7 @@ RECORD = MemoryRecord(state(SECOND), (state(FIRST),))
         (Standing(state(FIRST), is_key_taken=True), Taken.KEY),
         (Standing(state(replace(FIRST, version=3))), Taken.NEWER),
         (Standing(state(OTHER)), Taken.OTHER),
-        (Standing(replace(state(FIRST), valid_from=START.replace(year=2025))), Taken.OTHER),
+        (Standing(replace(state(FIRST), believed_from=START.replace(year=2025))), Taken.OTHER),
     ],
 )
 def test_a_memory_is_taken_only_where_nothing_stands_against_it(standing: Standing, expected: Taken) -> None:

@@ -71,6 +71,8 @@ rows = st.builds(
     task_id=maybe_names,
     tags=json_list(st.lists(st.sampled_from(TAGS), unique=True, max_size=3)),
     valid_from=stored_moments,
+    holds_from=st.none() | stored_moments,
+    holds_until=st.none() | stored_moments,
 )
 scopes = st.builds(
     ReadScope,
@@ -98,7 +100,7 @@ CONDITIONS: dict[str, st.SearchStrategy[object]] = {
         st.sampled_from("xz"),
     ),
     "agent_id": members,
-    **dict.fromkeys(("since", "until", "alive_at", "expired_at", "believed_at"), moments),
+    **dict.fromkeys(("since", "until", "alive_at", "expired_at", "believed_at", "valid_at"), moments),
     "deleted": st.booleans(),
     "knowledge": st.booleans(),
 }
@@ -116,6 +118,11 @@ filters = few_conditions()
 
 def _expired(expires_at: int | None, *, by: int) -> bool:
     return expires_at is not None and expires_at <= by
+
+
+def _holds(memory: IndexRow, *, at: int) -> bool:
+    begun = memory.holds_from is None or memory.holds_from <= at
+    return begun and (memory.holds_until is None or at <= memory.holds_until)
 
 
 def wanted(memory: IndexRow, scope: ReadScope, asked: Filters, *, linked: set[int]) -> bool:
@@ -140,6 +147,7 @@ def wanted(memory: IndexRow, scope: ReadScope, asked: Filters, *, linked: set[in
         and (asked.alive_at is None or memory.expires_at is None or memory.expires_at > micros(asked.alive_at))
         and (asked.expired_at is None or _expired(memory.expires_at, by=micros(asked.expired_at)))
         and (asked.believed_at is None or memory.valid_from <= micros(asked.believed_at))
+        and (asked.valid_at is None or _holds(memory, at=micros(asked.valid_at)))
         and in_reach(memory, scope, asked, linked=linked)
     )
 
@@ -282,6 +290,9 @@ SOON = timedelta(microseconds=1)
         (Filters(expired_at=START - SOON), False),
         (Filters(alive_at=START), False),
         (Filters(alive_at=START - SOON), True),
+        (Filters(valid_at=START), True),
+        (Filters(valid_at=START - SOON), False),
+        (Filters(valid_at=START + SOON), False),
         (Filters(believed_at=START), True),
         (Filters(believed_at=START - SOON), False),
     ],
@@ -290,7 +301,8 @@ def test_moments_are_told_apart_to_the_microsecond(others: tuple[int, ...], aske
     columns = Facets()
     for number, days in enumerate((0, *others)):
         moment = micros(START + timedelta(days=days))
-        columns.put(row(number, created_at=moment, expires_at=moment, valid_from=moment))
+        names = ("created_at", "expires_at", "valid_from", "holds_from", "holds_until")
+        columns.put(row(number, **dict.fromkeys(names, moment)))
     assert (0 in found(columns, ANYONE, asked)) == is_found
 
 

@@ -1,1 +1,1 @@
-"""Language models: OpenAI and whatever speaks its interface, and Anthropic."""
+"""Language models: OpenAI and whatever speaks its interface, Anthropic, and any command that answers in text."""

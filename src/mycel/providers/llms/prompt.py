@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -37,6 +37,9 @@ def checked_model(model: str | None, *, url: str | None, key: str | None, defaul
 
 
 _FENCE = "```"
+# Each may cost as much time as the text is long; braces of ordinary prose are soon over.
+MOST_TRIES = 64
+_DECODER = json.JSONDecoder()
 
 
 def read_object(text: str | bytes, *, source: str) -> dict[str, object]:
@@ -53,6 +56,24 @@ def read_object(text: str | bytes, *, source: str) -> dict[str, object]:
 def read_spoken_object(text: str, *, source: str) -> dict[str, object]:
     """The same for what the model wrote itself."""
     return read_object(_unfenced(text.strip()), source=source)
+
+
+def object_in_prose(text: str, *, wanted: Sequence[str], source: str) -> dict[str, object]:
+    """The last object in what a program printed that has these names, whatever it says before and after."""
+    found: dict[str, object] | None = None
+    tries, start = 0, text.find("{")
+    while start >= 0 and tries < MOST_TRIES:
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            tries, end = tries + 1, start + 1
+        else:
+            fits = all(name in value for name in wanted)
+            found = cast(dict[str, object], value) if fits or found is None else found
+        start = text.find("{", end)
+    if found is None:
+        raise wrong_answer(source, problem="it holds no JSON object")
+    return found
 
 
 def _unfenced(text: str) -> str:

@@ -114,7 +114,7 @@ class ArchiveWriter(WritingPart):
             number = connection.execute(_REPLACE, (*_row(record.present), memory.id)).fetchone()[0]
             episodes.follow_memory(connection, number, memory)
             remove_tags(later, number=number)
-        past = [(number, *_row(version), micros_or_none(version.valid_to)) for version in record.past]
+        past = [(number, *_row(version), micros_or_none(version.believed_until)) for version in record.past]
         connection.executemany(_KEEP, past)
         self.batch.put_terms(words, number=number)
         add_tags(later, memory, number=number)
@@ -122,7 +122,7 @@ class ArchiveWriter(WritingPart):
 
 
 def _row(version: Version) -> tuple[object, ...]:
-    history = (micros(version.valid_from), version.changed_by, version.reason)
+    history = (micros(version.believed_from), version.changed_by, version.reason)
     return (*memory_row(version.memory), *history, origin_of(version.memory))
 
 

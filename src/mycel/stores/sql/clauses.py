@@ -107,6 +107,8 @@ def _add_times(filters: Filters, table: str, parts: list[str], values: dict[str,
         f"({table}.expires_at IS NULL OR {table}.expires_at > :alive_at)": filters.alive_at,
         f"{table}.expires_at <= :expired_at": filters.expired_at,
         f"{table}.valid_from <= :believed_at": filters.believed_at,
+        f"({table}.holds_from IS NULL OR {table}.holds_from <= :begun_at)": filters.valid_at,
+        f"({table}.holds_until IS NULL OR {table}.holds_until >= :valid_at)": filters.valid_at,
     }
     for condition, bound in bounds.items():
         if bound is not None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from mycel.domain.change import Audience
+from mycel.domain.draft import checked_memory
 from mycel.domain.ids import MemberId, SourceId, TeamName
 from mycel.domain.memory import (
     FIELDS,
@@ -20,9 +21,8 @@ from mycel.domain.memory import (
     SourceRef,
     Version,
     Visibility,
-    checked_memory,
 )
-from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.memory_field import MOMENTS, FieldRow, Holds
 from mycel.domain.team import Role
 
 Row = tuple[Any, ...]
@@ -34,9 +34,14 @@ _MICROSECOND = timedelta(microseconds=1)
 _EXACT_AS_FLOAT = 2**32 * 1_000_000
 
 _STORED = tuple(row for row in FIELDS.values() if row.stored)
-MEMORY_COLUMNS = tuple(row.name for row in _STORED)
+MEMORY_COLUMNS = tuple(row.column for row in _STORED)
+_NAMES = tuple(row.name for row in _STORED)
+# A version is believed from `valid_from` until `valid_to`; when it holds in the world stands in `holds_from` and
+# `holds_until`.
 HISTORY_COLUMNS = ("valid_from", "changed_by", "reason")
 
+# What only a reader is told.
+_UNREAD = {row.name: row.empty for row in FIELDS.values() if not row.stored and not row.required}
 _VISIBILITY = {item.value: item for item in Visibility}
 _TYPE = {item.value: item for item in MemoryType}
 _ROLE = {item.value: item for item in Role}
@@ -115,7 +120,7 @@ def memory_row(memory: Memory) -> Row:
 
 def memory_from(row: Row, team: TeamName) -> Memory:
     """From the values of MEMORY_COLUMNS; anything after them is not looked at."""
-    values: dict[str, Any] = dict(zip(MEMORY_COLUMNS, row, strict=False))
+    values: dict[str, Any] = dict(zip(_NAMES, row, strict=False))
     values |= _choices_from(_CHOICES_IN(row))
     for name, unpack in _ALWAYS_PACKED:
         values[name] = unpack(values[name])
@@ -125,8 +130,7 @@ def memory_from(row: Row, team: TeamName) -> Memory:
         elif empty is not None:
             values[name] = empty
     values["team"] = team
-    values["freshness"] = None
-    values["similar"] = ()
+    values |= _UNREAD
     return checked_memory(values)
 
 
@@ -162,7 +166,7 @@ def _metadata_from(value: str) -> Mapping[str, Any]:
 
 
 _PACKS: Mapping[Holds, tuple[Pack, Unpack]] = {
-    Holds.MOMENT: (micros, moment),
+    **dict.fromkeys(MOMENTS, (micros, moment)),
     Holds.TAGS: (packed_texts, unpacked_texts),
     Holds.NOTES: (packed, unpacked_texts),
     Holds.CHOICES: (packed_roles, roles_from),
@@ -188,7 +192,7 @@ def _choice_from(row: FieldRow, value: str | None) -> Any:
 
 
 _CHOICES_IN = itemgetter(*(place for place, row in enumerate(_STORED) if row.options is not None))
-_VALUES = cast(Callable[[Mapping[str, Any]], Row], itemgetter(*MEMORY_COLUMNS))
+_VALUES = cast(Callable[[Mapping[str, Any]], Row], itemgetter(*_NAMES))
 _PACKED = tuple((place, _PACKS[row.holds][0]) for place, row in enumerate(_STORED) if row.holds in _PACKS)
 _UNPACKED = tuple((row, _PACKS[row.holds][1]) for row in _STORED if row.holds in _PACKS and row.options is None)
 _ALWAYS_PACKED = tuple((row.name, unpack) for row, unpack in _UNPACKED if row.required)

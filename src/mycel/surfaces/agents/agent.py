@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mycel.surfaces.hooks.hook_event import Event
+from mycel.surfaces.hooks.hook_event import REFLECT, TURN_ENDED, Event, kind_of
 
 if TYPE_CHECKING:
     from mycel.surfaces.agents.site import Form, Setup, Site
@@ -36,6 +36,8 @@ class Connection:
     # A service elsewhere, which is spoken to without `mycel mcp` in between.
     url: str | None = None
     names_token: bool = False
+    # The agent is asked once in a session to save what it learned.
+    reflects: bool = False
 
     @property
     def endpoint(self) -> str | None:
@@ -45,7 +47,8 @@ class Connection:
         return ["mcp", *self._at_data()]
 
     def hook_words(self, agent: str, event: str) -> list[str]:
-        return [self.command, "hook", agent, event, "--as", self.member, *self._at_data()]
+        asks = [REFLECT] if self.reflects and kind_of(agent, event) == TURN_ENDED else []
+        return [self.command, "hook", agent, event, "--as", self.member, *self._at_data(), *asks]
 
     def hook_line(self, agent: str, event: str) -> str:
         return " ".join(map(_quoted, self.hook_words(agent, event)))
@@ -109,6 +112,8 @@ class Agent:
     # The name of our plugin where it is enabled, and how it is taken out.
     plugin: Callable[[Site], str | None] | None = None
     plugin_removal: str = ""
+    # Why a hook of it cannot have the agent go on with a question of ours; empty where it can.
+    no_reflection: str = "its hooks cannot have the agent go on at the end of a turn"
 
     def places(self, scope: str, root: Path, *, moved_to: Path | None) -> Files:
         """The files with their whole paths."""

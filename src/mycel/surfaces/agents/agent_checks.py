@@ -241,7 +241,8 @@ def _with_team(member: str, around: Surroundings) -> str:
 def _told(setup: Setup, who: str, took: float | None, listed: list[str] | None) -> str:
     hook = "" if took is None else f", a hook takes {took * 1000:.0f} ms"
     tools = f"{len(listed)} tools" if listed is not None else f"tools at {_url_of(setup)}"
-    return f"acts as {who}{hook}, {tools}"
+    asked = ", is asked once in a session what it learned" if setup.reflects else ""
+    return f"acts as {who}{hook}, {tools}{asked}"
 
 
 def _why(error: Exception) -> str:
@@ -252,7 +253,7 @@ def _why(error: Exception) -> str:
 
 def _differs(setup: Setup, settings: Settings) -> bool:
     """Another program than the one that asks may have been installed on purpose, but not older entries."""
-    connection = connection_of(settings, scope=setup.site.scope, member=setup.member)
+    connection = connection_of(settings, scope=setup.site.scope, member=setup.member, reflects=setup.reflects)
     used = replace(connection, command=program_of(setup.hooks[0]))
     try:
         return any(not change.is_none for change in plan_install(setup.site, used))

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mycel.errors import AccessDenied, MycelError
-from mycel.settings import Settings
+from mycel.providers.llms.registry import COMMAND as COMMAND_MODEL
+from mycel.providers.llms.registry import NONE as NO_MODEL
+from mycel.settings import Settings, environment_of_commands
 from mycel.stores.layout import is_unused
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.delivery import QUEUE, Queue, deliver_all
@@ -189,6 +191,29 @@ def check_stores(workspace: WorkspaceApi) -> list[Finding]:
     if not damages:
         return [ok("stores", "no store is known to be damaged; `mycel check` looks at all of them in full")]
     return [problem("stores", damage.text, damage.advice) for damage in damages]
+
+
+def check_language_model(settings: Settings) -> list[Finding]:
+    """Whether it can be asked; it is not, since each answer may cost something."""
+    from mycel.app import language_model_of
+    from mycel.providers.llms.command import find_program, read_command
+
+    if settings.llm == NO_MODEL:
+        return []
+    try:
+        model = language_model_of(settings)
+        name = model.model if model else settings.llm
+        found = None
+        if settings.llm == COMMAND_MODEL:
+            words = read_command(settings.llm_command)
+            found = find_program(words, environment_of_commands())
+            if found is None:
+                advice = "install it, or write its whole path into MYCEL_LLM_COMMAND; a service has its own PATH"
+                return [problem("language model", f"{words[0]} cannot be found", advice)]
+    except MycelError as error:
+        return [problem("language model", str(error), "correct the settings MYCEL_LLM…, then run this again")]
+    where = f"{found} answers as {name}" if found else f"{settings.llm} is asked for {name}"
+    return [ok("language model", f"{where}; not asked now, rules stand in where it fails")]
 
 
 def check_queue(settings: Settings, member: str | None) -> Finding:

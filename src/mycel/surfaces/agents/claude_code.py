@@ -63,4 +63,5 @@ AGENT = Agent(
     hindrance=_hindrance,
     plugin=_plugin,
     plugin_removal="claude plugin uninstall",
+    no_reflection="",
 )

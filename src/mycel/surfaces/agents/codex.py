@@ -271,4 +271,5 @@ AGENT = Agent(
     hindrance=_hindrance,
     plugin=_plugin,
     plugin_removal="codex plugin remove",
+    no_reflection="",
 )

@@ -30,7 +30,7 @@ def agent_named(name: str) -> Agent:
     return found
 
 
-def connection_of(settings: Settings, *, scope: str, member: str) -> Connection:
+def connection_of(settings: Settings, *, scope: str, member: str, reflects: bool = False) -> Connection:
     """Files of a project are others' as well: they hold no path of this machine."""
     names_token = origin_of("token", data=settings.data) not in {DEFAULT, FILE_NAME}
     data = settings.data.absolute()
@@ -40,6 +40,7 @@ def connection_of(settings: Settings, *, scope: str, member: str) -> Connection:
         data=str(data) if scope == USER and data != default_data() else None,
         url=settings.url if names_token else None,
         names_token=names_token,
+        reflects=reflects,
     )
 
 

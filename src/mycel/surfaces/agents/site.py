@@ -13,7 +13,7 @@ from mycel.surfaces.agents.agent import PROJECT, USER, Agent, Connection, Entry
 from mycel.surfaces.agents.json_settings import JsonSettings, JsonText, NotEditable
 from mycel.surfaces.agents.probe import option_of
 from mycel.surfaces.agents.records import Installed
-from mycel.surfaces.hooks.hook_event import installed_events
+from mycel.surfaces.hooks.hook_event import REFLECT, installed_events
 from mycel.surfaces.hooks.place import find_place
 
 
@@ -100,9 +100,15 @@ class Setup:
         return option_of(self.hooks[0], "--data") if self.hooks else None
 
     @property
+    def reflects(self) -> bool:
+        """Whether it is asked once in a session to save what it learned."""
+        return any(REFLECT in line.split() for line in self.hooks)
+
+    @property
     def install_command(self) -> str:
         scope = " --project" if self.site.scope == PROJECT else ""
-        return f"mycel install {self.site.agent.name}{scope}"
+        asks = f" {REFLECT}" if self.reflects else ""
+        return f"mycel install {self.site.agent.name}{scope}{asks}"
 
 
 def site_of(agent: Agent, scope: str) -> Site:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mycel.domain.envelope import kind_of, under_key
 from mycel.domain.memory import FIELDS, Status
-from mycel.domain.memory_field import FieldRow, Holds
+from mycel.domain.memory_field import MOMENTS, FieldRow, Holds
 from mycel.domain.rendering import field_text
 from mycel.surfaces.cli.output import (
     Column,
@@ -255,7 +255,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def _text(row: FieldRow, value: Any) -> str:
-    if row.holds is Holds.MOMENT:
+    if row.holds in MOMENTS:
         return moment(value)
     if row.holds is Holds.FRACTION:
         return f"{value:.2f}"
@@ -267,10 +267,10 @@ def _text(row: FieldRow, value: Any) -> str:
 
 
 def _version_line(version: Version) -> Line:
-    until = moment(version.valid_to) or "now"
+    until = moment(version.believed_until) or "now"
     reason = f": {one_line(version.reason)}" if version.reason else ""
     return line(
-        f"{version.memory.version:>3}  {moment(version.valid_from)} to {until}  by {version.changed_by}{reason}  ",
+        f"{version.memory.version:>3}  {moment(version.believed_from)} to {until}  by {version.changed_by}{reason}  ",
         (title_of(version.memory), "dim"),
     )
 

@@ -46,7 +46,15 @@ def doctor(context: typer.Context) -> None:
 
 def _examine(call: Invocation) -> Iterator[Finding]:
     from mycel.surfaces.agents.agent_checks import Surroundings, check_agents
-    from mycel.surfaces.agents.checks import check_data, check_queue, check_service, check_sqlite, ok, problem
+    from mycel.surfaces.agents.checks import (
+        check_data,
+        check_language_model,
+        check_queue,
+        check_service,
+        check_sqlite,
+        ok,
+        problem,
+    )
     from mycel.surfaces.agents.database_checks import check_database
 
     try:
@@ -55,6 +63,8 @@ def _examine(call: Invocation) -> Iterator[Finding]:
         yield problem("settings", str(error), "correct it, then run this again")
         return
     yield ok("settings", "can be read")
+    if settings.url is None:
+        yield from check_language_model(settings)
     data = check_data(settings.data, is_on_files=settings.is_on_files)
     yield data
     database = list(check_database(settings)) if settings.is_on_database else []

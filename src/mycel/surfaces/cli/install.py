@@ -30,6 +30,10 @@ ForProject = Annotated[
     bool, typer.Option("--project", help="In the repository of this folder, for everybody who works in it.")
 ]
 ForUser = Annotated[bool, typer.Option("--user", help="In the settings of this user, for every folder; the default.")]
+Reflect = Annotated[
+    bool,
+    typer.Option("--reflect", help="Once in a session in which it has worked, ask the agent to save what it learned."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 
 
@@ -43,6 +47,7 @@ def install(
     *,
     project: ForProject = False,
     user: ForUser = False,
+    reflect: Reflect = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
@@ -50,7 +55,8 @@ def install(
 
     It acts as a member named like the agent, or as --as says. One that is new joins --team; without it the team that
     knows the repository of this folder, else the one with the most memories, else with the most members; on a terminal
-    you are asked. All else in the files stays as it is; `mycel uninstall` restores them.
+    you are asked. All else in the files stays as it is; `mycel uninstall` restores them. Run again without --reflect,
+    it no longer asks the agent what it learned.
     """
     from mycel.surfaces.agents.install import install as put_in
     from mycel.surfaces.agents.install import plan_install
@@ -61,10 +67,12 @@ def install(
     call = invocation(context)
     found = agent_named(agent)
     scope = _scope(project=project, user=user)
+    if reflect and found.no_reflection:
+        raise InvalidInput(f"is not for {found.title}: {found.no_reflection}", field="reflect")
     site = site_of(found, scope)
     settings = call.settings()
     member = call.member or found.name
-    connection = connection_of(settings, scope=scope, member=member)
+    connection = connection_of(settings, scope=scope, member=member, reflects=reflect)
     changes = [change for change in plan_install(site, connection) if not change.is_none]
     if not call.as_json:
         _show(changes)

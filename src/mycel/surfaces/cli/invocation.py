@@ -147,6 +147,10 @@ class Invocation:
         with self._remote(lasting=False) as workspace:
             yield workspace
 
+    def through_service(self) -> RemoteWorkspace:
+        """The service, also where the settings say that commands work on the files themselves."""
+        return self._remote(lasting=False)
+
     def lasting(self) -> AnyWorkspace:
         """As `workspace`, for a process that goes on and uses it from several threads."""
         self.require_data()

@@ -275,7 +275,7 @@ def show_versions(versions: Sequence[Version]) -> None:
             one.memory.status,
             f"{one.memory.confidence:g}",
             one.changed_by,
-            moment(one.valid_from),
+            moment(one.believed_from),
             one.memory.content,
             one.reason or "",
         )

@@ -43,6 +43,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "install": ("install", "uninstall"),
     "doctor": ("doctor",),
     "serve": ("mcp", "hook", "serve"),
+    "open_pages": ("open",),
 }
 _FLAGS = frozenset({"--json", "--create"})
 

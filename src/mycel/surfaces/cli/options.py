@@ -194,6 +194,10 @@ Until = Annotated[
     str | None,
     typer.Option(metavar="TIME", help="Not newer, such as 2026-11-15T09:00:00Z.", rich_help_panel=_FILTERS),
 ]
+ValidAt = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="What holds then, such as 2026-12-24.", rich_help_panel=_FILTERS),
+]
 PageLimit = Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many, 50 by default.", min=1)]
 Cursor = Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="The `next_cursor` of the page before.")]
 
@@ -210,4 +214,5 @@ FILTERS: Mapping[str, Any] = {
     "status": StatusFilter,
     "since": Since,
     "until": Until,
+    "valid_at": ValidAt,
 }

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mycel.embedded.working_memory import WorkingMemory
+    from mycel.embedded.workspace import Workspace
+    from mycel.settings import Settings
 
 
 def add_to(app: typer.Typer) -> None:
@@ -156,6 +158,8 @@ def serve(
             log_event("listening", f"Mycel {__version__} listens on {url}", url=url, version=__version__)
             if call.as_json:
                 print_json({"url": url, "version": __version__})
+            elif sys.stdout.isatty():
+                typer.echo(f"Pages for people: {_sign_in_link(workspace, settings, url)}")
 
         app = create_app(
             workspace,
@@ -175,6 +179,21 @@ def serve(
             stop_when_idle=idle_limit,
         )
     log_event("stopped", "the service has stopped")
+
+
+def _sign_in_link(workspace: Workspace, settings: Settings, url: str) -> str:
+    """Works once, within ten minutes; `mycel open` makes another."""
+    from urllib.parse import urlencode
+
+    from mycel.domain.team import OPERATOR
+    from mycel.surfaces.http.browser_login import LINK_LIFETIME, SIGN_IN
+    from mycel.wire.daemon_file import read_operator_token
+
+    secret = read_operator_token(settings.data)
+    if secret is None:
+        return settings.public_url or url
+    code, _ = workspace.sign_in(secret).offer_link(OPERATOR, lifetime=LINK_LIFETIME)
+    return f"{settings.public_url or url}{SIGN_IN}?{urlencode({'code': code})}"
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -21,6 +21,7 @@ from mycel.surfaces.hooks.inject import (
     question_in,
 )
 from mycel.surfaces.hooks.place import Place
+from mycel.surfaces.hooks.reflection import REFLECTION, has_worked
 from mycel.surfaces.hooks.service import caller_of
 from mycel.surfaces.hooks.session import Sessions
 
@@ -44,6 +45,7 @@ def act(
     deadline: Deadline,
     log: Log,
     give: Give,
+    reflects: bool = False,
 ) -> None:
     delivery = Delivery(settings, caller_of(settings, member), deadline, log)
     hook = Hook(happened, place, settings, Sessions(settings.data / FOLDER / SESSIONS, deadline), delivery)
@@ -56,7 +58,7 @@ def act(
         writes = hook.writes()
         if happened.kind == told.TOOL_USED and not writes:
             return
-        give("")
+        give(hook.reflection() if reflects else "")
     if hook.is_long or (not delivery.drain() and deadline.left <= LEAST_SECONDS):
         delivery.hand_over()
 
@@ -104,6 +106,21 @@ class Hook:
             self._remember(more, afresh=False)
             found = found.with_more(more)
         return found
+
+    def reflection(self) -> str:
+        """What the agent is asked at the end of the first turn in which it has worked, once in a session."""
+        happened = self._happened
+        if happened.kind != told.TURN_ENDED or happened.goes_on or happened.session_id is None:
+            return ""
+        if happened.transcript is None or not has_worked(happened.transcript):
+            return ""
+        with self._sessions.opened(happened.agent, happened.session_id) as session:
+            if session.has_reflected:
+                return ""
+            # Noted first: whatever becomes of the answer, it is asked once.
+            session.mark_reflected()
+            session.save(durable=True)
+        return REFLECTION
 
     def note_prompt(self) -> None:
         """What a later hook of the session needs to know of this prompt."""

@@ -17,7 +17,7 @@ from mycel.surfaces.hooks.files import Log
 from mycel.surfaces.hooks.payloads import answer_of, kind_of, read_payload
 from mycel.surfaces.hooks.place import find_place, memory_files
 
-USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR], with the JSON of the event on standard input"
+USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR] [--reflect], with the event as JSON on standard input"
 USAGE_ERROR = 2
 _OPTIONS = ("--as", "--data")
 # A hook answers in JSON, asked to or not.
@@ -35,6 +35,7 @@ class Asked(NamedTuple):
     event: str
     member: str | None = None
     data: str | None = None
+    reflects: bool = False
 
 
 def run(words: Sequence[str]) -> int:
@@ -128,6 +129,7 @@ def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, ans
         deadline=deadline,
         log=log,
         give=answered.give,
+        reflects=asked.reflects,
     )
 
 
@@ -149,11 +151,11 @@ def _read_words(words: Sequence[str]) -> Asked | None:
             options[name] = value if mark else next(rest, "")
         elif not word.startswith("-"):
             plain.append(word)
-        elif word != _JSON:
+        elif word not in {_JSON, told.REFLECT}:
             return None
     if len(plain) != 2 or not all(options.values()):
         return None
-    return Asked(plain[0].lower(), plain[1], options.get("--as"), options.get("--data"))
+    return Asked(plain[0].lower(), plain[1], options.get("--as"), options.get("--data"), told.REFLECT in words)
 
 
 def _label(asked: Asked) -> str:

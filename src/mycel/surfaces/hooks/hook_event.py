@@ -19,6 +19,9 @@ COMPACTING = "compacting"
 SUBAGENT_ENDED = "subagent ended"
 SESSION_ENDED = "session ended"
 
+# An option of the hook that ends a turn.
+REFLECT = "--reflect"
+
 USER, ASSISTANT = "user", "assistant"
 Message = dict[str, str]
 
@@ -42,6 +45,8 @@ class Happening(NamedTuple):
     task_id: str | None = None
     failure: str | None = None
     last_words: str = ""
+    # The turn went on since a hook had asked for it.
+    goes_on: bool = False
 
 
 class Event(NamedTuple):

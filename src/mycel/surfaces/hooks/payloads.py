@@ -45,6 +45,7 @@ def read_payload(agent: str, event: str, payload: Payload) -> Happening | None:
         transcript=_path(payload, "transcript_path") if agent in {told.CLAUDE_CODE, told.CODEX} else None,
         files=files,
         last_words=_text(payload, "last_assistant_message"),
+        goes_on=payload.get("stop_hook_active") is True,
     )
     return _COMPLETED.get(kind, _as_it_is)(found, payload)
 
@@ -180,6 +181,8 @@ def answer_of(agent: str, kind: str | None, context: str) -> str:
         return _json({"context": context}) if context else ""
     if agent not in told.AGENTS or not context or kind is None:
         return "{}\n" if agent == told.GEMINI else ""
+    if kind == told.TURN_ENDED:
+        return _json({"decision": "block", "reason": context})
     return _json({"hookSpecificOutput": {"hookEventName": name_of(agent, kind), "additionalContext": context}})
 
 

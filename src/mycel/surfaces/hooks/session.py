@@ -42,6 +42,11 @@ class Session:
         return self._values.get("context") is True
 
     @property
+    def has_reflected(self) -> bool:
+        """Whether the agent was asked what it has learned."""
+        return self._values.get("reflected") is True
+
+    @property
     def title(self) -> str:
         """How the last prompt begins."""
         found = self._values.get("title")
@@ -72,6 +77,9 @@ class Session:
 
     def mark_context(self, *, given: bool) -> None:
         self._values["context"] = given
+
+    def mark_reflected(self) -> None:
+        self._values["reflected"] = True
 
     def forget_shown(self) -> None:
         self._values["shown"] = []

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
@@ -20,19 +21,20 @@ from mycel.access.rules import require_operator
 from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput, Unavailable
 from mycel.settings import Settings
-from mycel.surfaces.http import archives, browser_login, docs_pages, mcp, streams
+from mycel.surfaces.http import archives, browser_login, mcp, streams
 from mycel.surfaces.http.api import Api
 from mycel.surfaces.http.authentication import Visitors
 from mycel.surfaces.http.described_route import About, DescribedRoute
 from mycel.surfaces.http.docs_pages import Descriptions
 from mycel.surfaces.http.feeds import Feeds, StreamLimits
-from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts
+from mycel.surfaces.http.hosts import EVERY_ADDRESS, LOOPBACK_NAMES, KnownHosts, PathPrefix
 from mycel.surfaces.http.mcp_sessions import SessionLimits
 from mycel.surfaces.http.metrics import Measured, Metrics
 from mycel.surfaces.http.problems import HANDLERS
 from mycel.surfaces.http.service import KnownDamages, Readiness, Service, service_of
 from mycel.surfaces.http.staging import Staging, StagingLimits
 from mycel.surfaces.http.threads import Threads
+from mycel.surfaces.web import routes as pages
 from mycel.wire.proof import CHALLENGE, LEAST_CHALLENGE, MOST_CHALLENGE, PROOF, new_secret, proof_of
 from mycel.wire.schemas import Schema
 
@@ -112,10 +114,13 @@ def create_app(
         stopping=stopping,
         damages=KnownDamages(workspace, threads),
         readiness=Readiness(workspace, threads),
+        public_url=chosen.public_url,
     )
-    named = [] if host is None else [host]
+    public = urlsplit(chosen.public_url or "")
+    named = [name for name in (host, public.hostname) if name is not None]
     allowed = (name.strip("[]").lower() for name in (*named, *chosen.allowed_hosts))
     names = LOOPBACK_NAMES.union(allowed) - EVERY_ADDRESS
+    origins = {*chosen.allowed_origins, f"{public.scheme}://{public.netloc}".lower()} - {"://"}
     routes: list[BaseRoute] = [
         DescribedRoute("/health", _health, {"GET": HEALTH}),
         DescribedRoute("/health/live", _live, {"GET": LIVE}),
@@ -124,7 +129,7 @@ def create_app(
         *archives.ROUTES,
         DescribedRoute("/metrics", _metrics, {"GET": METRICS}),
         *browser_login.ROUTES,
-        *docs_pages.ROUTES,
+        *pages.routes(),
         mcp.route(
             SessionLimits(
                 in_total=chosen.max_mcp_sessions,
@@ -140,7 +145,8 @@ def create_app(
         routes=routes,
         middleware=[
             Middleware(Measured, metrics=figures),
-            Middleware(KnownHosts, names=names, origins=frozenset(chosen.allowed_origins)),
+            Middleware(PathPrefix, prefix=service.prefix),
+            Middleware(KnownHosts, names=names, origins=frozenset(origins)),
             Middleware(Api, visitors=visitors, threads=threads, taken=taken),
         ],
         exception_handlers=HANDLERS,

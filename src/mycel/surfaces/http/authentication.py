@@ -14,7 +14,7 @@ from starlette.types import Scope
 from mycel.access.token_secret import is_secret
 from mycel.domain.ids import MemberId, new_id
 from mycel.embedded.workspace import Visit, Workspace
-from mycel.errors import AccessDenied, LimitExceeded, MycelError, Unauthenticated
+from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated
 from mycel.services.callers import NOT_ADMITTED, known
 from mycel.surfaces.http.credentials import address_of, credentials_of
 from mycel.surfaces.http.rate_limit import SHARE_SECONDS, Allowance, Members, Strangers
@@ -48,14 +48,20 @@ class Visitors:
         self._node = new_id() if is_one_of_many else None
         self._sharing: asyncio.Task[None] | None = None
 
-    async def admit(self, scope: Scope) -> Visit:
-        """`Unauthenticated` without a working token; `LimitExceeded` when it has asked too often."""
+    async def admit(self, scope: Scope, *, chosen_team: str | None = None) -> Visit:
+        """`Unauthenticated` without a working token; `LimitExceeded` when it has asked too often.
+
+        `chosen_team` is where a browser's operator wants to be. It is forgotten where it does not hold any more.
+        """
         given = credentials_of(scope)
         digest = _digest(given.secret)
         bearer = await self._bearer(given.secret, digest, address_of(scope))
-        if given.member is None and given.team is None:
-            return bearer.visit
-        return await self._act(given.secret, (digest, given.member, given.team))
+        if given.member is not None or given.team is not None:
+            return await self._act(given.secret, (digest, given.member, given.team))
+        if chosen_team is not None:
+            with suppress(AccessDenied, NotFound, InvalidInput):
+                return await self._act(given.secret, (digest, None, chosen_team))
+        return bearer.visit
 
     async def meet(self, secret: str, *, address: str) -> Visit:
         """Whoever has this secret, which came in another way than requests bring one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
@@ -20,6 +19,9 @@ from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, requi
 from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.surfaces.http.service import Service, service_of
+from mycel.surfaces.web.forms import own_address
+from mycel.surfaces.web.preferences import THEME, theme_of
+from mycel.surfaces.web.rendering import PAGE_HEADERS, render
 from mycel.wire.arguments import respelled
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.schemas import MEMBER, Schema, closed, filled, nullable
@@ -37,23 +39,6 @@ MAX_BYTES = 8 * 1024
 FORM = "application/x-www-form-urlencoded"
 WRONG = "the code or token is unknown, used, expired or revoked"
 _UNSTORED = {"cache-control": "no-store"}
-_PAGE_HEADERS = {
-    **_UNSTORED,
-    "content-security-policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    # Not `no-referrer`: with it browsers hide the origin of the form, which must be ours.
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-}
-_PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme"
-content="light dark"><title>Mycel: sign in</title></head>
-<body><main><h1>Mycel</h1>{said}
-<form method="post" action="/sign-in">{field}<button>Sign in</button></form></main></body>
-</html>
-"""
-_ASKED = '<label>Token <input name="token" type="password" autocomplete="off" required autofocus></label> '
 
 
 async def offer(request: Request) -> Response:
@@ -64,25 +49,25 @@ async def offer(request: Request) -> Response:
     member = await service.work(lambda: visit.workspace.token_owner(given.get("member_id")))
     # Neither the link nor what a browser gets for it outlives the token that asks for it.
     code, ends_at = await service.work(partial(visit.offer_link, member, lifetime=LINK_LIFETIME), writes=True)
-    # The host was checked before anybody was let in.
-    url = f"{request.url.scheme}://{request.headers['host']}{SIGN_IN}?{urlencode({'code': code})}"
+    url = service.own_url(request, f"{SIGN_IN}?{urlencode({'code': code})}")
     answer = to_json({"url": url, "expires_at": ends_at})
     return Response(answer, HTTPStatus.CREATED, headers=_UNSTORED, media_type="application/json")
 
 
 async def show(request: Request) -> Response:
     """Uses nothing up: whatever previews links asks for them too."""
-    return _page(request.query_params.get("code"))
+    return _page(request, request.query_params.get("code"), to=request.query_params.get("next"))
 
 
 async def sign_in(request: Request) -> Response:
     service = service_of(request)
     given = await _form(request)
+    to = own_address(given.pop("next", None))
     try:
         issued = await _issued(service, request, given)
     except (Unauthenticated, LimitExceeded, Unavailable) as error:
-        return _page(None, error=error)
-    answer = RedirectResponse("/", HTTPStatus.SEE_OTHER, headers=_UNSTORED)
+        return _page(request, None, to=to, error=error)
+    answer = RedirectResponse(service.prefix + to, HTTPStatus.SEE_OTHER, headers=_UNSTORED)
     _set_cookie(answer, request, issued)
     return answer
 
@@ -105,8 +90,11 @@ async def sign_out(request: Request) -> Response:
         require_own_page(request.scope)
         await _revoke(service, request, secret)
     html_wanted = "text/html" in request.headers.get("accept", "")
-    answer = RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER) if html_wanted else Response(status_code=204)
-    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=_is_https(request))
+    to = RedirectResponse(service.prefix + SIGN_IN, HTTPStatus.SEE_OTHER)
+    answer = to if html_wanted else Response(status_code=204)
+    answer.delete_cookie(
+        COOKIE, path=service.cookie_path, httponly=True, samesite="strict", secure=service.is_https(request)
+    )
     return answer
 
 
@@ -157,7 +145,7 @@ async def _form(request: Request) -> dict[str, Any]:
         status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
         raise Refused(Problem(status, f"send it as {FORM}", code="unsupported_media_type", field="Content-Type"))
     pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
-    return _known(dict(pairs), {"code", "token"})
+    return _known(dict(pairs), {"code", "token", "next"})
 
 
 def _known(given: dict[str, Any], names: set[str]) -> dict[str, Any]:
@@ -166,12 +154,20 @@ def _known(given: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return given
 
 
-def _page(code: str | None, *, error: MycelError | None = None) -> Response:
-    field = _ASKED if code is None else f'<input type="hidden" name="code" value="{html.escape(code[:200])}">'
+def _page(request: Request, code: str | None, *, to: str | None = None, error: MycelError | None = None) -> Response:
+    service = service_of(request)
     status = HTTPStatus.OK if error is None else status_of(error)
-    said = "" if error is None else f"<p>This did not work: {html.escape(str(error))}.</p>"
     told = {} if error is None or isinstance(error, Unauthenticated) else headers_of(error)
-    return HTMLResponse(_PAGE.format(said=said, field=field), status, headers={**_PAGE_HEADERS, **told})
+    wanted = own_address(to)
+    text = render(
+        "sign_in.html",
+        prefix=service.prefix,
+        code=None if code is None else code[:200],
+        to=None if wanted == "/" else wanted,
+        error=None if error is None else str(error),
+        theme=theme_of(request.cookies.get(THEME)),
+    )
+    return HTMLResponse(text, status, headers={**PAGE_HEADERS, **told})
 
 
 def _set_cookie(answer: Response, request: Request, issued: IssuedToken) -> None:
@@ -179,8 +175,8 @@ def _set_cookie(answer: Response, request: Request, issued: IssuedToken) -> None
         COOKIE,
         issued.secret,
         max_age=_seconds_of(issued.token),
-        path="/",
-        secure=_is_https(request),
+        path=service_of(request).cookie_path,
+        secure=service_of(request).is_https(request),
         httponly=True,
         samesite="strict",
     )
@@ -188,11 +184,6 @@ def _set_cookie(answer: Response, request: Request, issued: IssuedToken) -> None
 
 def _seconds_of(token: Token) -> int:
     return int(((token.expires_at or token.created_at + LIFETIME) - token.created_at).total_seconds())
-
-
-def _is_https(request: Request) -> bool:
-    """Also by what the browser says itself, where something stands before us to speak TLS."""
-    return request.url.scheme == "https" or request.headers.get("origin", "").lower().startswith("https://")
 
 
 _SECRET: Schema = filled(MAX_BYTES // 8)

@@ -21,6 +21,10 @@ class NotedRoute(Route):
         await super().handle(scope, receive, send)
 
 
+class PageRoute(NotedRoute):
+    """A page for people or a form of one: no part of the API, and listed by the table of pages."""
+
+
 class NotedSocket(WebSocketRoute):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope.setdefault("state", {})["route"] = self.path

@@ -1,4 +1,4 @@
-"""`/`, `/docs` and `/openapi.json`: what there is to call, for people and programs. No data, so without a token."""
+"""`/docs` and `/openapi.json`: what there is to call, for people and programs. No data, so without a token."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from html import escape
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mycel import __version__
 from mycel.surfaces.http.bodies import JSON
-from mycel.surfaces.http.browser_login import SIGN_IN
-from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute, described
+from mycel.surfaces.http.described_route import About, DescribedRoute, described
 from mycel.surfaces.http.openapi import AT, Document, openapi
 
 _STYLE = """
@@ -187,40 +185,3 @@ class Descriptions:
 
     async def _show_page(self, _request: Request) -> Response:
         return Response(self._page, media_type="text/html", headers={"content-security-policy": SECURITY_POLICY})
-
-
-PATH = "/"
-_FRONT_STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem; }
-code { font: 14px/1.4 ui-monospace, monospace; }
-"""
-_FRONT_HASH = base64.b64encode(hashlib.sha256(_FRONT_STYLE.encode()).digest()).decode()
-_HEADERS = {
-    "content-security-policy": (
-        f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-}
-_PAGE = f"""<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Mycel</title>
-<style>{_STYLE}</style></head>
-<body><main><h1>Mycel {__version__}</h1>
-<p>The shared memory of a team of AI agents and people.</p>
-<ul>
-<li><a href="{DOCS_PATH}">What there is to call</a>, and <a href="{OPENAPI_PATH}">the same for programs</a></li>
-<li><a href="{SIGN_IN}">Sign in</a> with a token of <code>mycel token issue MEMBER</code></li>
-</ul>
-<p>Programs send their token with every request: <code>Authorization: Bearer …</code></p>
-</main></body>
-</html>
-"""
-
-
-async def show(_request: Request) -> Response:
-    return HTMLResponse(_PAGE, headers=_HEADERS)
-
-
-ROUTES = [NotedRoute(PATH, show, methods=["GET"])]

@@ -20,6 +20,24 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,
 _POLICY_VIOLATION = 1008
 
 
+class PathPrefix:
+    """ASGI middleware: takes off the path under which a proxy shows the service, if the proxy has not done so itself.
+
+    The path is a setting: a header would let whoever sends it decide where links lead.
+    """
+
+    def __init__(self, app: ASGIApp, *, prefix: str) -> None:
+        self._app = app
+        self._prefix = prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._prefix and scope["type"] != "lifespan":
+            path: str = scope["path"]
+            if path == self._prefix or path.startswith(f"{self._prefix}/"):
+                scope = {**scope, "path": path[len(self._prefix) :] or "/"}
+        await self._app(scope, receive, send)
+
+
 class KnownHosts:
     """ASGI middleware in front of everything, so that not even a missing page answers a stranger."""
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
@@ -99,10 +100,30 @@ class Service:
     damages: KnownDamages
     readiness: Readiness
     wrong_codes: Allowance = field(default_factory=wrong_codes)
+    public_url: str | None = None
 
-    async def admitted(self, request: HTTPConnection) -> Visit:
+    @property
+    def prefix(self) -> str:
+        """The path under which browsers find the service, empty where it stands at the top of its host."""
+        return urlsplit(self.public_url or "").path
+
+    @property
+    def cookie_path(self) -> str:
+        return self.prefix or "/"
+
+    def own_url(self, request: HTTPConnection, path: str) -> str:
+        """An address of ours as a browser reaches it; the host was checked before anybody was let in."""
+        top = self.public_url or f"{request.url.scheme}://{request.headers['host']}"
+        return top + path
+
+    def is_https(self, request: HTTPConnection) -> bool:
+        """Also by what the settings or the browser say, where something stands before us to speak TLS."""
+        said = (self.public_url, request.headers.get("origin", "").lower(), str(request.url))
+        return any(url is not None and url.startswith("https://") for url in said)
+
+    async def admitted(self, request: HTTPConnection, *, chosen_team: str | None = None) -> Visit:
         """Whoever asks, for routes that are no operation; noted for the log of requests."""
-        visit = await self.visitors.admit(request.scope)
+        visit = await self.visitors.admit(request.scope, chosen_team=chosen_team)
         caller = await self.threads.run(visit.caller)
         request.scope.setdefault("state", {}).update(member=caller.member_id, team=caller.team)
         return visit

@@ -1,0 +1,1 @@
+"""Pages for people, made on the server: look into what the agents know, and correct it."""

@@ -1,0 +1,48 @@
+"""Forms: each carries a token of its page, and leads to an address of ours."""
+
+from __future__ import annotations
+
+import hmac
+from http import HTTPStatus
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from mycel.errors import AccessDenied
+from mycel.surfaces.http.bodies import read_body
+from mycel.surfaces.http.problems import Problem, Refused
+
+FORM_TYPE = "application/x-www-form-urlencoded"
+TOKEN_FIELD = "form_token"  # noqa: S105 - the name of a field
+MAX_FORM_BYTES = 512 * 1024
+MAX_FIELDS = 400
+
+
+def form_token(secret: str) -> str:
+    """Made from the browser's own secret, which no other page can read: every node of a service knows it."""
+    return hmac.new(secret.encode(), b"mycel form", "sha256").hexdigest()[:32]
+
+
+def require_token(given: str, *, secret: str) -> None:
+    if not hmac.compare_digest(given.encode(), form_token(secret).encode()):
+        raise AccessDenied("the form is from another session: load the page again, and send it once more")
+
+
+async def read_form(request: Request, *, limit: int = MAX_FORM_BYTES) -> dict[str, str]:
+    """The last value of each field; several values of one field are joined by line breaks."""
+    raw = await read_body(request.scope, request.receive, limit=limit)
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
+        status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+        raise Refused(Problem(status, f"send it as {FORM_TYPE}", code="unsupported_media_type", field="Content-Type"))
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=MAX_FIELDS):
+        found[name] = f"{found[name]}\n{value}" if name in found else value
+    # Browsers end lines by two characters, and nobody wrote them.
+    return {name: value.replace("\r\n", "\n") for name, value in found.items()}
+
+
+def own_address(given: str | None) -> str:
+    """Where to go back to: an address of ours, or home. Browsers take `//host` and `/\\host` for other hosts."""
+    if not given or not given.startswith("/") or given[1:2] in {"/", "\\"}:
+        return "/"
+    return given if given.isascii() and given.isprintable() and "\\" not in given else "/"

@@ -1,0 +1,68 @@
+"""Home: what changed since the last visit, what waits for the reader, and how the memory does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from mycel.access.rules import may_review
+from mycel.domain.memory import Status
+from mycel.domain.query import Statistics
+from mycel.domain.source import EventState
+from mycel.errors import MycelError
+from mycel.surfaces.web.page import Page, PageRequest, Shown
+
+CHANGES_SHOWN = 15
+WAITING_SHOWN = 5
+DAYS_SHOWN = 60
+# What waits is told of apart.
+_DECIDED = [status for status in Status if status is not Status.INBOX]
+_UNFINISHED = (EventState.PENDING, EventState.RUNNING, EventState.FAILED)
+
+
+def show(asked: PageRequest) -> Shown:
+    counts = asked.memory.stats()
+    latest = asked.memory.list(order_by="-updated_at", limit=CHANGES_SHOWN, status=_DECIDED)
+    waiting = asked.memory.inbox(limit=WAITING_SHOWN) if may_review(asked.caller) else ()
+    since = asked.last_visit
+    return Shown(
+        {
+            "since": since,
+            "changed": [memory for memory in latest if since is None or memory.updated_at > since],
+            "latest": list(latest),
+            "waiting": list(waiting),
+            "waiting_in_all": counts.by_status.get(Status.INBOX, 0),
+            "counts": counts,
+            "health": health(asked, counts),
+        },
+        {"days": days_until(asked.now.date(), counts), "types": ordered(counts.by_type.items())},
+    )
+
+
+def health(asked: PageRequest, counts: Statistics) -> dict[str, object]:
+    """Of the engine and of searching by meaning, as far as a member may know."""
+    unfinished = sum(counts.events.get(state, 0) for state in _UNFINISHED)
+    found: dict[str, object] = {
+        "stores": asked.condition.get("status", "ok"),
+        "engine_waiting": unfinished,
+        "engine_given_up": counts.events.get(EventState.DEAD, 0),
+    }
+    try:
+        progress = asked.workspace.embedding_progress(asked.caller.team)
+    except MycelError:
+        return found
+    return {**found, "embedding": progress}
+
+
+def days_until(today: date, counts: Statistics) -> list[tuple[str, int]]:
+    """One number for each of the last days, also where nothing was written."""
+    first = today - timedelta(days=DAYS_SHOWN - 1)
+    days = (first + timedelta(days=number) for number in range(DAYS_SHOWN))
+    return [(day.isoformat(), counts.by_day.get(day.isoformat(), 0)) for day in days]
+
+
+def ordered(counts: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    return sorted(counts, key=lambda pair: (-pair[1], pair[0]))
+
+
+PAGES = (Page(address="/", template="home.html", show=show, title="Home", label="Home", key="h"),)

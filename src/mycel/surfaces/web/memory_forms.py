@@ -1,0 +1,130 @@
+"""What people do to a memory: edit it, replace it, archive, delete and purge it, bring it back, rate it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from mycel.domain.memory import Status
+from mycel.errors import Conflict, InvalidInput
+from mycel.surfaces.web.memory_page import editing
+from mycel.surfaces.web.page import Form, PageRequest, SeeOther, Shown, address_of, in_path
+from mycel.surfaces.web.text_diff import diff_lines
+
+_PLAIN = ("title", "type", "path", "visibility")
+_EMPTIED = ("project", "category")
+
+
+def address_of_memory(id: str) -> str:
+    return f"/memory/{in_path(id)}"
+
+
+def edit(asked: PageRequest) -> SeeOther | Shown:
+    """The next version; where somebody was faster, theirs beside what was filled in, and nothing is lost."""
+    id = asked.in_path["id"]
+    try:
+        expected = int(asked.form.get("expected_version", ""))
+    except ValueError:
+        raise InvalidInput("must be a whole number", field="expected_version") from None
+    before = asked.memory.get(id)
+    try:
+        changed = asked.memory.update(id, expected_version=expected, **_edits(asked))
+    except Conflict as conflict:
+        return _conflict(asked, str(conflict))
+    except InvalidInput as error:
+        return editing(before, asked, error=str(error), status=422)
+    did = "unchanged" if changed.version == expected else "saved"
+    return SeeOther(address_of_memory(id), did=did)
+
+
+def _edits(asked: PageRequest) -> dict[str, Any]:
+    """Fields of the form as an update takes them; a field that is not in the form stays as it is."""
+    found: dict[str, Any] = {name: asked.filled(name) for name in _PLAIN if asked.filled(name)}
+    found |= {name: asked.filled(name) for name in _EMPTIED if name in asked.form}
+    if "content" in asked.form:
+        found["content"] = asked.form["content"]
+    if "tags" in asked.form:
+        found["tags"] = [tag.strip() for tag in asked.form["tags"].split(",") if tag.strip()]
+    if asked.filled("confidence"):
+        try:
+            found["confidence"] = float(asked.form["confidence"])
+        except ValueError:
+            raise InvalidInput("must be a number from 0 to 1", field="confidence") from None
+    return found
+
+
+def _conflict(asked: PageRequest, error: str) -> Shown:
+    """The version that stands now, against which the form is sent the next time."""
+    standing = asked.memory.get(asked.in_path["id"])
+    shown = editing(standing, asked, error=error, status=409, expected=standing.version)
+    mine = asked.form.get("content", "")
+    beside = {**shown.beside, "theirs": standing, "theirs_lines": diff_lines(standing.content, mine)}
+    return Shown(shown.facts, beside, title=shown.title, status=409)
+
+
+def supersede(asked: PageRequest) -> SeeOther | Shown:
+    """A new memory of the same place and audience that replaces this one."""
+    old = asked.memory.get(asked.in_path["id"])
+    content = asked.filled("content")
+    if content is None or content == old.content:
+        shown = {"values": {"content": asked.form.get("content", "")}, "error": "say what holds instead"}
+        return Shown({"memory": old}, shown, title=f"Replace {old.title}", status=422)
+    new = asked.memory.save(
+        content,
+        supersedes=old.id,
+        type=old.type,
+        path=old.path,
+        tags=list(old.tags),
+        category=old.category,
+        project=old.project_id,
+        repo=old.repo_id,
+        visibility=old.visibility,
+        allowed_roles=list(old.allowed_roles),
+        rationale=asked.filled("rationale"),
+    )
+    return SeeOther(address_of_memory(new.id), did="replaced")
+
+
+def archive(asked: PageRequest) -> SeeOther:
+    asked.memory.update(asked.in_path["id"], status=Status.ARCHIVED)
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="archived")
+
+
+def activate(asked: PageRequest) -> SeeOther:
+    asked.memory.update(asked.in_path["id"], status=Status.ACTIVE)
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="activated")
+
+
+def delete(asked: PageRequest) -> SeeOther:
+    """Leads to the memory as it was a moment before, where it can be restored."""
+    id = asked.in_path["id"]
+    asked.memory.delete(id)
+    before = asked.now - timedelta(milliseconds=1)
+    return SeeOther(address_of(address_of_memory(id), {"as_of": before.isoformat()}), did="deleted")
+
+
+def restore(asked: PageRequest) -> SeeOther:
+    asked.memory.restore(asked.in_path["id"])
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="restored")
+
+
+def purge(asked: PageRequest) -> SeeOther:
+    asked.memory.purge(asked.in_path["id"])
+    return SeeOther(f"{address_of_memory(asked.in_path['id'])}/receipt", did="purged")
+
+
+def rate(asked: PageRequest) -> SeeOther:
+    asked.memory.rate(asked.in_path["id"], useful=asked.form.get("useful") == "yes")
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="rated")
+
+
+FORMS = (
+    Form(address="/memory/{id}/edit", act=edit, template="edit.html"),
+    Form(address="/memory/{id}/supersede", act=supersede, template="supersede.html"),
+    Form(address="/memory/{id}/archive", act=archive),
+    Form(address="/memory/{id}/activate", act=activate),
+    Form(address="/memory/{id}/delete", act=delete),
+    Form(address="/memory/{id}/restore", act=restore),
+    Form(address="/memory/{id}/purge", act=purge),
+    Form(address="/memory/{id}/rate", act=rate),
+)

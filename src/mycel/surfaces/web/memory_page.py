@@ -1,0 +1,229 @@
+"""One memory: its text, where it comes from, who was given it, its versions, its links and its use."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields as fields_of
+from typing import Any, NamedTuple
+
+from mycel.access import rules
+from mycel.domain.link import Link
+from mycel.domain.memory import FIELDS, Memory, MemoryType, Version, Visibility
+from mycel.domain.team import Caller
+from mycel.errors import NotFound
+from mycel.surfaces.web.evidence import evidence_of
+from mycel.surfaces.web.page import Page, PageRequest, Shown
+from mycel.surfaces.web.text_diff import Line, diff_lines
+
+LINKS_SHOWN = 24
+# What a person reads beside the text; the rest is one click away in the table of all fields.
+_TEXTS = frozenset({"content", "title", "metadata", "similar", "freshness", "updated_at", "version", "deleted_at"})
+_DRAWN = 12
+
+
+class Neighbour(NamedTuple):
+    """The other end of a link: a memory, or a project or repo where there is no `memory`."""
+
+    link: Link
+    outward: bool
+    other_id: str
+    memory: Memory | None
+
+
+class Change(NamedTuple):
+    """One version beside the one before: what differs in its text, and in its other fields."""
+
+    version: Version
+    lines: list[Line]
+    fields: list[tuple[str, Any, Any]]
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+    neighbour: Neighbour
+
+
+def show(asked: PageRequest) -> Shown:
+    id, as_of = asked.in_path["id"], asked.one("as_of")
+    memory = asked.memory.get(id, as_of=as_of)
+    if as_of is not None:
+        return _past(asked, memory, as_of)
+    versions = asked.memory.history(id)
+    links = asked.memory.links(id)
+    neighbours = neighbours_of(asked, memory, links)
+    explained = asked.memory.explain(memory_id=id)
+    facts: dict[str, object] = {
+        "memory": memory,
+        "versions": versions,
+        "links": links,
+        "usage": asked.memory.usage(id),
+        "evidence": evidence_of(asked.memory, memory),
+        "explanation": explained.text,
+        "recalls": explained.recalls,
+        "may": permissions(asked.caller, memory),
+    }
+    beside = {
+        "as_of": None,
+        "neighbours": neighbours,
+        "links_left": max(0, len(links) - LINKS_SHOWN),
+        "points": points_of(neighbours),
+        "changes": changes_of(versions),
+        "details": details_of(memory),
+        "raw": asked.one("view") == "raw",
+    }
+    return Shown(facts, beside, title=memory.title)
+
+
+def _past(asked: PageRequest, memory: Memory, as_of: str) -> Shown:
+    """As it was believed at a moment: the text and its fields; what stands around it is of today."""
+    try:
+        asked.memory.get(memory.id)
+        is_gone = False
+    except NotFound:
+        is_gone = True
+    facts = {"memory": memory, "as_of": as_of, "evidence": evidence_of(asked.memory, memory), "is_gone": is_gone}
+    beside = {
+        "details": details_of(memory),
+        "raw": asked.one("view") == "raw",
+        "may": permissions(asked.caller, memory),
+    }
+    return Shown(facts, beside, title=memory.title)
+
+
+def permissions(caller: Caller, memory: Memory) -> dict[str, bool]:
+    """What the buttons offer; whoever does without them is asked again by the operation itself."""
+    is_here = memory.team == caller.team
+    return {
+        "edit": is_here and rules.may_edit(caller, memory),
+        "delete": is_here and rules.may_delete(caller, memory),
+        "purge": is_here and rules.may_purge(caller, memory),
+        "rate": is_here and memory.agent_id != caller.member_id,
+    }
+
+
+def neighbours_of(asked: PageRequest, memory: Memory, links: list[Link]) -> list[Neighbour]:
+    """The first so many, each with the memory at its other end where the reader sees it."""
+    found: list[Neighbour] = []
+    for link in links[:LINKS_SHOWN]:
+        outward = link.from_id == memory.id
+        other = link.to_id if outward else link.from_id
+        known = None if outward and link.to_place else _found(asked, other)
+        if known is not None or link.to_place:
+            found.append(Neighbour(link, outward, other, known))
+    return found
+
+
+def _found(asked: PageRequest, id: str) -> Memory | None:
+    """As of this moment, which counts as no reading of it."""
+    try:
+        return asked.memory.get(id, as_of=asked.now)
+    except NotFound:
+        return None
+
+
+def points_of(neighbours: list[Neighbour]) -> list[Point]:
+    """Where each neighbour stands in the small drawing: around the memory, which stands in the middle of 0..100."""
+    drawn = neighbours[:_DRAWN]
+    turn = 2 * math.pi / max(1, len(drawn))
+    return [
+        Point(round(50 + 38 * math.sin(turn * number), 1), round(50 - 38 * math.cos(turn * number), 1), neighbour)
+        for number, neighbour in enumerate(drawn)
+    ]
+
+
+def changes_of(versions: list[Version]) -> list[Change]:
+    """Newest first, each against the one before; of the first, nothing differs."""
+    pairs = zip([None, *versions], versions, strict=False)
+    found = [
+        Change(version, [], [])
+        if before is None
+        else Change(version, diff_lines(before.memory.content, version.memory.content), _differing(before, version))
+        for before, version in pairs
+    ]
+    return found[::-1]
+
+
+def _differing(before: Version, after: Version) -> list[tuple[str, Any, Any]]:
+    names = [field.name for field in fields_of(Memory) if field.name not in (_TEXTS - {"title"})]
+    pairs = ((name, getattr(before.memory, name), getattr(after.memory, name)) for name in names)
+    return [(FIELDS[name].label or name, old, new) for name, old, new in pairs if old != new]
+
+
+def details_of(memory: Memory) -> list[tuple[str, str, Any]]:
+    """Every other field that says something: its label, its name and its value."""
+    found: list[tuple[str, str, Any]] = []
+    for name, row in FIELDS.items():
+        value = getattr(memory, name)
+        if name not in _TEXTS and value not in (None, "", ()):
+            found.append((row.label or name.replace("_", " "), name, value))
+    return found
+
+
+def show_edit(asked: PageRequest) -> Shown:
+    memory = asked.memory.get(asked.in_path["id"])
+    return editing(memory, asked)
+
+
+def editing(
+    memory: Memory, asked: PageRequest, *, error: str | None = None, status: int = 200, expected: int | None = None
+) -> Shown:
+    """The form with what stands, or with what was filled in before, to be sent against the `expected` version."""
+    values = {
+        "content": memory.content,
+        "title": memory.title,
+        "tags": ", ".join(memory.tags),
+        "type": memory.type,
+        "path": memory.path,
+        "project": memory.project_id or "",
+        "category": memory.category or "",
+        "visibility": memory.visibility,
+        "confidence": str(memory.confidence),
+        "expected_version": str(memory.version),
+    }
+    filled = {name: asked.form[name] for name in values if name in asked.form}
+    if expected is not None:
+        filled["expected_version"] = str(expected)
+    beside = {
+        "values": {**values, **filled},
+        "error": error,
+        "theirs": None,
+        "theirs_lines": [],
+        "types": tuple(MemoryType),
+        "visibilities": [one for one in Visibility if one is not Visibility.ROLE or memory.visibility is one],
+    }
+    return Shown({"memory": memory}, beside, title=f"Edit {memory.title}", status=status)
+
+
+def show_purge(asked: PageRequest) -> Shown:
+    """What a purge takes with it, named before anybody agrees."""
+    memory = asked.memory.get(asked.in_path["id"])
+    links = asked.memory.links(memory.id)
+    facts = {
+        "memory": memory,
+        "versions": len(asked.memory.history(memory.id)),
+        "links": len(links),
+        "has_evidence": memory.evidence_ref is not None,
+        "is_cascaded": any(one.memory_id == memory.id for one in asked.memory.cascades()),
+    }
+    return Shown(facts, {}, title=f"Purge {memory.title}")
+
+
+def show_supersede(asked: PageRequest) -> Shown:
+    memory = asked.memory.get(asked.in_path["id"])
+    return Shown(
+        {"memory": memory}, {"values": {"content": memory.content}, "error": None}, title=f"Replace {memory.title}"
+    )
+
+
+def show_receipt(asked: PageRequest) -> Shown:
+    return Shown({"receipt": asked.memory.receipt(asked.in_path["id"])})
+
+
+PAGES = (
+    Page(address="/memory/{id}/edit", template="edit.html", show=show_edit, title="Edit"),
+    Page(address="/memory/{id}/supersede", template="supersede.html", show=show_supersede, title="Replace"),
+    Page(address="/memory/{id}/purge", template="purge.html", show=show_purge, title="Purge"),
+    Page(address="/memory/{id}/receipt", template="receipt.html", show=show_receipt, title="Receipt"),
+    Page(address="/memory/{id}", template="memory.html", show=show, title="Memory"),
+)

@@ -1,0 +1,29 @@
+"""What a page says after a form has done its work; an address names one, and can make a page say nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`undo` is the address below a memory's own that takes it back, where there is one."""
+
+    words: str
+    undo: str | None = None
+
+
+NOTICES: Mapping[str, Notice] = {
+    "saved": Notice("Saved as a new version."),
+    "unchanged": Notice("Nothing was different, so nothing was written."),
+    "replaced": Notice("The new memory stands; the one before is superseded."),
+    "archived": Notice("Archived: it is out of searches and lists, and can be brought back.", undo="activate"),
+    "activated": Notice("Active again.", undo="archive"),
+    "deleted": Notice("Deleted. It can be restored until it is purged.", undo="restore"),
+    "restored": Notice("Restored."),
+    "purged": Notice("Purged for good."),
+    "rated": Notice("Thank you: your rating counts from now on."),
+    "linked": Notice("Linked."),
+    "unlinked": Notice("The link is gone."),
+}

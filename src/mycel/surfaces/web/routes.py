@@ -1,0 +1,238 @@
+"""From the table of pages to routes: admit the caller, do the work beside, show or lead on; errors are pages too."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute
+
+from mycel.embedded.workspace import Visit
+from mycel.errors import AccessDenied, MycelError, NotFound, Unauthenticated
+from mycel.surfaces.http.calls import query_arguments
+from mycel.surfaces.http.credentials import COOKIE, cookie_of, credentials_of
+from mycel.surfaces.http.described_route import PageRoute
+from mycel.surfaces.http.problems import problem_of
+from mycel.surfaces.http.service import Service, service_of
+from mycel.surfaces.http.streams import TYPES, EventStream, opened
+from mycel.surfaces.web import preferences
+from mycel.surfaces.web.forms import TOKEN_FIELD, form_token, read_form, require_token
+from mycel.surfaces.web.notices import NOTICES
+from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown, address_of
+from mycel.surfaces.web.preferences import Visits
+from mycel.surfaces.web.rendering import PAGE_HEADERS, STATIC, STATIC_TYPES, render, static_file, static_version
+from mycel.surfaces.web.site import FORMS, NAVIGATION, PAGES
+from mycel.wire.problems import headers_of, status_of
+from mycel.wire.shapes import to_json
+
+SIGN_IN = "/sign-in"
+LIVE = "/live/changes"
+CHOSEN: Mapping[str, Any] = {name: TYPES[name] for name in ("after", "path", "project", "type")}
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Whoever asks, and how its pages look."""
+
+    visit: Visit
+    asked: PageRequest
+    secret: str
+    visits: Visits
+
+
+def routes() -> list[BaseRoute]:
+    # The address with `.json` first: the other one would take the ending for a part of an id.
+    found: list[BaseRoute] = [PageRoute(page.json_address, _json(page), methods=["GET"]) for page in PAGES]
+    found += [PageRoute(page.address, _shown(page), methods=["GET"]) for page in PAGES]
+    found += [PageRoute(form.address, _done(form), methods=["POST"]) for form in FORMS]
+    return [
+        *found,
+        PageRoute(f"{STATIC}/{{name}}", _static, methods=["GET"]),
+        PageRoute(LIVE, _follow, methods=["GET"]),
+    ]
+
+
+async def _follow(request: Request) -> Any:
+    """The stream of changes for the pages of this browser, in the team that its reader has chosen."""
+    visit = await service_of(request).admitted(request, chosen_team=request.cookies.get(preferences.TEAM))
+    given = query_arguments(request, CHOSEN)
+    return EventStream(request, await opened(request, visit, given))
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC_TYPES:
+        raise NotFound(f"no file {name[:40]}")
+    tag = f'"{static_version(name)}"'
+    headers = {"etag": tag, "x-content-type-options": "nosniff"}
+    is_named = request.query_params.get("v") == static_version(name)
+    headers["cache-control"] = "public, max-age=31536000, immutable" if is_named else "no-cache"
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(static_file(name), headers=headers, media_type=STATIC_TYPES[name])
+
+
+def _shown(page: Page) -> Handler:
+    async def show(request: Request) -> Response:
+        try:
+            admitted = await _admit(request)
+            found = await _work(request, admitted, lambda asked: _allowed(page, asked))
+        except MycelError as error:
+            return await _refusal(request, error)
+        return await _page(request, admitted, page.template, page, found)
+
+    return show
+
+
+def _json(page: Page) -> Handler:
+    async def answer(request: Request) -> Response:
+        try:
+            admitted = await _admit(request)
+            found = await _work(request, admitted, lambda asked: _allowed(page, asked))
+        except MycelError as error:
+            return problem_of(error)
+        headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+        return Response(to_json(dict(found.facts)), found.status, headers=headers, media_type="application/json")
+
+    return answer
+
+
+def _allowed(page: Page, asked: PageRequest) -> Shown:
+    if not page.who.may(asked.caller):
+        raise AccessDenied(f"this page is for {page.who.words}")
+    return page.show(asked)
+
+
+def _done(form: Form) -> Handler:
+    def act(asked: PageRequest) -> SeeOther | Shown:
+        if not form.who.may(asked.caller):
+            raise AccessDenied(f"this is for {form.who.words}")
+        return form.act(asked)
+
+    async def do(request: Request) -> Response:
+        try:
+            admitted = await _admit(request)
+            filled = await read_form(request)
+            require_token(filled.get(TOKEN_FIELD, ""), secret=admitted.secret)
+            admitted = replace(admitted, asked=replace(admitted.asked, form=filled))
+            found = await _work(request, admitted, act, writes=True)
+        except MycelError as error:
+            return await _refusal(request, error)
+        if isinstance(found, SeeOther):
+            return _lead(request, found)
+        return await _page(request, admitted, form.template, form, found)
+
+    return do
+
+
+async def _admit(request: Request) -> Admitted:
+    service, now = service_of(request), datetime.now(UTC)
+    visit = await service.admitted(request, chosen_team=request.cookies.get(preferences.TEAM))
+    caller = await service.work(visit.caller)
+    visits = Visits.read(request.cookies.get(preferences.VISIT), now=now)
+    query: dict[str, tuple[str, ...]] = {}
+    for name, value in request.query_params.multi_items():
+        query[name] = (*query.get(name, ()), value)
+    asked = PageRequest(
+        caller=caller,
+        memory=visit.memory,
+        workspace=visit.workspace,
+        address=request.url.path,
+        now=now,
+        last_visit=visits.before,
+        in_path=request.path_params,
+        query=query,
+        condition=await service.condition(),
+    )
+    return Admitted(visit, asked, credentials_of(request.scope).secret, visits)
+
+
+async def _work(
+    request: Request, admitted: Admitted, work: Callable[[PageRequest], Any], *, writes: bool = False
+) -> Any:
+    return await service_of(request).work(lambda: work(admitted.asked), writes=writes)
+
+
+async def _page(request: Request, admitted: Admitted, template: str, page: Page | Form, found: Shown) -> Response:
+    service = service_of(request)
+    did = NOTICES.get(admitted.asked.one("did") or "")
+    shared = await service.work(lambda: _shared(admitted, request))
+    values: dict[str, Any] = {
+        **shared,
+        "page": page,
+        "title": found.title or getattr(page, "title", "Mycel"),
+        "notice": did,
+        **found.facts,
+        **found.beside,
+    }
+    # Made beside: a long text takes a while to become HTML.
+    text = await service.work(lambda: render(template, prefix=service.prefix, **values))
+    answer = HTMLResponse(text, found.status, headers=dict(PAGE_HEADERS))
+    preferences.keep(
+        answer, preferences.VISIT, admitted.visits.written(), path=service.cookie_path, secure=service.is_https(request)
+    )
+    return answer
+
+
+def _shared(admitted: Admitted, request: Request) -> Mapping[str, Any]:
+    """What stands on every page."""
+    asked = admitted.asked
+    teams = [team.name for team in asked.workspace.teams()] if asked.caller.is_operator else [asked.caller.team]
+    return {
+        "asked": asked,
+        "me": asked.caller,
+        "now": asked.now,
+        "teams": teams,
+        "navigation": [page for page in NAVIGATION if page.who.may(asked.caller)],
+        "theme": preferences.theme_of(request.cookies.get(preferences.THEME)),
+        "themes": preferences.THEMES,
+        "form_token": form_token(admitted.secret),
+        "token_field": TOKEN_FIELD,
+        "here": address_of(asked.address, {n: list(v) for n, v in asked.query.items() if n != "did"}),
+    }
+
+
+def _lead(request: Request, found: SeeOther) -> Response:
+    service = service_of(request)
+    separator = "&" if "?" in found.to else "?"
+    to = f"{found.to}{separator}did={found.did}" if found.did else found.to
+    answer = RedirectResponse(service.prefix + to, HTTPStatus.SEE_OTHER, headers={"cache-control": "no-store"})
+    for name, value in found.cookies.items():
+        preferences.keep(answer, name, value, path=service.cookie_path, secure=service.is_https(request))
+    return answer
+
+
+async def _refusal(request: Request, error: MycelError) -> Response:
+    """An error as a page that helps: whoever is not signed in is asked to, and then led to where it wanted to go."""
+    service = service_of(request)
+    if isinstance(error, Unauthenticated) and request.method in {"GET", "HEAD"}:
+        return _signed_out(request, service)
+    status = status_of(error)
+    told = "the service needs its operator; its log says more" if status == 500 else str(error)
+    values = {"error": told, "status": int(status), "code": error.code, "theme": _theme(request)}
+    text = render("error.html", prefix=service.prefix, **values)
+    return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers_of(error)})
+
+
+def _signed_out(request: Request, service: Service) -> Response:
+    query = f"?{request.url.query}" if request.url.query else ""
+    wanted = f"{request.url.path}{query}"
+    # The cookie of this service does not come along from pages elsewhere: the browser asks once more from here.
+    if request.headers.get("sec-fetch-site") in {"cross-site", "same-site"} and cookie_of(request.scope) is None:
+        text = render("arriving.html", prefix=service.prefix, wanted=wanted, theme=_theme(request))
+        return HTMLResponse(text, headers=dict(PAGE_HEADERS))
+    to = address_of(SIGN_IN, {"next": None if wanted == "/" else wanted})
+    answer = RedirectResponse(service.prefix + to, HTTPStatus.SEE_OTHER, headers={"cache-control": "no-store"})
+    if COOKIE in request.cookies:
+        answer.delete_cookie(COOKIE, path=service.cookie_path, httponly=True, samesite="strict")
+    return answer
+
+
+def _theme(request: Request) -> str:
+    return preferences.theme_of(request.cookies.get(preferences.THEME))

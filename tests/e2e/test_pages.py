@@ -1,0 +1,154 @@
+"""The pages in a real browser: signing in, searching, editing with a conflict, undoing, and seeing changes arrive."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from mycel.app import open_workspace
+from mycel.embedded.workspace import Workspace
+from tests.serving import served
+from tests.storefront import fill
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+_QUIET = "background-networking component-update sync gpu"
+FLAGS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in _QUIET.split(" "))]
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed; on Debian: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    folder: Path = tmp_path_factory.mktemp("pages")
+    fill(str(folder))
+    with open_workspace(folder) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def address(workspace: Workspace) -> Iterator[str]:
+    with served(workspace) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str, workspace: Workspace) -> Iterator[Page]:
+    context = browser.new_context(base_url=address)
+    context.add_cookies([{"name": "mycel_token", "value": workspace.issue_token("eng-director"), "url": address}])
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    # Of an answer that is an error, as a conflict is, the browser tells by itself.
+    assert [one for one in complaints if "409 (Conflict)" not in one] == []
+
+
+def test_a_person_signs_in_by_a_token_and_out_again(browser: Browser, address: str, workspace: Workspace) -> None:
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    page.goto("/browse/all?type=lesson")
+    page.get_by_label("Token").fill(workspace.issue_token("maintainer"))
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/browse/all?type=lesson")
+    page.locator("details.account summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in")
+    context.close()
+
+
+def test_hits_come_while_somebody_types_with_their_reasons(page: Page) -> None:
+    page.goto("/search")
+    page.locator("#q").press_sequentially("how do we release")
+    first = page.locator(".hits .memory").first
+    first.locator(".why").wait_for()
+    assert "Tuesdays" in first.inner_text()
+    first.get_by_text("Reasons").click()
+    assert first.locator(".bars li").count() > 0
+    assert "q=how+do+we+release" in page.url
+
+
+def test_an_edit_that_comes_too_late_shows_both(page: Page, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("the port is 1", title="a port")
+    page.goto(f"/memory/{memory.id}/edit")
+    workspace.as_member("swe-1").update(memory.id, content="the port is 2")
+    page.locator("#content").fill("the port is 3")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Somebody has changed it").wait_for()
+    assert "the port is 2" in page.locator("main").inner_text()
+    page.get_by_role("button", name="Replace theirs").click()
+    page.get_by_text("Saved as a new version").wait_for()
+    assert workspace.as_member("swe-1").get(memory.id).content == "the port is 3"
+
+
+def test_a_delete_is_undone_by_one_key(page: Page, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("to be deleted and brought back")
+    page.goto(f"/memory/{memory.id}")
+    page.keyboard.press("#")
+    page.get_by_text("Deleted.").wait_for()
+    page.keyboard.press("z")
+    page.get_by_text("Restored.").wait_for()
+
+
+def test_the_sheet_of_keys_says_what_the_page_takes(page: Page) -> None:
+    page.goto("/browse/all")
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog")
+    assert "Go to Search" in sheet.inner_text()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_url("**/search")
+
+
+def test_another_clients_write_arrives_in_every_tab_and_a_seventh_still_loads(page: Page, workspace: Workspace) -> None:
+    tabs = [page, *(page.context.new_page() for _ in range(6))]
+    for tab in tabs:
+        tab.goto("/browse/all")
+    tabs[0].locator(".live.on").wait_for()
+    workspace.as_member("swe-2").save("something new arrives while you look")
+    for tab in tabs:
+        tab.get_by_role("button", name="1 new").wait_for()
+    tabs[-1].get_by_role("button", name="1 new").click()
+    tabs[-1].get_by_text("something new arrives").first.wait_for()
+
+
+def test_everything_but_the_live_works_without_scripts(browser: Browser, address: str, workspace: Workspace) -> None:
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    context.add_cookies([{"name": "mycel_token", "value": workspace.issue_token("eng-director"), "url": address}])
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Search").fill("idempotency")
+    page.keyboard.press("Enter")
+    page.locator(".hits a.title").first.click()
+    page.get_by_role("link", name="Edit").click()
+    page.locator("#title").fill("Charges")
+    page.get_by_role("button", name="Save").click()
+    assert "Saved as a new version" in page.locator("main").inner_text()
+    context.close()
+
+
+def test_stored_markup_runs_nothing_and_asks_nobody(page: Page, workspace: Workspace, address: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    memory = workspace.as_member("swe-1").save(
+        "x <script>window.ran = 1</script> ![i](http://evil.example/i.png) "
+        "<img src=http://evil.example/j onerror='ran=1'>"
+    )
+    page.goto(f"/memory/{memory.id}")
+    assert page.evaluate("window.ran") is None
+    assert [url for url in asked if not url.startswith(address)] == []

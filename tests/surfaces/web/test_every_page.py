@@ -1,0 +1,131 @@
+"""What holds for every page of the table, whatever it shows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.page import Form, Page
+from mycel.surfaces.web.rendering import STATIC_TYPES, static_file
+from mycel.surfaces.web.site import FORMS, PAGES
+from tests.asking import asking
+from tests.surfaces.web.conftest import Reader
+
+MAX_PAGE_BYTES = 60_000
+MAX_FILE_BYTES = {"mycel.js": 25_000, "mycel.css": 20_000}
+# Pages of what is not there before somebody makes it.
+_RECEIPT = "/memory/{id}/receipt"
+_REMOTE = re.compile(r"""(?:src|href|action)=["'](?:https?:)?//""")
+
+
+def opened(page: Page | Form, reader: Reader, workspace: Workspace) -> str:
+    """The address of a page with something on it."""
+    if page.address == _RECEIPT:
+        memory = workspace.as_member("eng-director").save("a note to be purged")
+        workspace.as_member("eng-director").purge(memory.id)
+        return page.address.replace("{id}", memory.id)
+    [known] = workspace.as_member("swe-1").list(limit=1, tags="payments")
+    return page.address.replace("{id}", known.id)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
+def test_it_shows_itself_in_its_box(page: Page, lead: Reader, workspace: Workspace) -> None:
+    answer = lead.get(opened(page, lead, workspace))
+    assert answer.status_code == 200, answer.text[:500]
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["cache-control"] == "no-store"
+    assert not re.search(r"<style|style=|<script(?! src)|\son\w+=", answer.text)
+    assert _REMOTE.search(answer.text) is None
+    assert "eng-director" in answer.text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
+def test_its_json_has_the_same_facts(page: Page, lead: Reader, workspace: Workspace) -> None:
+    address = opened(page, lead, workspace)
+    behind = page.json_address if "{id}" not in page.address else f"{address}.json"
+    answer = lead.get(behind)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    facts = answer.json()
+    for memory in facts.get("rows", []):
+        assert memory["id"] in lead.get(address).text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
+def test_whoever_is_not_signed_in_is_asked_to_and_led_back(page: Page, lead: Reader) -> None:
+    address = page.address.replace("{id}", "01a1ec7d-4681-7aa8-a04e-d9724d2a8682")
+    answer = lead.client.get(address)
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/sign-in")
+    assert lead.client.get(page.json_address).status_code == 401
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
+def test_hidden_equals_absent(page: Page, agent: Reader, workspace: Workspace) -> None:
+    hidden = workspace.as_member("swe-2").save("quokkasecret stands here", visibility="private", tags=["quokkasecret"])
+    absent = agent.get(page.address.replace("{id}", "01a1ec7d-4681-7aa8-a04e-d9724d2a8682"))
+    answer = agent.get(page.address.replace("{id}", hidden.id))
+    assert "quokkasecret" not in answer.text
+    assert answer.status_code == absent.status_code
+    if "{id}" in page.address:
+        assert answer.text.replace(hidden.id, "ID") == absent.text.replace("01a1ec7d-4681-7aa8-a04e-d9724d2a8682", "ID")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
+def test_a_member_of_another_team_finds_nothing_of_this_one(
+    page: Page, workspace: Workspace, client: TestClient
+) -> None:
+    workspace.add_team("elsewhere")
+    workspace.add_member("outsider", team="elsewhere", kind="human", role="lead")
+    outsider = Reader(client, workspace.issue_token("outsider"))
+    answer = outsider.get(opened(page, outsider, workspace))
+    assert answer.status_code in {200, 404}
+    for word in ("idempotency", "swe-1", "storefront", "catalogue"):
+        assert word not in answer.text
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.address)
+def test_a_form_without_its_token_changes_nothing(form: Form, lead: Reader, workspace: Workspace) -> None:
+    address = opened(form, lead, workspace)
+    before = list(workspace.as_member("eng-director").changes())
+    for token in ("", "0" * 32):
+        assert lead.post(address, token=token, content="changed").status_code == 403
+    assert lead.post(address, origin="https://evil.example").status_code == 403
+    answer = lead.client.post(address, headers={"cookie": f"mycel_token={lead.secret}"}, data={})
+    assert answer.status_code in {401, 403}
+    assert list(workspace.as_member("eng-director").changes()) == before
+
+
+def test_pages_and_files_are_small(workspace: Workspace) -> None:
+    for name in STATIC_TYPES:
+        assert len(static_file(name)) <= MAX_FILE_BYTES.get(name, 4000), name
+    workspace.add_team("empty")
+    workspace.add_member("newcomer", team="empty", kind="human")
+    with asking(workspace) as client:
+        newcomer = Reader(client, workspace.issue_token("newcomer"))
+        sizes = {page.address: len(newcomer.get(page.address).content) for page in PAGES if "{" not in page.address}
+    assert {address: size for address, size in sizes.items() if size > MAX_PAGE_BYTES} == {}
+
+
+def test_files_may_be_kept_for_ever_under_their_version(lead: Reader) -> None:
+    linked = re.findall(r'"(/static/[^"]+)"', lead.get("/").text)
+    assert {address.partition("?")[0].rpartition("/")[2] for address in linked} == set(STATIC_TYPES)
+    for address in linked:
+        answer = lead.client.get(address)
+        assert "immutable" in answer.headers["cache-control"]
+        again = lead.client.get(address, headers={"if-none-match": answer.headers["etag"]})
+        assert again.status_code == 304
+    assert lead.client.get("/static/layout.html").status_code == 404
+    assert lead.client.get("/static/..%2Ftemplates%2Flayout.html").status_code == 404
+
+
+def test_every_address_stands_once() -> None:
+    addresses = [page.address for page in PAGES]
+    assert len(set(addresses)) == len(addresses)
+    keys = [page.key for page in PAGES if page.key]
+    assert len(set(keys)) == len(keys)

@@ -1,0 +1,100 @@
+"""What people do to a memory by the forms of its page."""
+
+from __future__ import annotations
+
+import re
+
+from mycel.domain.memory import Memory, Status
+from mycel.embedded.workspace import Workspace
+from tests.surfaces.web.conftest import Reader, text_of
+
+
+def known(workspace: Workspace) -> Memory:
+    [found] = workspace.as_member("swe-1").list(limit=1, tags="payments")
+    return found
+
+
+def test_an_edit_is_the_next_version_and_keeps_the_text_as_it_was_typed(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    typed = "first line\r\n\r\n<b>& second\u200b line\r\n"
+    answer = lead.post(f"/memory/{memory.id}/edit", expected_version=str(memory.version), content=typed, tags="a, b")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/memory/{memory.id}?did=saved")
+    changed = workspace.as_member("swe-1").get(memory.id)
+    assert changed.content.strip() == "first line\n\n<b>& second\u200b line"
+    assert (changed.version, changed.tags, changed.path) == (memory.version + 1, ("a", "b"), memory.path)
+    assert "Saved as a new version" in lead.get(answer.headers["location"]).text
+
+
+def test_the_form_holds_the_text_exactly(lead: Reader, workspace: Workspace) -> None:
+    made = workspace.as_member("eng-director").save("\nleading line, \u2764\ufe0f and <textarea>")
+    form = lead.get(f"/memory/{made.id}/edit").text
+    [held] = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", form, re.DOTALL)
+    assert held == made.content.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def test_whoever_was_slower_sees_both_and_loses_nothing(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    workspace.as_member("swe-1").update(memory.id, content="what the other wrote")
+    answer = lead.post(f"/memory/{memory.id}/edit", expected_version=str(memory.version), content="what I wrote")
+    assert answer.status_code == 409
+    assert "what the other wrote" in answer.text
+    assert "what I wrote" in answer.text
+    assert f'name="expected_version" value="{memory.version + 1}"' in answer.text
+    assert workspace.as_member("swe-1").get(memory.id).content == "what the other wrote"
+
+
+def test_a_wrong_field_is_named_and_what_was_filled_in_is_kept(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    answer = lead.post(
+        f"/memory/{memory.id}/edit", expected_version=str(memory.version), content="kept text", path="no slash\x01"
+    )
+    assert answer.status_code == 422
+    assert "path" in text_of(answer.text)
+    assert "kept text" in answer.text
+
+
+def test_a_delete_can_be_undone_from_where_it_leads(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    gone = lead.post(f"/memory/{memory.id}/delete")
+    page = lead.get(gone.headers["location"])
+    assert page.status_code == 200
+    assert f'action="/memory/{memory.id}/restore"' in page.text
+    assert lead.get(f"/memory/{memory.id}").status_code == 404
+    assert memory.title in lead.get("/browse/deleted").text
+    back = lead.post(f"/memory/{memory.id}/restore")
+    assert "Restored" in lead.get(back.headers["location"]).text
+
+
+def test_archiving_and_bringing_back(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    lead.post(f"/memory/{memory.id}/archive")
+    assert workspace.as_member("swe-1").get(memory.id).status is Status.ARCHIVED
+    assert memory.title in lead.get("/browse/archived").text
+    lead.post(f"/memory/{memory.id}/activate")
+    assert workspace.as_member("swe-1").get(memory.id).status is Status.ACTIVE
+
+
+def test_a_replacement_supersedes(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    assert lead.post(f"/memory/{memory.id}/supersede", content=memory.content).status_code == 422
+    answer = lead.post(f"/memory/{memory.id}/supersede", content="Charges are never retried.")
+    assert answer.status_code == 303
+    assert workspace.as_member("swe-1").get(memory.id).status is Status.SUPERSEDED
+
+
+def test_a_purge_names_what_it_takes_and_leaves_a_receipt(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    asked = text_of(lead.get(f"/memory/{memory.id}/purge").text)
+    assert "3 versions" in asked
+    answer = lead.post(f"/memory/{memory.id}/purge")
+    receipt = lead.get(answer.headers["location"])
+    assert (receipt.status_code, memory.id in receipt.text) == (200, True)
+    assert lead.get(f"/memory/{memory.id}").status_code == 404
+
+
+def test_whoever_may_not_is_told_so_and_nothing_happens(agent: Reader, workspace: Workspace) -> None:
+    [memory] = workspace.as_member("eng-director").list(limit=1, type="decision")
+    page = agent.get(f"/memory/{memory.id}").text
+    assert f"/memory/{memory.id}/edit" not in page
+    assert agent.post(f"/memory/{memory.id}/delete").status_code == 403
+    assert workspace.as_member("swe-1").get(memory.id) is not None

@@ -1,0 +1,120 @@
+"""Stored text can show itself, and nothing more: no script, no style, no request, no turned or hidden characters."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.forms import own_address
+from mycel.surfaces.web.markdown import to_html
+from mycel.surfaces.web.text_diff import diff_lines
+from tests.asking import asking
+from tests.surfaces.web.conftest import Reader
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=http://evil.example/x onerror=alert(1)>",
+    "![x](http://evil.example/x.png)",
+    "[click](javascript:alert(1))",
+    "[click](data:text/html,<script>alert(1)</script>)",
+    "<style>body{display:none}</style>",
+    "<iframe src=//evil.example></iframe>",
+    "[x]: javascript:alert(1)\n\n[x]",
+    '<a href="x" style="position:fixed" onclick="alert(1)">x</a>',
+    "<svg onload=alert(1)>",
+    '"><script>alert(1)</script>',
+    "```html\n</code></pre><script>alert(1)</script>\n```",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_neither_runs_nor_fetches(text: str) -> None:
+    shown = str(to_html(text))
+    for tag in re.findall(r"<(\w+)([^>]*)>", shown):
+        assert tag[0] in {"p", "a", "code", "pre", "em", "strong"}
+        assert not re.search(r"\b(on\w+|style|src)\s*=|javascript:|data:", tag[1])
+
+
+@pytest.mark.parametrize("text", ["red \x1b[31mtext", "turned \u202ecod.exe", "tag \U000e0041\U000e0042"])
+def test_what_nobody_would_see_is_named(text: str) -> None:
+    assert "[U+" in str(to_html(text))
+    assert not re.search("[\x1b\u202e\U000e0041]", str(to_html(text)))
+
+
+def test_every_page_of_a_hostile_memory_holds_it(lead: Reader, workspace: Workspace) -> None:
+    for text in HOSTILE:
+        made = workspace.as_member("eng-director").save(
+            f"hostile note {text}", title=text.replace("\n", " ")[:80], tags=[re.sub(r"\W", "", text)[:20]]
+        )
+        for address in (f"/memory/{made.id}", f"/memory/{made.id}/edit", f"/memory/{made.id}?view=raw", "/browse/all"):
+            page = lead.get(address).text
+            assert not re.search(r"<script(?! src=\"/static/)|<img(?! src=\"/static/)|<iframe|<style|<svg on", page)
+            # What a picture showed is a link, which asks nobody before somebody follows it.
+            assert not re.search(r'<[^>]*(?:src|action)="(?:[a-z]+:)?//', page)
+
+
+def test_an_address_makes_a_page_say_nothing(lead: Reader) -> None:
+    page = lead.get("/search?q=%3Cscript%3Ealert(1)%3C/script%3E&did=%3Cb%3Eyou+won").text
+    assert "<script>alert" not in page
+    assert "you won" not in page
+
+
+@pytest.mark.parametrize(
+    "long", ["[" * 40_000, "*a" * 20_000, "`" * 40_000, "> " * 20_000, "![" * 20_000, "<" * 40_000]
+)
+def test_a_text_made_to_take_long_is_shown_all_the_same(long: str) -> None:
+    """A reading that took the square of its length would not end before the test is cut off."""
+    assert to_html(long)
+    assert diff_lines("\n".join(long[:8000]), "\n".join([*long[:7999], "end"]))
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("/browse?path=/a", "/browse?path=/a"),
+        ("//evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("https://evil.example", "/"),
+        ("/a\r\nset-cookie: x", "/"),
+        ("", "/"),
+        (None, "/"),
+    ],
+)
+def test_only_addresses_of_ours_are_led_to(given: str | None, kept: str) -> None:
+    assert own_address(given) == kept
+
+
+def test_signing_in_leads_back_to_where_one_wanted_to_go(workspace: Workspace) -> None:
+    with asking(workspace) as client:
+        secret, origin = workspace.issue_token("swe-1"), {"origin": "http://127.0.0.1:7077"}
+        for wanted, led in (("/browse/all?type=lesson", "/browse/all?type=lesson"), ("//evil.example/", "/")):
+            answer = client.post("/sign-in", data={"token": secret, "next": wanted}, headers=origin)
+            assert (answer.status_code, answer.headers["location"]) == (303, led)
+
+
+def test_from_a_link_elsewhere_the_browser_comes_once_more(lead: Reader) -> None:
+    arrived = lead.client.get("/browse/all?type=lesson", headers={"sec-fetch-site": "cross-site"})
+    assert arrived.status_code == 200
+    assert 'content="0; url=/browse/all?type=lesson"' in arrived.text
+
+
+@pytest.mark.parametrize("strips", [True, False])
+def test_pages_stand_under_a_path_behind_a_proxy(workspace: Workspace, strips: bool) -> None:
+    public = "https://example.org/mycel"
+    with asking(workspace, address="http://example.org", public_url=public) as client:
+        top = "" if strips else "/mycel"
+        secret = workspace.issue_token("eng-director")
+        signed_in = client.post(f"{top}/sign-in", data={"token": secret}, headers={"origin": "https://example.org"})
+        assert signed_in.headers["location"] == "/mycel/"
+        cookie = signed_in.headers["set-cookie"]
+        assert "Path=/mycel;" in cookie
+        assert "Secure" in cookie
+        token = cookie.partition("=")[2].partition(";")[0]
+        page = client.get(f"{top}/browse/all", headers={"cookie": f"mycel_token={token}"})
+        assert page.status_code == 200
+        links = re.findall(r'(?:href|src|action)="([^"#]+)"', page.text)
+        assert [link for link in links if not link.startswith("/mycel")] == []
+        offered = client.post(f"{top}/api/sign-in-links", headers={"authorization": f"Bearer {secret}"})
+        assert offered.json()["url"].startswith(f"{public}/sign-in?code=")
