@@ -282,7 +282,9 @@ def _member_services(ground: _Ground) -> MemberServices:
         episodes=episodes,
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
-        consolidating=Consolidating(stores, clock, policies, ground.embedding, executor=ground.executor),
+        consolidating=Consolidating(
+            stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
+        ),
         teaching=Teaching(stores, directory, policies, max_content=most),
         cascading=Cascading(stores, directory, wake=wake),
         policies=policies,

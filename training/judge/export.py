@@ -1,8 +1,9 @@
 """Writes the judge as ONNX with whole numbers, and compares it with torch.
 
-    python -m training.judge.export OUT/judge.pt FOLDER [--said OUT/temperatures.json]
+    python -m training.judge.export OUT/judge.pt FOLDER [--fold K]
 
-The table of words is not in the file: the built-in embedder has it, and FOLDER/card.json says where.
+The table of words is not in the file: the built-in embedder has it, and FOLDER/card.json says where. The temperatures
+in the card are those of the examples that were left out of the lesson.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from training.export import Graph, encoded
 from training.judge.batches import MOST_TOKENS, coded, joined, load_tokenizer, padded
 from training.judge.labels import HEADS, KINDS, RELATIONS, TYPES, WIDTH
 from training.judge.material import all_examples
+from training.judge.measure import temperatures
 from training.judge.model import Judge, new_judge
-from training.judge.teach import BUILTIN
+from training.judge.teach import BUILTIN, left_out, said_of
 
 FILE = "judge.onnx"
 COMPARED = 200
@@ -40,7 +42,7 @@ def build(judge: Judge) -> onnx.ModelProto:
     return graph.model(said, name="said", width=WIDTH, of_tokens=("places", "attention_mask"), of_words=("words",))
 
 
-def card(temperatures: dict[str, float]) -> dict[str, Any]:
+def card(found: dict[str, float]) -> dict[str, Any]:
     """Where the words are in the embedder's file, and what each output means."""
     path = BUILTIN / "model.onnx"
     held = path.read_bytes()
@@ -55,7 +57,7 @@ def card(temperatures: dict[str, float]) -> dict[str, Any]:
         "relations": RELATIONS,
         "types": TYPES,
         "kinds": KINDS,
-        "temperatures": temperatures,
+        "temperatures": found,
     }
 
 
@@ -83,14 +85,16 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("judge", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--temperatures", type=Path)
+    parser.add_argument("--fold", type=int, default=0)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     judge = new_judge(BUILTIN / "model.onnx")
     judge.load_state_dict(torch.load(asked.judge))
     onnx.save(build(judge), str(asked.folder / FILE))
-    temperatures = json.loads(asked.temperatures.read_text()) if asked.temperatures else dict.fromkeys(HEADS, 1.0)
-    (asked.folder / "card.json").write_text(json.dumps(card(temperatures), indent=2) + "\n")
+    judge.encoder.rounded = True
+    rows = left_out(asked.fold)
+    found = temperatures([row.example for row in rows], said_of(judge, rows))
+    (asked.folder / "card.json").write_text(json.dumps(card(found), indent=2) + "\n")
     print(json.dumps({"apart from torch": compare(judge, asked.folder / FILE)}))
 
 

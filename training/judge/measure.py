@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from training.judge.labels import RELATIONS, place_of
+from training.judge.labels import HEADS, RELATIONS, place_of
 from training.judge.material import Example
 
 Said = NDArray[np.float32]
@@ -33,6 +33,28 @@ def found_at(odds: Said, is_right: NDArray[np.bool_], may_be: float) -> tuple[fl
     return float((odds[is_right] > bar).mean()), float(bar)
 
 
+def temperatures(examples: Sequence[Example], said: Said) -> dict[str, float]:
+    """By what to divide what each head says, so that its odds are as often right as they say."""
+    found: dict[str, float] = {}
+    for head, width in HEADS.items():
+        rows = [number for number, example in enumerate(examples) if head in example.right and example.weight == 1]
+        right = [examples[number].right[head] for number in rows]
+        part = said[rows][:, place_of(head)]
+        found[head] = min(TEMPERATURES, key=lambda tried: _surprise(part / tried, right, width=width))
+    return found
+
+
+TEMPERATURES = [round(0.5 + step / 20, 2) for step in range(60)]
+
+
+def _surprise(said: Said, right: Sequence[frozenset[int]], *, width: int) -> float:
+    if width == 1:
+        signs = np.array([1 if min(answer) else -1 for answer in right])
+        return float(np.logaddexp(0, -signs * said[:, 0]).mean())
+    odds = softmax(said)
+    return float(-np.mean([np.log(odds[row, list(answer)].sum() + 1e-9) for row, answer in enumerate(right)]))
+
+
 def report(examples: Sequence[Example], said: Said, turned: Said) -> str:
     lines: list[str] = []
     chosen = [n for n, e in enumerate(examples) if len(e.right.get("relation", ())) == 1]
@@ -54,32 +76,38 @@ def report(examples: Sequence[Example], said: Said, turned: Said) -> str:
     return "\n".join(lines)
 
 
+def chance(said: Said) -> Said:
+    return 1 / (1 + np.exp(-said))
+
+
 def _of_talk(examples: Sequence[Example], said: Said) -> list[str]:
     lines: list[str] = []
-    for single in (True, False):
-        rows = [n for n, e in enumerate(examples) if (e.source != "talks") is single]
-        if not rows:
-            continue
-        keep = np.array([min(examples[n].right["keep"]) for n in rows], dtype=bool)
-        odds = 1 / (1 + np.exp(-said[rows][:, place_of("keep")][:, 0]))
-        for bar in (0.3, 0.5, 0.7):
-            taken = odds > bar
-            right = taken & keep
-            typed = sum(
-                int(said[rows[n]][place_of("type")].argmax()) in examples[rows[n]].right.get("type", ())
-                for n in np.flatnonzero(right)
-            )
-            lines.append(
-                f"{'turns' if single else 'talks'} {len(rows)} bar {bar}: precision {right.sum() / max(1, taken.sum()):.2f} recall {right.sum() / keep.sum():.2f} type right {typed / max(1, right.sum()):.2f}"
-            )
-    rows = [n for n, e in enumerate(examples) if "kind" in e.right]
-    if rows:
-        kinds = said[rows][:, place_of("kind")].argmax(axis=1)
-        lines.append(f"kind right {np.mean([k in examples[n].right['kind'] for k, n in zip(kinds, rows)]):.2f}")
-        active = np.array([min(examples[n].right["active"]) for n in rows], dtype=bool)
-        odds = 1 / (1 + np.exp(-said[rows][:, place_of("active")][:, 0]))
-        for bar in (0.5, 0.8, 0.9):
-            lines.append(
-                f"active bar {bar}: precision {active[odds > bar].mean():.3f} recall {(odds[active] > bar).mean():.2f}"
-            )
-    return lines
+    for name, is_talk in (("turns", False), ("talks", True)):
+        rows = [number for number, example in enumerate(examples) if (example.source == "talks") is is_talk]
+        if rows:
+            lines += _kept(name, [examples[number] for number in rows], said[rows])
+    rows = [number for number, example in enumerate(examples) if "kind" in example.right]
+    return [*lines, *_sorts([examples[number] for number in rows], said[rows])] if rows else lines
+
+
+def _kept(name: str, examples: Sequence[Example], said: Said) -> Iterator[str]:
+    keep = np.array([min(example.right["keep"]) for example in examples], dtype=bool)
+    odds, types = chance(said[:, place_of("keep")][:, 0]), said[:, place_of("type")].argmax(axis=1)
+    typed = np.array([kind in example.right.get("type", ()) for kind, example in zip(types, examples, strict=True)])
+    for bar in (0.3, 0.5, 0.7):
+        taken = odds > bar
+        right = taken & keep
+        precision, recall = right.sum() / max(1, taken.sum()), right.sum() / keep.sum()
+        share = typed[right].mean() if right.any() else 0.0
+        yield f"{name} {len(keep)} bar {bar}: precision {precision:.2f} recall {recall:.2f} type right {share:.2f}"
+
+
+def _sorts(examples: Sequence[Example], said: Said) -> Iterator[str]:
+    kinds = said[:, place_of("kind")].argmax(axis=1)
+    right = [kind in example.right["kind"] for kind, example in zip(kinds, examples, strict=True)]
+    yield f"kind right {np.mean(right):.2f}"
+    active = np.array([min(example.right["active"]) for example in examples], dtype=bool)
+    odds = chance(said[:, place_of("active")][:, 0])
+    for bar in (0.5, 0.8, 0.9):
+        precision = active[odds > bar].mean() if (odds > bar).any() else 0.0
+        yield f"active bar {bar}: precision {precision:.3f} recall {(odds[active] > bar).mean():.2f}"

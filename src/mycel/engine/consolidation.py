@@ -27,9 +27,10 @@ from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope, Status, Visib
 from mycel.domain.policy import Policy, Promote
 from mycel.domain.report import Action, ActionKind
 from mycel.domain.team import Trust
+from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, SURELY_SAME
 
 if TYPE_CHECKING:
-    from mycel.engine.judging.pair import Judgement
+    from mycel.engine.judging.judgement import Judgement
 
 
 CLAIMS = frozenset(
@@ -61,7 +62,8 @@ def may_merge(first: Memory, second: Memory) -> bool:
         MemoryType.PROFILE,
     }
     same_person = first.type is not MemoryType.PROFILE or _person(first) == _person(second)
-    return same_sort and same_person and first.category == second.category and _together(first, second)
+    same_category = first.category == second.category or first.category is None or second.category is None
+    return same_sort and same_person and same_category and _together(first, second)
 
 
 def may_contradict(first: Memory, second: Memory) -> bool:
@@ -76,10 +78,19 @@ def _person(memory: Memory) -> object:
 
 
 def _together(first: Memory, second: Memory) -> bool:
+    if _person(first) != _person(second) and (_is_personal(first) or _is_personal(second)):
+        return False
     if ORIGIN in first.metadata or ORIGIN in second.metadata or not _same_readers(first, second):
         return False
     same_key = first.key == second.key or first.key is None or second.key is None
     return same_key and _place(first) == _place(second)
+
+
+def _is_personal(memory: Memory) -> bool:
+    """What somebody says of themselves holds for nobody else: two people may like the same, or the opposite."""
+    from mycel.engine.language import speaks_of_oneself
+
+    return memory.type is MemoryType.PROFILE or speaks_of_oneself(memory.content)
 
 
 def _place(memory: Memory) -> tuple[object, ...]:
@@ -95,8 +106,6 @@ def _same_readers(first: Memory, second: Memory) -> bool:
     return alike and (ours.visibility is Visibility.TEAM or ours.agent_id == theirs.agent_id)
 
 
-SAME = 0.85
-OPPOSED = 0.5
 # Two sources that agree are worth more than one, but never as much as a person's word.
 MOST_CORROBORATED = 0.95
 _TRUST_ORDER = list(Trust)
@@ -142,6 +151,8 @@ def plan_consolidation(
     for pair in judged:
         planner.merge(pair)
     for pair in judged:
+        planner.suggest_merge(pair)
+    for pair in judged:
         planner.oppose(pair)
     for memory in memories:
         planner.promote(memory)
@@ -162,7 +173,7 @@ class _Planner:
 
     def merge(self, pair: Judged) -> None:
         first, second = self._now(pair.earlier), self._now(pair.later)
-        if pair.judgement.likeness < SAME or not may_merge(first, second):
+        if pair.judgement.likeness < SURELY_SAME or not may_merge(first, second):
             return
         if REJECTED in first.metadata or REJECTED in second.metadata:
             self._rejected_before |= {first.id, second.id}
@@ -176,6 +187,22 @@ class _Planner:
         self._change(keeper, _merged(keeper, other))
         self._change(other, replace(other, status=Status.SUPERSEDED))
         self._link(keeper, other, Relation.SUPERSEDES)
+
+    def suggest_merge(self, pair: Judged) -> None:
+        """Probably the same: a person says, by the same inbox and the same link as where one replaces the other."""
+        first, second = self._now(pair.earlier), self._now(pair.later)
+        likely = LIKELY_SAME <= pair.judgement.likeness < SURELY_SAME
+        if not likely or not self._both_stand(first, second) or not may_merge(first, second):
+            return
+        keeper, other = sorted((first, second), key=_preference)
+        stand = keeper.status is other.status is Status.ACTIVE
+        # What waits is shown beside what stands, and who approves it has seen both.
+        kind, relation = (ActionKind.SUGGEST, Relation.SUPERSEDES) if stand else (ActionKind.LINK, Relation.RELATED_TO)
+        known = any(self._linked(first, second, there) for there in Relation)
+        if known or other.key is not None or self._was_undone(kind, keeper, other):
+            return
+        self._act(kind, keeper, other, why=pair.judgement.reason)
+        self._link(keeper, other, relation)
 
     def oppose(self, pair: Judged) -> None:
         first, second = self._now(pair.earlier), self._now(pair.later)
@@ -238,7 +265,7 @@ class _Planner:
         )
 
     def _opposed(self, pair: Judged, first: Memory, second: Memory) -> bool:
-        opposed = pair.judgement.contradiction >= OPPOSED or pair.judgement.supersedes
+        opposed = pair.judgement.contradiction >= CONTRADICTS or pair.judgement.supersedes
         return opposed and self._both_stand(first, second) and may_contradict(first, second)
 
     def _replaces(self, pair: Judged, first: Memory, second: Memory) -> bool:
@@ -298,7 +325,8 @@ def _grounds_in_words(memory: Memory) -> str:
 def _replacement(first: Memory, second: Memory) -> ActionKind:
     if second.status is not Status.ACTIVE or first.status is not Status.ACTIVE:
         return ActionKind.LINK
-    return ActionKind.SUPERSEDE if second.agent_id == first.agent_id else ActionKind.SUGGEST
+    outranks = _trust(second) > _trust(first)
+    return ActionKind.SUPERSEDE if second.agent_id == first.agent_id or outranks else ActionKind.SUGGEST
 
 
 def _trust(memory: Memory) -> int:

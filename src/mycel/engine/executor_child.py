@@ -51,7 +51,8 @@ def _summarize(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
 
 
 def _judge(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
-    return [judgement_values(found) for found in executor.judge([pair_from(pair) for pair in request["pairs"]])]
+    found = executor.judge([pair_from(pair) for pair in request["pairs"]], quick=request["quick"])
+    return [judgement_values(judgement) for judgement in found]
 
 
 _WORK: Mapping[str, Callable[[InlineExecutor, Mapping[str, Any]], Any]] = {

@@ -16,7 +16,7 @@ from typing import Any, cast
 from mycel.domain.memory import MemoryType
 from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.executor import Pair
-from mycel.engine.judging.pair import Judgement, Statement
+from mycel.engine.judging.judgement import Judgement, Statement
 from mycel.errors import Unavailable
 
 SLICE_CHARS = 65_536
@@ -79,13 +79,12 @@ def pair_from(values: list[Any]) -> Pair:
     return Pair(_statement_from(earlier), _statement_from(later), cosine)
 
 
-def judgement_values(judgement: Judgement) -> list[Any]:
-    return [judgement.likeness, judgement.contradiction, judgement.supersedes, judgement.reason]
+def judgement_values(judgement: Judgement) -> dict[str, Any]:
+    return asdict(judgement)
 
 
-def judgement_from(values: list[Any]) -> Judgement:
-    likeness, contradiction, supersedes, reason = values
-    return Judgement(likeness, contradiction, supersedes, reason)
+def judgement_from(values: Mapping[str, Any]) -> Judgement:
+    return Judgement(**values)
 
 
 def _statement_values(statement: Statement) -> list[Any]:
@@ -123,10 +122,10 @@ class ProcessExecutor:
     def summarize(self, transcript: Transcript) -> str:
         return self._ask({"work": "summarize", "transcript": transcript_values(transcript)})
 
-    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
         if not pairs:
             return []
-        found = self._ask({"work": "judge", "pairs": [pair_values(pair) for pair in pairs]})
+        found = self._ask({"work": "judge", "pairs": [pair_values(pair) for pair in pairs], "quick": quick})
         return [judgement_from(values) for values in found]
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from mycel.engine.english.days import resolve_days
 from mycel.engine.english.outright import Outright, said_outright
-from mycel.engine.english.people import assigns, name_pattern, takes_on
+from mycel.engine.english.people import assigns, name_pattern, speaks_of_oneself, takes_on
 from mycel.engine.english.periods import period_in
 from mycel.engine.english.reading import given_up, read, says_now
 from mycel.engine.english.relations import (
@@ -68,6 +68,7 @@ __all__ = (
     "resolve_days",
     "said_outright",
     "says_now",
+    "speaks_of_oneself",
     "split_sentences",
     "takes_on",
     "tells_problem",

@@ -39,7 +39,7 @@ _DRAWN = "not plainly said by a person; somebody should look at it"
 _OUTRIGHT = "said outright, but the team's policy leaves it to a person"
 _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"
-_SUGGESTED = "says that it replaces another memory that stands; somebody should decide"
+_SUGGESTED = "replaces another memory that stands, or repeats it; somebody should decide"
 # A reviewer has seen the text: neither its wording nor anybody's trust holds it back any more.
 _ANYONE = Policy(least_trust=Trust.LOW)
 _SUREST_FIRST = Order(OrderField.CONFIDENCE)
@@ -235,11 +235,11 @@ def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadSco
             continue
         if other.key is not None:
             require_arbiter(caller)
-        lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
+        lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by another")
 
 
 def _replaceable(transaction: Transaction, scope: ReadScope, memory: Memory) -> list[Memory]:
-    """What stands, and this memory says that it replaces."""
+    """What stands, and this memory is said to replace."""
     said = [link for link in transaction.links.of(scope, memory.id) if link.relation is Relation.SUPERSEDES]
     others = [transaction.memories.find(scope, MemoryId(link.to_id)) for link in said if link.from_id == memory.id]
     return [other for other in others if other is not None and other.status is Status.ACTIVE]

@@ -104,3 +104,11 @@ def _is_work(match: re.Match[str], *, soon: bool) -> bool:
     if verb in _VAGUE:
         return soon and promised
     return promised or soon or rest[0].lower() in {"the", "a", "an", "it", "them", "that", "this", "all", "both", "to"}
+
+
+# Not the I of I/O.
+_ONESELF = re.compile(r"(?<![\w/])(?:I|I['\u2019](?:m|d|ve|ll)|[Mm]y|me|[Mm]ine|[Mm]yself)(?![\w/])")
+
+
+def speaks_of_oneself(text: str) -> bool:
+    return _ONESELF.search(text) is not None

@@ -21,6 +21,8 @@ BEGIN, SEPARATOR = 101, 102
 Numbers = NDArray[np.float32]
 # How much of what was said before is read along.
 BEFORE_CHARS = 160
+# Most neighbours have nothing to do with each other: the other way round would say so too.
+CLEARLY_APART = 0.98
 # No token is made of more.
 _CHARS_OF_A_TOKEN = 40
 
@@ -45,6 +47,8 @@ class OnnxJudge:
 
     def _compared(self, earlier: list[int], later: list[int]) -> PairOdds:
         forward = self._shares(self._run(earlier, later), "relation")
+        if forward[PairOdds._fields.index("related") :].sum() >= CLEARLY_APART:
+            return PairOdds(*forward.tolist())
         mean = (forward + self._shares(self._run(later, earlier), "relation")) / 2
         odds = PairOdds(*mean.tolist())._replace(supersedes=float(forward[2]))
         total = sum(odds)
