@@ -175,7 +175,11 @@ def _standing_rows(drawn: Mapping[str, Drawn]) -> Iterator[tuple[str, ...]]:
             if (candidate := next((each for each in candidates if label.fits(each)), None)) is not None
         ]
         owned = sum((candidate.said_by or "assistant") == label.by for label, candidate in pairs)
-        dates = [(day, candidate) for label, candidate in pairs for day in _DATE.findall(label.stands_alone)]
+        # That it was said on the day of the talk stands in `observed_at`.
+        days = {f"{turn.said_at:%Y-%m-%d}" for one, _ in found for turn in one.transcript.turns if turn.said_at}
+        dates = [
+            (day, candidate) for label, candidate in pairs for day in set(_DATE.findall(label.stands_alone)) - days
+        ]
         resolved = sum(day in candidate.content for day, candidate in dates)
         subjects = sum(_names_subject(label, candidate) for label, candidate in pairs)
         count = len(pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -77,9 +78,11 @@ def test_what_a_person_says_outright_becomes_active(squad: Squad) -> None:
         "admin-1: Decision: we move the unit tests to Vitest",
         "admin-1: The fix was to use workload identity in the deploy job",
     )
+    today = squad.clock.now().date()
+    launch = min((date(today.year + year, 3, 3) for year in (-1, 0, 1)), key=lambda day: abs(day - today))
     assert sorted(active(squad)) == [
         "Always run `make lint` before pushing please",
-        "Confirmed: the launch date is March 3",
+        f"Confirmed: the launch date is {launch}",
         "Decision: we move the unit tests to Vitest",
         "Rule: no force pushes to main",
     ]

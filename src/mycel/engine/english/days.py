@@ -44,9 +44,43 @@ _COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven"
 _PREPOSITION = re.compile(r"\b(?:by|on|until|till|before|after|from|since|for|to|at|due|of|in)\s+$", re.IGNORECASE)
 
 
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# Capitals only: to march and may are verbs.
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+)
+_DATE = re.compile(
+    rf"(?<![\w/.-])(?:(?:[Tt]he )?(?P<first>[0-9]{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<of>{_MONTH})"
+    rf"|(?P<close>(?:[Tt]he )?end of )(?P<ending>{_MONTH})"
+    rf"|(?P<month>{_MONTH}) (?P<second>[0-9]{{1,2}})(?:st|nd|rd|th)?)(?!,? ?[0-9]|[\w:-])"
+)
+
+
+def _with_years(text: str, today: date) -> str:
+    """Days of a month with their year: the one that makes them nearest to the day of the talk."""
+
+    def dated(match: re.Match[str]) -> str:
+        month = _MONTHS.index((match["of"] or match["ending"] or match["month"])[:3].lower()) + 1
+        day = match["first"] or match["second"]
+        found = [one for year in (-1, 0, 1) if (one := _day_of(today.year + year, month, day)) is not None]
+        return f"{min(found, key=lambda one: abs(one - today))}" if found else match[0]
+
+    return _DATE.sub(dated, text)
+
+
+def _day_of(year: int, month: int, day: str | None) -> date | None:
+    """The last day of the month where none is named; None where no calendar has it."""
+    try:
+        return last_of_month(date(year, month, 1)) if day is None else date(year, month, int(day))
+    except ValueError:
+        return None
+
+
 def resolve_days(text: str, said_at: datetime) -> str:
     """With days in place of what only the day of the talk could tell: "by Friday" becomes "by 2026-11-20"."""
     today = said_at.date()
+    text = _with_years(text, today)
     pieces: list[str] = []
     at = 0
     for match in _MOMENT.finditer(text):

@@ -37,20 +37,18 @@ LEAST_WORDS = 3
 MOST_JUDGED = 20_000
 
 # Worth keeping as the judge sees it; less is asked of what says itself what it is.
-LEAST_KEEP = 0.7
+LEAST_KEEP = 0.8
 LEAST_KEEP_MARKED = 0.3
 SURE_OF_TYPE = 0.9
 # In talk decisions are more, and lessons and conventions fewer, than in what the judge was taught with.
 _IN_TALK = MappingProxyType({"decision": 2.0, "lesson": 0.7, "convention": 0.7})
-# Fit to stand unseen as the judge sees it: with a mark that a rule knows, and with none.
-LEAST_ACTIVE_MARKED = 0.5
-LEAST_ACTIVE = 0.85
-LEAST_EXPLICIT = 0.5
+# Of what is said outright: worth keeping, and fit to stand unseen, as the judge sees it.
+LEAST_KEEP_GROUNDED = 0.6
+LEAST_ACTIVE = 0.5
 LEAST_SOLUTION = 0.5
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
 MOST_DOUBT_MARKED = 0.4
-_EXPLICIT = ("explicit_decision", "standing_instruction", "lesson", "confirmed_fact")
 _UNMEANT = (
     *("example_text", "hypothetical", "joke", "machine_narrative", "name_with_cue", "negated"),
     *("news", "not_standalone", "other_company", "other_team", "private", "question", "quoted_text"),
@@ -107,7 +105,7 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
         return None
     given = (MemoryType.TASK_HINT, Category.FACT) if talk.assigns(place) else section
     kind = _kind(odds, outright.kind if outright is not None else given)
-    explicit = _is_explicit(odds, is_marked=outright is not None and outright.grounds)
+    explicit = outright is not None and outright.grounds and _is_meant(odds)
     # A judge is not surer than to a tenth.
     confidence = OUTRIGHT_CONFIDENCE if explicit else min(MOST_BY_JUDGE, round(0.5 + 0.3 * odds.keep, 1))
     return Verdict(
@@ -142,13 +140,9 @@ def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
     return _TYPES[named] if said is None or odds.types[named] >= SURE_OF_TYPE else said
 
 
-def _is_explicit(odds: SentenceOdds, *, is_marked: bool) -> bool:
-    """Said outright, and meant: the judge can say no to any mark."""
-    if _doubt(odds) > MOST_DOUBT or odds.keep < LEAST_KEEP:
-        return False
-    if is_marked:
-        return odds.active >= LEAST_ACTIVE_MARKED
-    return odds.active >= LEAST_ACTIVE and sum(_odds_of(odds, kind) for kind in _EXPLICIT) >= LEAST_EXPLICIT
+def _is_meant(odds: SentenceOdds) -> bool:
+    """The judge can say no to any mark, and makes none: how sure a model is, is no ground."""
+    return _doubt(odds) <= MOST_DOUBT and odds.keep >= LEAST_KEEP_GROUNDED and odds.active >= LEAST_ACTIVE
 
 
 def _ruled(talk: Talk, place: int) -> Verdict | None:
