@@ -38,13 +38,17 @@ MOST_JUDGED = 20_000
 
 # Worth keeping as the judge sees it; less is asked of what says itself what it is.
 LEAST_KEEP = 0.8
-LEAST_KEEP_MARKED = 0.3
+LEAST_KEEP_MARKED = 0.2
 SURE_OF_TYPE = 0.9
 # In talk decisions are more, and lessons and conventions fewer, than in what the judge was taught with.
 _IN_TALK = MappingProxyType({"decision": 2.0, "lesson": 0.7, "convention": 0.7})
-# Of what is said outright: worth keeping, and fit to stand unseen, as the judge sees it.
-LEAST_KEEP_GROUNDED = 0.6
-LEAST_ACTIVE = 0.5
+# Of what is said outright: that it is meant, and worth keeping at all, as the judge sees it.
+LEAST_MEANT = 0.5
+LEAST_KEEP_GROUNDED = 0.2
+_MEANT = (
+    *("explicit_decision", "decision_in_passing", "lesson", "solution", "failed_approach", "confirmed_fact"),
+    *("correction", "standing_instruction", "preference", "promise", "reference"),
+)
 LEAST_SOLUTION = 0.5
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
@@ -142,7 +146,8 @@ def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
 
 def _is_meant(odds: SentenceOdds) -> bool:
     """The judge can say no to any mark, and makes none: how sure a model is, is no ground."""
-    return _doubt(odds) <= MOST_DOUBT and odds.keep >= LEAST_KEEP_GROUNDED and odds.active >= LEAST_ACTIVE
+    meant = sum(_odds_of(odds, kind) for kind in _MEANT)
+    return meant >= LEAST_MEANT and _doubt(odds) <= MOST_DOUBT and odds.keep >= LEAST_KEEP_GROUNDED
 
 
 def _ruled(talk: Talk, place: int) -> Verdict | None:
