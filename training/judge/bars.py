@@ -18,22 +18,24 @@ import numpy as np
 
 from mycel.contracts.judge import PairOdds
 from mycel.engine.judging import weighed
-from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, SURELY_SAME, Statement
+from mycel.engine.judging.clauses import Reading
+from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, SURELY_SAME, Judgement, Statement
 from mycel.engine.judging.pair import judge, with_same_values
+from mycel.engine.language import read
 from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
 from mycel.providers.judge.shipped import builtin_judge
-from training.judge.material import DATA, Example, pair_example, pairs, rows_of
-from training.judge.teach import fold_of, grouped
+from training.judge.material import DATA, Example, fold_of, grouped, pair_example, pairs, rows_of
 
 
 class Known(NamedTuple):
-    """A pair with its label, how near it is by meaning, and what the judge says."""
+    """A pair with its label, what the rules found, both as they were read, and what the judge says."""
 
-    first: str
-    second: str
     label: str
     kind: str
     cosine: float
+    found: Judgement
+    first: Reading
+    second: Reading
     odds: PairOdds
 
 
@@ -46,16 +48,19 @@ def known(examples: Sequence[Example]) -> list[Known]:
         np.asarray(embedder.embed_documents([getattr(example, side) for example in examples]))
         for side in ("first", "second")
     )
-    cosines = (ones * others).sum(axis=1)
-    return [
-        Known(example.first, example.second, *example.kind.split("/", 1), float(cosine), found)
-        for example, cosine, found in zip(examples, cosines, odds, strict=True)
-    ]
+    cosines = (ones * others).sum(axis=1).tolist()
+    return [_known(*each) for each in zip(examples, cosines, odds, strict=True)]
+
+
+def _known(example: Example, cosine: float, odds: PairOdds) -> Known:
+    found = judge(Statement(example.first), Statement(example.second), cosine=cosine)
+    return Known(*example.kind.split("/", 1), cosine, found, read(example.first), read(example.second), odds)
 
 
 def outcome(pair: Known, *, by_rules: bool = False) -> str:
-    odds = None if by_rules else pair.odds
-    found = judge(Statement(pair.first), Statement(pair.second), cosine=pair.cosine, odds=odds)
+    found = pair.found
+    if not by_rules and found.likeness < SURELY_SAME:
+        found = weighed.weigh(found, pair.first, pair.second, pair.odds, in_order=True)
     if found.likeness >= SURELY_SAME:
         return "merged"
     if found.supersedes:
@@ -82,7 +87,7 @@ def show(name: str, pairs: Sequence[Known]) -> None:
 def search(pairs: Sequence[Known]) -> None:
     """The best settings, by what they find and what they get wrong."""
     rows: list[tuple[float, str]] = []
-    tried = product((0.5, 0.6, 0.7, 0.8), (0.1, 0.2, 0.35), (0.7, 0.8, 0.9), (0.3, 0.4, 0.5, 0.6, 0.7))
+    tried = product((0.6, 0.7, 0.8, 0.9), (0.1, 0.2, 0.3, 0.4, 0.5), (0.8, 0.9, 0.95), (0.5, 0.6, 0.7, 0.8))
     for opposes, with_reason, suggests, agreeing in tried:
         weighed.OPPOSES, weighed.OPPOSES_WITH_A_REASON = opposes, with_reason
         weighed.SUGGESTS, weighed.SUGGESTS_WHERE_ALL_AGREE = suggests, agreeing
@@ -94,8 +99,10 @@ def search(pairs: Sequence[Known]) -> None:
         wrong = _share([counts[label] for label in ("related", "unrelated")], "contradiction", "supersedes")
         setting = f"opposes {opposes} with reason {with_reason} suggests {suggests} {agreeing}"
         found = f"same {same:.2f} false {false:.3f} against {against:.2f} seen {seen:.2f} wrong {wrong:.2f}"
-        rows.append((same + seen - 10 * max(0, false - 0.015) - 3 * wrong - 3 * against, f"{setting}: {found}"))
-    for score, row in sorted(rows, reverse=True)[:12]:
+        rows.append(
+            (same + seen - 10 * max(0, false - 0.015) - 2 * wrong - 10 * max(0, against - 0.04), f"{setting}: {found}")
+        )
+    for score, row in sorted(rows, reverse=True)[:25]:
         print(f"{score:.3f} {row}")
 
 

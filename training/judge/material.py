@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import yaml
 
@@ -18,6 +19,7 @@ from training.judge.labels import KINDS, RELATIONS, TYPES
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "benchmarks" / "data"
 OWN = Path(__file__).parent / "material"
+FOLDS = 6
 # What only may be kept says less than what must be.
 MAY_WEIGHT = 0.3
 # Characters of what was said before that are read along.
@@ -187,3 +189,22 @@ def _recorded(name: str, record: dict[str, Any]) -> Iterator[Example]:
 
 def all_examples() -> list[Example]:
     return pairs() + single_turns() + talks()
+
+
+def fold_of(groups: Sequence[str]) -> list[int]:
+    return [crc32(group.encode()) % FOLDS for group in groups]
+
+
+def grouped(examples: Sequence[Example]) -> list[str]:
+    """A name for each group of pairs that share a statement, directly or by way of others."""
+    root: dict[str, str] = {}
+
+    def top(text: str) -> str:
+        while root.setdefault(text, text) != text:
+            text = root[text]
+        return text
+
+    for example in examples:
+        if "relation" in example.right:
+            root[top(example.second)] = top(example.first)
+    return [top(example.first) if "relation" in example.right else example.group for example in examples]

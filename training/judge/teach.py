@@ -15,7 +15,6 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import torch
@@ -24,12 +23,11 @@ from torch.nn import functional
 
 from training.judge.batches import Coded, answers, batches, coded, joined, load_tokenizer, padded
 from training.judge.labels import HEADS, place_of
-from training.judge.material import ROOT, Example, all_examples
+from training.judge.material import ROOT, Example, all_examples, fold_of, grouped
 from training.judge.measure import report
 from training.judge.model import Judge, new_judge
 
 BUILTIN = ROOT / "src" / "mycel" / "providers" / "embeddings" / "builtin"
-FOLDS = 6
 BATCH = 24
 WEIGHTS = {"relation": 1.0, "keep": 1.0, "active": 0.5, "type": 0.5, "kind": 0.5}
 # So many sentences of talks are seen in each epoch, of those to keep and of the others: they are many, and alike.
@@ -42,25 +40,6 @@ ROUNDED = 0.15
 BROKEN_OFF = 3
 # The lowest layers are left as the embedder has them.
 FROZEN_LAYERS = 1
-
-
-def fold_of(groups: Sequence[str]) -> list[int]:
-    return [crc32(group.encode()) % FOLDS for group in groups]
-
-
-def grouped(examples: Sequence[Example]) -> list[str]:
-    """A name for each group of pairs that share a statement, directly or by way of others."""
-    root: dict[str, str] = {}
-
-    def top(text: str) -> str:
-        while root.setdefault(text, text) != text:
-            text = root[text]
-        return text
-
-    for example in examples:
-        if "relation" in example.right:
-            root[top(example.second)] = top(example.first)
-    return [top(example.first) if "relation" in example.right else example.group for example in examples]
 
 
 def loss_of(said: Tensor, examples: Sequence[Example], smoothing: float = 0.02) -> Tensor:

@@ -98,11 +98,14 @@ def judged(earlier: str, later: str) -> Judgement:
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ("Never commit generated protobuf files.", "Generated protobuf code stays out of git."),
+        ("prefers short answers", "likes answers to be brief"),
         ("Uploads above 25 MB are refused.", "We reject any upload that is larger than 25 megabytes."),
         ("ops-3 looks after the certificates.", "Certificates are the responsibility of ops-3."),
         ("The client gives up after 2 seconds.", "The client's timeout is 2000 ms."),
-        ("Do not edit `schema.sql`, the db team owns it.", "`schema.sql` belongs to the db team: don't edit it."),
+        (
+            "The report was slow because every row opened a new connection.",
+            "Opening one connection per row is what made the report slow.",
+        ),
     ],
 )
 def test_paraphrases_are_merged_or_suggested(earlier: str, later: str) -> None:
@@ -147,7 +150,10 @@ def test_what_changed_in_another_attribute_replaces_nothing(earlier: str, later:
     ("earlier", "later"),
     [
         ("The API listens on port 8080.", "The API no longer listens on port 8080, it moved to 8443."),
-        ("The crawler runs on the old box.", "The crawler was moved off the old box and runs in Kubernetes now."),
+        (
+            "The crawler runs on the Hetzner box.",
+            "The crawler was moved off the Hetzner box, it runs in Kubernetes now.",
+        ),
         ("Billing is built on Jenkins.", "Billing switched from Jenkins to GitHub Actions."),
     ],
 )

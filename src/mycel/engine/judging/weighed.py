@@ -11,15 +11,17 @@ from mycel.engine.judging.clauses import Reading
 from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, MOST_UNLIKELY_SAME, SURELY_SAME, Judgement
 
 # All of these were chosen on pairs that the judge was not taught with: `python -m training.judge.bars`.
-MERGES = 0.93
+MERGES = 0.96
 SUGGESTS = 0.8
-# Where values and negations agree and no rule is against it, so much of the judge is enough.
-SUGGESTS_WHERE_ALL_AGREE = 0.5
-OPPOSES = 0.6
-REPLACES = 0.7
+# Where values and negations agree, so much of the judge is enough.
+SUGGESTS_WHERE_ALL_AGREE = 0.6
+OPPOSES = 0.9
+REPLACES = 0.8
 # Where the rules have a reason of their own, so much of the judge is enough.
-OPPOSES_WITH_A_REASON = 0.2
-REPLACES_WITH_A_REASON = 0.35
+OPPOSES_WITH_A_REASON = 0.05
+REPLACES_WITH_A_REASON = 0.5
+# Of what a rule has a reason against, the judge must be so sure that it is the same or merely related.
+DOUBTS = 0.9
 # From here on a language model is asked, if there is one.
 DOUBTFUL = 0.4
 
@@ -57,10 +59,11 @@ def _names(reading: Reading) -> set[str]:
 def weigh(found: Judgement, first: Reading, second: Reading, odds: PairOdds, *, in_order: bool) -> Judgement:
     """`found` is by rules, `in_order` whether the second was said later."""
     values = compare_values(first, second)
-    agree = values is Values.SAME and _is_negative(first) is _is_negative(second) and found.contradiction < CONTRADICTS
-    if odds.duplicate >= (SUGGESTS_WHERE_ALL_AGREE if agree else SUGGESTS) and values is not Values.OTHER:
+    agree = values is Values.SAME and _is_negative(first) is _is_negative(second)
+    may_be = values is not Values.OTHER and found.contradiction < CONTRADICTS
+    if may_be and odds.duplicate >= (SUGGESTS_WHERE_ALL_AGREE if agree else SUGGESTS):
         return _same(odds, agree=agree)
-    opposed = _opposed(found, odds, in_order=in_order)
+    opposed = _opposed(found, odds, values, in_order=in_order)
     if opposed is not None:
         return opposed
     alike = min(found.likeness, MOST_UNLIKELY_SAME)
@@ -76,8 +79,10 @@ def _same(odds: PairOdds, *, agree: bool) -> Judgement:
     return Judgement(LIKELY_SAME, 0.0, supersedes=False, reason="probably the same statement", doubtful=True)
 
 
-def _opposed(found: Judgement, odds: PairOdds, *, in_order: bool) -> Judgement | None:
-    has_reason = found.contradiction >= CONTRADICTS
+def _opposed(found: Judgement, odds: PairOdds, values: Values, *, in_order: bool) -> Judgement | None:
+    # A rule that sees no other value may have met an opposite word that says the same.
+    is_doubted = odds.related >= DOUBTS or (values is not Values.OTHER and odds.duplicate >= DOUBTS)
+    has_reason = found.contradiction >= CONTRADICTS and not is_doubted
     replaces = in_order and odds.supersedes >= (REPLACES_WITH_A_REASON if found.supersedes else REPLACES)
     against = odds.contradiction + odds.supersedes
     if not replaces and against < (OPPOSES_WITH_A_REASON if has_reason else OPPOSES):
