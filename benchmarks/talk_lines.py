@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -56,6 +57,6 @@ def _read(path: Path) -> Transcript:
     if path.suffix in {".yaml", ".yml"}:
         from benchmarks.extraction import as_transcript
 
-        content = yaml.safe_load(text)
-        return as_transcript(content["turns"] if isinstance(content, dict) else content, said_at=datetime.now(UTC))
+        content: dict[str, Any] = yaml.safe_load(text)
+        return as_transcript(content["turns"], said_at=datetime.now(UTC))
     return read_transcript(text)

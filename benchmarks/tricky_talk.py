@@ -72,5 +72,5 @@ def _rows(split: str, drawn: Drawn) -> Iterator[tuple[str, ...]]:
         f"{LEAST_ACTIVE_RIGHT} {'reached' if reached else 'not reached'}",
     )
     if split == "dev":
-        wrong = Counter(turn.kind for turn, each in kept if not turn.keep)
+        wrong = Counter(turn.kind for turn, _ in kept if not turn.keep)
         yield (f"  wrongly kept: {', '.join(f'{kind} {count}' for kind, count in wrong.items())}", *[""] * 5)
