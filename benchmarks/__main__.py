@@ -59,6 +59,7 @@ SUITES = {
 OPTIONS = {
     "words": ("bench_data",),
     "judging": ("bench_data",),
+    "extraction": ("talk",),
     "embedding": ("model",),
     "relevance": ("model", "cache"),
     "finding": ("large", "only", "bench_data", "model", "cache"),
@@ -76,6 +77,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("speed", "quality"), help="finding, postgres: one part alone")
     parser.add_argument("--model", type=Path, help="embedding, finding, relevance, postgres: folder of a local model")
     parser.add_argument("--cache", type=Path, help="for the same: where vectors are kept for the next run")
+    parser.add_argument("--talk", type=Path, help="extraction: print what is drawn from this talk, line by line")
     options = parser.parse_args()
     if unknown := set(options.suites) - set(SUITES):
         parser.error(f"unknown suite: {', '.join(sorted(unknown))}")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from mycel.domain.source import Candidate, Transcript
 
 if TYPE_CHECKING:
-    from mycel.engine.judging.pair import Judgement, Statement
+    from mycel.contracts.judge import Judge, PairOdds
+    from mycel.engine.judging.judgement import Judgement, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +27,60 @@ class Executor(Protocol):
 
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]: ...
     def summarize(self, transcript: Transcript) -> str: ...
-    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]: ...
+    def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
+        """`quick` goes by rules alone, for whoever waits for a save."""
+        ...
+
     def close(self) -> None: ...
 
 
+# Below it no two statements of the measured pairs said the same or went against each other.
+LEAST_COSINE = 0.6
+MakeJudge = Callable[[], "Judge | None"]
+
+
+def no_judge() -> None:
+    """Rules alone."""
+
+
 class InlineExecutor:
-    """For a program that waits for the result anyway."""
+    """For a program that waits for the result anyway. The judge is made by the first work that asks it."""
+
+    def __init__(self, judge: MakeJudge = no_judge) -> None:
+        self._judge = judge
 
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         from mycel.engine.extraction.extract import extract
 
-        return extract(transcript, start=start)
+        return extract(transcript, start=start, judge=self._judge())
 
     def summarize(self, transcript: Transcript) -> str:
         from mycel.engine.summary import summarize
 
-        return summarize(transcript)
+        return summarize(transcript, judge=self._judge())
 
-    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
         from mycel.engine.judging.pair import judge
 
-        return [judge(pair.earlier, pair.later, cosine=pair.cosine) for pair in pairs]
+        odds = [None] * len(pairs) if quick else self._odds(pairs)
+        return [
+            judge(pair.earlier, pair.later, cosine=pair.cosine, odds=found)
+            for pair, found in zip(pairs, odds, strict=True)
+        ]
+
+    def _odds(self, pairs: Sequence[Pair]) -> Sequence[PairOdds | None]:
+        """None where there is no judge, or where two texts are too far apart for it to find anything."""
+        asked = [number for number, pair in enumerate(pairs) if pair.cosine is None or pair.cosine >= LEAST_COSINE]
+        judge = self._judge() if asked else None
+        odds: list[PairOdds | None] = [None] * len(pairs)
+        if judge is not None:
+            from mycel.engine.judging.pair import with_same_values
+
+            chosen = [(pairs[number].earlier.text, pairs[number].later.text) for number in asked]
+            texts = [(earlier, with_same_values(earlier, later)) for earlier, later in chosen]
+            for number, found in zip(asked, judge.compare(texts), strict=True):
+                odds[number] = found
+        return odds
 
     def close(self) -> None:
         """Nothing is held."""
@@ -55,8 +89,8 @@ class InlineExecutor:
 class MovableExecutor:
     """In this process until told to move out, for programs that others wait for."""
 
-    def __init__(self, outside: Callable[[], Executor]) -> None:
-        self._inside: Executor = InlineExecutor()
+    def __init__(self, outside: Callable[[], Executor], *, judge: MakeJudge = no_judge) -> None:
+        self._inside: Executor = InlineExecutor(judge)
         self._outside = outside
         self._current = self._inside
 
@@ -70,8 +104,8 @@ class MovableExecutor:
     def summarize(self, transcript: Transcript) -> str:
         return self._current.summarize(transcript)
 
-    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
-        return self._current.judge(pairs)
+    def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
+        return self._current.judge(pairs, quick=quick)
 
     def close(self) -> None:
         self._current.close()
