@@ -11,7 +11,6 @@ from mycel.contracts.judge import PairOdds, Sentence, SentenceOdds
 from mycel.domain.link import Relation
 from mycel.domain.memory import Memory, Status
 from mycel.domain.report import ActionKind, Report
-from mycel.providers.judge import shipped
 from tests.squad import Squad, open_squad
 
 pytestmark = pytest.mark.each_database(slow=True)
@@ -40,7 +39,7 @@ class ScriptedJudge:
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch) -> ScriptedJudge:
     judge = ScriptedJudge(LIKELY)
-    monkeypatch.setattr(shipped, "builtin_judge", lambda: judge)
+    monkeypatch.setattr("mycel.app._judge", lambda: judge)
     return judge
 
 
