@@ -54,12 +54,12 @@ class InlineExecutor:
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         from mycel.engine.extraction.extract import extract
 
-        return extract(transcript, start=start)
+        return extract(transcript, start=start, judge=self._judge())
 
     def summarize(self, transcript: Transcript) -> str:
         from mycel.engine.summary import summarize
 
-        return summarize(transcript)
+        return summarize(transcript, judge=self._judge())
 
     def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
         from mycel.engine.judging.pair import is_open, judge

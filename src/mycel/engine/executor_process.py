@@ -45,27 +45,23 @@ def _encoded(value: object) -> Iterator[str]:
 
 
 def transcript_values(transcript: Transcript) -> dict[str, Any]:
-    turns = [[turn.role, turn.start, turn.end, turn.speaker] for turn in transcript.turns]
+    turns = [
+        [turn.role, turn.start, turn.end, turn.speaker, turn.said_at and turn.said_at.isoformat()]
+        for turn in transcript.turns
+    ]
     return {"text": transcript.text, "turns": turns}
 
 
 def transcript_from(values: Mapping[str, Any]) -> Transcript:
-    return Transcript(values["text"], tuple(Turn(*turn) for turn in values["turns"]))
+    return Transcript(values["text"], tuple(_turn_from(*turn) for turn in values["turns"]))
+
+
+def _turn_from(role: str, start: int, end: int, speaker: str | None, said_at: str | None) -> Turn:
+    return Turn(role, start, end, speaker, None if said_at is None else datetime.fromisoformat(said_at))
 
 
 def candidate_values(candidate: Candidate) -> dict[str, Any]:
-    return {
-        "type": candidate.type.value,
-        "title": candidate.title,
-        "content": candidate.content,
-        "confidence": candidate.confidence,
-        "start": candidate.start,
-        "end": candidate.end,
-        "category": candidate.category,
-        "tags": list(candidate.tags),
-        "rationale": candidate.rationale,
-        "alternatives": list(candidate.alternatives),
-    }
+    return asdict(candidate)
 
 
 def candidate_from(values: Mapping[str, Any]) -> Candidate:
