@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,7 +35,9 @@ class Executor(Protocol):
 
 
 # Below it no two statements of the measured pairs said the same or went against each other.
-LEAST_COSINE = 0.6
+LEAST_COSINE = 0.75
+# Of one piece of work, the nearest first: about a quarter of a minute. The rest is judged by rules alone.
+MOST_ASKED = 1500
 MakeJudge = Callable[[], "Judge | None"]
 
 
@@ -60,27 +62,31 @@ class InlineExecutor:
         return summarize(transcript, judge=self._judge())
 
     def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
-        from mycel.engine.judging.pair import judge
+        from mycel.engine.judging.pair import is_open, judge
 
-        odds = [None] * len(pairs) if quick else self._odds(pairs)
-        return [
-            judge(pair.earlier, pair.later, cosine=pair.cosine, odds=found)
-            for pair, found in zip(pairs, odds, strict=True)
+        found = [judge(pair.earlier, pair.later, cosine=pair.cosine) for pair in pairs]
+        if quick:
+            return found
+        opened = [
+            number
+            for number, (pair, judgement) in enumerate(zip(pairs, found, strict=True))
+            if (pair.cosine is None or pair.cosine >= LEAST_COSINE) and is_open(pair.earlier, pair.later, judgement)
         ]
+        nearest = sorted(opened, key=lambda number: pairs[number].cosine or found[number].likeness, reverse=True)
+        for number, odds in self._odds(pairs, nearest[:MOST_ASKED]):
+            pair = pairs[number]
+            found[number] = judge(pair.earlier, pair.later, cosine=pair.cosine, odds=odds)
+        return found
 
-    def _odds(self, pairs: Sequence[Pair]) -> Sequence[PairOdds | None]:
-        """None where there is no judge, or where two texts are too far apart for it to find anything."""
-        asked = [number for number, pair in enumerate(pairs) if pair.cosine is None or pair.cosine >= LEAST_COSINE]
+    def _odds(self, pairs: Sequence[Pair], asked: Sequence[int]) -> Iterator[tuple[int, PairOdds]]:
+        """Nothing where there is no judge."""
+        from mycel.engine.judging.pair import with_same_values
+
         judge = self._judge() if asked else None
-        odds: list[PairOdds | None] = [None] * len(pairs)
         if judge is not None:
-            from mycel.engine.judging.pair import with_same_values
-
             chosen = [(pairs[number].earlier.text, pairs[number].later.text) for number in asked]
             texts = [(earlier, with_same_values(earlier, later)) for earlier, later in chosen]
-            for number, found in zip(asked, judge.compare(texts), strict=True):
-                odds[number] = found
-        return odds
+            yield from zip(asked, judge.compare(texts), strict=True)
 
     def close(self) -> None:
         """Nothing is held."""

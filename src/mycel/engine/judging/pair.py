@@ -11,7 +11,7 @@ from mycel.engine.judging.clauses import Clause, Lexeme, Reading, Role, Tense
 from mycel.engine.judging.comparison import NOTHING, Finding, Nearness
 from mycel.engine.judging.contradictions import contradiction
 from mycel.engine.judging.judgement import CONTRADICTS, MOST_UNLIKELY_SAME, NEARLY_ALIKE, Judgement, Statement
-from mycel.engine.judging.weighed import weigh
+from mycel.engine.judging.weighed import is_settled, weigh
 from mycel.engine.language import given_up, read, says_now
 
 # Said in the same words, whatever their order.
@@ -118,9 +118,12 @@ def judge(earlier: Statement, later: Statement, *, cosine: float | None, odds: P
         return Judgement(1.0, 0.0, supersedes=False, reason="the same text")
     first, second = _read(earlier), _read(later)
     found = _by_rules(earlier, later, first, second, cosine=cosine)
-    if odds is None or found.likeness >= SAME:
-        return found
-    return weigh(found, first, second, odds, in_order=_is_in_order(earlier, later))
+    return found if odds is None else weigh(found, first, second, odds, in_order=_is_in_order(earlier, later))
+
+
+def is_open(earlier: Statement, later: Statement, found: Judgement) -> bool:
+    """Whether the trained judge could change what the rules found."""
+    return not is_settled(found, _read(earlier), _read(later))
 
 
 def with_same_values(earlier: str, later: str) -> str:

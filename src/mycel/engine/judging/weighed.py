@@ -56,8 +56,17 @@ def _names(reading: Reading) -> set[str]:
     }
 
 
+def is_settled(found: Judgement, first: Reading, second: Reading) -> bool:
+    """Whether the judge has nothing to add: surely the same, or of other values with nothing that opposes them."""
+    if found.likeness >= SURELY_SAME:
+        return True
+    return found.contradiction < CONTRADICTS and compare_values(first, second) is Values.OTHER
+
+
 def weigh(found: Judgement, first: Reading, second: Reading, odds: PairOdds, *, in_order: bool) -> Judgement:
     """`found` is by rules, `in_order` whether the second was said later."""
+    if is_settled(found, first, second):
+        return found
     values = compare_values(first, second)
     agree = values is Values.SAME and _is_negative(first) is _is_negative(second)
     may_be = values is not Values.OTHER and found.contradiction < CONTRADICTS
