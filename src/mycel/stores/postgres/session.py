@@ -150,9 +150,9 @@ class WriteSession:
 
     def _locked(self) -> list[int]:
         if self._head is None:
-            row = self._connection.execute(_LOCK).fetchone()
+            row = self._connection.lock(_LOCK).fetchone()
             if row is None:
                 self._connection.execute(_FIRST)
-                row = self._connection.execute(_LOCK).fetchone()
-            self._head = list(row)
+                row = self._connection.lock(_LOCK).fetchone()
+            self._head = list(row[:2])
         return self._head
