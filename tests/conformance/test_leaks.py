@@ -521,6 +521,14 @@ CASES: dict[str, Case] = {
     "approve_many": lambda api, w: [lambda: api.approve_many([w.subject])],
     "reject": lambda api, w: [lambda: api.reject(w.subject, "no")],
     "reject_many": lambda api, w: [lambda: api.reject_many([w.subject], "no")],
+    "reviews.get": lambda api, w: [lambda: api.reviews.get(w.subject)],
+    "reviews.claim": lambda api, w: [lambda: api.reviews.claim(w.subject)],
+    "reviews.snooze": lambda api, w: [lambda: api.reviews.snooze(w.subject, until=None)],
+    "reviews.reopen": lambda api, w: [lambda: api.reviews.reopen(w.subject)],
+    "reviews.merge": lambda api, w: [
+        lambda: api.reviews.merge(w.subject, into=next(iter(w.names))),
+        *(lambda id=id: api.reviews.merge(id, into=w.subject) for id in w.names),
+    ],
     "settle": lambda api, w: [
         lambda: api.settle(w.subject, over=next(iter(w.names))),
         *(lambda id=id: api.settle(id, over=w.subject) for id in w.names),
@@ -803,6 +811,7 @@ def test_an_arm_that_forgets_the_scope_is_noticed(
     forget_scope(arm)
     writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many"}
     writes |= {"approve", "approve_many", "reject", "reject_many", "settle", "summarize_thread"}
+    writes |= {f"reviews.{name}" for name in ("claim", "snooze", "reopen", "merge")}
     writes |= {f"knowledge.{name}" for name in ("upsert", "delete", "arbitrate")}
     writes |= {"artifacts.register", "artifacts.delete"}
     assert expected <= set(worlds.leaks_of_broken_code("private", "teammate", frozenset(writes)))

@@ -21,6 +21,7 @@ from mycel.contracts.parts_api import (
     KnowledgeApi,
     ProjectsApi,
     ReposApi,
+    ReviewsApi,
     SourcesApi,
     ViewsApi,
 )
@@ -63,6 +64,8 @@ class MemoryApi(Protocol):
     def sources(self) -> SourcesApi: ...
     @property
     def views(self) -> ViewsApi: ...
+    @property
+    def reviews(self) -> ReviewsApi: ...
     @property
     def episodes(self) -> EpisodesApi: ...
     @property
@@ -280,12 +283,23 @@ class MemoryApi(Protocol):
         ...
 
     def inbox(
-        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
+        self,
+        *,
+        source: str | None = None,
+        snoozed: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **filters: Unpack[FilterFields],
     ) -> Page[InboxItem]:
-        """What waits for a decision, newest first, each with why it waits and its evidence where it was said."""
+        """What waits for a decision, newest first, each with why it waits and its evidence where it was said.
+
+        Without what the caller has put off, or with `snoozed` that alone; `source` asks for what came from one source.
+        """
         ...
 
-    def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:
+    def approve(
+        self, id: str, *, edits: Mapping[str, Any] | None = None, expected_version: int | None = None
+    ) -> Memory:
         """Makes a candidate active, after changing it if `edits` says so; its time to live ends.
 
         For people, leads and admins; a profile for the person it is about or an admin; another value of a key for the
@@ -297,7 +311,7 @@ class MemoryApi(Protocol):
         """All of them, or none."""
         ...
 
-    def reject(self, id: str, reason: str) -> Memory:
+    def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:
         """Archives a candidate; who said so and why stays in its history."""
         ...
 
