@@ -13,7 +13,7 @@ from mycel.domain.ids import parse_id
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Relation
 from mycel.domain.marks import REJECTED
-from mycel.domain.memory import Memory, Status
+from mycel.domain.memory import Memory, Status, Visibility
 from mycel.domain.source import Turn
 from mycel.errors import AccessDenied, Conflict, InvalidInput, MycelError, NotFound
 from mycel.surfaces.web.filters import Chip
@@ -65,14 +65,16 @@ def chips_in(asked: PageRequest) -> list[Chip]:
 
 def show(asked: PageRequest) -> Shown:
     rows = asked.memory.inbox(limit=ROWS, cursor=asked.one("cursor"), **filters_in(asked))
-    facts = {"rows": list(rows), "next_cursor": rows.next_cursor}
-    return Shown(facts, {"view": "waiting", "item": None, **around(asked)})
+    groups = grouped(rows)
+    facts = {"rows": [group[0] for group in groups], "next_cursor": rows.next_cursor}
+    return Shown(facts, {"view": "waiting", "item": None, "times": times_of(groups), **around(asked)})
 
 
 def show_snoozed(asked: PageRequest) -> Shown:
     rows = asked.memory.inbox(limit=ROWS, cursor=asked.one("cursor"), snoozed=True, **filters_in(asked))
-    facts = {"rows": list(rows), "next_cursor": rows.next_cursor}
-    return Shown(facts, {"view": "snoozed", "item": None, **around(asked)})
+    groups = grouped(rows)
+    facts = {"rows": [group[0] for group in groups], "next_cursor": rows.next_cursor}
+    return Shown(facts, {"view": "snoozed", "item": None, "times": times_of(groups), **around(asked)})
 
 
 def show_rejected(asked: PageRequest) -> Shown:
@@ -96,8 +98,11 @@ def show_item(asked: PageRequest) -> Shown:
 def item_page(asked: PageRequest, id: str, *, error: str | None = None, status: int = 200) -> Shown:
     """The candidate beside the list that it is in. Whoever opens it tells the others that it looks at it."""
     rows = asked.memory.inbox(limit=ROWS, cursor=asked.one("cursor"), **filters_in(asked))
-    facts: dict[str, object] = {"rows": list(rows), "next_cursor": rows.next_cursor}
-    beside: dict[str, object] = {"view": "waiting", "error": error, **around(asked), **steps(rows, id)}
+    groups = grouped(rows)
+    shown = [group[0] for group in groups]
+    facts: dict[str, object] = {"rows": shown, "next_cursor": rows.next_cursor}
+    beside: dict[str, object] = {"view": "waiting", "error": error, **around(asked), **steps(shown, id)}
+    beside["times"] = times_of(groups)
     try:
         item = asked.memory.reviews.get(id)
     except Conflict:
@@ -146,6 +151,34 @@ def undoable(asked: PageRequest) -> list[str]:
         return [str(parse_id(one)) for one in asked.every("last")[:MOST_UNDONE]]
     except InvalidInput:
         return []
+
+
+def grouped(rows: Iterable[InboxItem]) -> list[list[InboxItem]]:
+    """The same text for the same readers in the same place waits once, however often it was said; the oldest stands for
+    all."""
+    found: dict[object, list[InboxItem]] = {}
+    for item in rows:
+        found.setdefault(_same(item.memory), []).insert(0, item)
+    return list(found.values())
+
+
+def times_of(groups: Iterable[Sequence[InboxItem]]) -> dict[str, int]:
+    return {str(group[0].memory.id): len(group) for group in groups}
+
+
+def repeats_of(asked: PageRequest, memory: Memory) -> list[str]:
+    """What else waits with the same words, among the newest and what stands near it."""
+    rows = [item.memory for item in asked.memory.inbox(limit=ROWS, project=memory.project_id)]
+    near = [_read(asked, one.id) for one in memory.similar]
+    known = [one for one in (*rows, *near) if one is not None and one.status is Status.INBOX]
+    return list(dict.fromkeys(str(one.id) for one in known if one.id != memory.id and _same(one) == _same(memory)))
+
+
+def _same(memory: Memory) -> object:
+    owner = memory.agent_id if memory.visibility is Visibility.PRIVATE else None
+    place = (memory.project_id, memory.repo_id, memory.scope, memory.visibility, memory.allowed_roles, owner)
+    # What waits for a value of a key is decided value by value.
+    return memory.id if memory.key is not None else (memory.content, memory.type, *place)
 
 
 def steps(rows: Iterable[InboxItem], id: str) -> dict[str, object]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mycel.domain.memory import Status
 from mycel.errors import Conflict, InvalidInput
 from mycel.surfaces.web.inbox import (
     DEFAULT_REASON,
     MOST_AT_ONCE,
     MOST_UNDONE,
+    ROWS,
     SNOOZES,
     address_of_item,
     filters_in,
     item_page,
+    repeats_of,
 )
 from mycel.surfaces.web.page import REVIEWERS, Form, PageRequest, SeeOther, Shown
 
@@ -60,6 +63,9 @@ def decide_several(asked: PageRequest) -> SeeOther:
     ids = _all_of_source(asked) if asked.form.get("all") else asked.form.get("id", "").split()
     if not ids:
         raise InvalidInput("tick at least one", field="id")
+    for id in ids[:ROWS]:
+        for repeat in repeats_of(asked, asked.memory.reviews.get(id).memory) if not asked.form.get("all") else ():
+            asked.memory.reviews.merge(repeat, into=id)
     if asked.form.get("decision") == "reject":
         asked.memory.reject_many(ids, asked.filled("reason") or DEFAULT_REASON)
         return _decided(asked, ids, "rejected")
@@ -86,12 +92,22 @@ def _decide(
     except ValueError:
         raise InvalidInput("must be a whole number", field="expected_version") from None
     try:
-        decide(id, version)
+        decide(id, _gathered(asked, id, version))
     except Conflict as conflict:
         return item_page(asked, id, error=str(conflict), status=409)
     except InvalidInput as error:
         return item_page(asked, id, error=str(error), status=422)
     return _decided(asked, [taken_back or id], did)
+
+
+def _gathered(asked: PageRequest, id: str, version: int) -> int:
+    """The same text is decided once: what repeats it gives way to it first. Answers the version that stands then."""
+    memory = asked.memory.reviews.get(id).memory
+    if memory.version != version or memory.status is not Status.INBOX:
+        return version
+    for repeat in repeats_of(asked, memory):
+        version = asked.memory.reviews.merge(repeat, into=id).version
+    return version
 
 
 def _decided(asked: PageRequest, ids: Sequence[str], did: str) -> SeeOther:
