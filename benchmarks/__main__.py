@@ -14,6 +14,7 @@ import apsw
 import mycel
 from benchmarks import (
     capture,
+    context,
     embedding,
     episodes,
     extraction,
@@ -27,6 +28,7 @@ from benchmarks import (
     service,
     startup,
     subscribers,
+    summaries,
     teams,
     words,
 )
@@ -41,6 +43,8 @@ SUITES = {
     "capture": capture.run,
     "extraction": extraction.run,
     "judging": judging.run,
+    "summaries": summaries.run,
+    "context": context.run,
     "episodes": episodes.run,
     "service": service.run,
     "startup": startup.run,

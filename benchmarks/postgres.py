@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks import postgres_saves
+from benchmarks import postgres_nodes, postgres_saves
 from benchmarks.postgres_search import speed
 
 
@@ -19,6 +19,7 @@ def run(
 ) -> None:
     if only != "quality":
         postgres_saves.run(folder / "saves", quick=quick)
+        postgres_nodes.run(folder / "nodes", quick=quick)
         speed(folder, quick=quick)
     if only != "speed" and bench_data is not None:
         from benchmarks.postgres_quality import quality

@@ -57,9 +57,13 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(autouse=True)
-def on_database(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings name a database with nothing in it, for whatever the test opens and starts."""
-    if database == "postgres":
+def on_database(database: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings name a database with nothing in it, for whatever the test opens and starts, or that of its service."""
+    if "database_variables" in request.fixturenames:
+        variables: dict[str, str] = request.getfixturevalue("database_variables")
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+    elif database == "postgres":
         from tests.postgres import as_url, emptied, server
 
         emptied()

@@ -124,7 +124,9 @@ def _made(make: Callable[[Path], ResultT]) -> tuple[list[sql.Composed], ResultT]
         if _owner().execute(sql.SQL("SELECT EXISTS (SELECT FROM {})").format(at)).fetchone() == (True,):
             columns = sql.SQL(", ").join(map(sql.Identifier, _columns(name)))
             _owner().execute(sql.SQL("CREATE TABLE {} AS SELECT {} FROM {}").format(copy, columns, at))
-            refill.append(sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {}").format(at, columns, columns, copy))
+            # Some of it triggers make by themselves, from what comes before.
+            again = "INSERT INTO {} ({}) SELECT {} FROM {} ON CONFLICT DO NOTHING"
+            refill.append(sql.SQL(again).format(at, columns, columns, copy))
     return refill, result
 
 

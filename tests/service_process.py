@@ -22,8 +22,11 @@ STOP_SECONDS = 30.0
 
 
 def environment(**given: str) -> dict[str, str]:
-    """Of whoever has set nothing but what is given; memories are found by their words."""
+    """Of whoever has set nothing but what is given, and the database that a test is run on; memories are found by their
+    words."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MYCEL_", "MEMORY_"))}
+    if "MYCEL_DATABASE_URL" in os.environ:
+        kept["MYCEL_DATABASE_URL"] = os.environ["MYCEL_DATABASE_URL"]
     return {**kept, "MYCEL_EMBEDDER": "none", **given}
 
 

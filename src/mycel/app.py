@@ -266,7 +266,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         relating=Relating(stores),
         reading=reading,
         searching=searching,
-        explaining=Explaining(searching),
+        explaining=Explaining(searching, stores),
         context=Context(searching, stores, clock, author_share=settings.author_share),
         catalogue=Catalogue(stores, clock, policies),
         changes=Changes(stores),

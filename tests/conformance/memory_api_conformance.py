@@ -28,6 +28,7 @@ from tests.conformance.memory_api_episodes import ApiEpisodes
 from tests.conformance.memory_api_finding import ApiFinding
 from tests.conformance.memory_api_knowledge import ApiKnowledge
 from tests.conformance.memory_api_reading import ApiReading
+from tests.conformance.memory_api_short_ids import ApiShortIds
 from tests.conformance.memory_api_tasks import ApiTasks
 from tests.conformance.memory_api_writing import ApiWriting
 from tests.template import copy_template, make_tables
@@ -69,6 +70,7 @@ class MemoryApiConformance(
     ApiEpisodes,
     ApiKnowledge,
     ApiArtifacts,
+    ApiShortIds,
     ApiTasks,
 ):
     """Every promise of `contracts.memory_api`, one test each."""

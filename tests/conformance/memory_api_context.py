@@ -58,12 +58,10 @@ class ApiContext:
         )
         bundle = cast.teammate.context_for(project="billing", task="send the invoices")
         assert contents(bundle, Section.PROFILE) == ["Prefers short answers."]
-        assert contents(bundle, Section.PROJECT) == [
-            "Money is kept in cents.",
-            "The billing service runs in Frankfurt.",
-        ]
+        assert contents(bundle, Section.CONVENTIONS) == ["Money is kept in cents."]
+        assert contents(bundle, Section.PROJECT) == ["The billing service runs in Frankfurt."]
         assert contents(bundle, Section.DECISIONS) == ["Invoices are immutable."]
-        assert "Invoices need a number before they are sent." in contents(bundle, Section.RELEVANT)
+        assert contents(bundle, Section.LESSONS) == ["Invoices need a number before they are sent."]
         assert contents(bundle, Section.FAILURES) == ["Sending invoices in one batch ran into the rate limit."]
         # Whether it also matches the task is for the search to say.
         assert "Renamed the ledger tables." in contents(bundle, Section.EPISODES) + contents(bundle, Section.RELEVANT)
@@ -87,7 +85,7 @@ class ApiContext:
         cast.author.save_many([{"content": f"Lesson number {n} of many.", "type": "lesson"} for n in range(120)])
         bundle = cast.teammate.context_for(project="billing", token_budget=4000)
         lessons = contents(bundle, Section.LESSONS)
-        assert lessons[:1] == [taught.content]
+        assert lessons[:2] == [taught.content, "Never deploy billing on Fridays."]
         assert contents(bundle, Section.OWN) == ["Your branches live too long."]
         assert not any("Search takes" in lesson for lesson in lessons)
         told = cast.author.context_for(project="billing", token_budget=8000)
@@ -98,15 +96,15 @@ class ApiContext:
         cast.author.save("Never deploy billing on Fridays.", type="lesson", project="billing")
         cast.author.save("Read the runbook first.", type="lesson")
         lessons = contents(cast.teammate.context_for(project="billing"), Section.LESSONS)
-        assert lessons == ["Read the runbook first.", "Never deploy billing on Fridays."]
+        assert lessons == ["Never deploy billing on Fridays.", "Read the runbook first."]
 
     def test_a_citation_leads_to_the_memory(self, cast: Cast) -> None:
         memory = cast.author.save("Herons fish at dawn.", type="decision")
         bundle = cast.teammate.context_for()
         [item] = bundle.sections[Section.DECISIONS]
-        assert item.citation == f"[m:{memory.id}]"
-        assert f"- {item.citation} decision by swe-1, 2026-11-15: Herons fish at dawn." in bundle.to_markdown()
-        assert cast.teammate.get(item.citation[3:-1]) == memory
+        assert item.citation == f"[m:{memory.id[:8]}]"
+        assert f"- {item.citation} swe-1 today: Herons fish at dawn." in bundle.to_markdown()
+        assert cast.teammate.get(item.citation) == memory
 
     def test_the_recent_team_memory_has_the_lines_of_recent(self, cast: Cast) -> None:
         cast.author.save_many([{"content": f"note {number}", "type": "lesson"} for number in range(12)])
@@ -155,7 +153,7 @@ class ApiContext:
 
     def test_a_lead_also_gets_what_the_parent_team_decided(self, cast: Cast) -> None:
         cast.author.save("Herons are protected.", type="decision")
-        assert " by swe-1 of team squad, " in cast.child_lead.context_for().to_markdown()
+        assert " swe-1 of team squad today: " in cast.child_lead.context_for().to_markdown()
 
     def test_a_task_can_be_named_by_its_id(self, cast: Cast) -> None:
         cast.author.save("first try", type="episode", task_id="T-17", tags=["failed"])

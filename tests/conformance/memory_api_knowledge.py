@@ -85,7 +85,7 @@ class ApiKnowledge:
         for text in (bundle.to_markdown(), bundle.to_team_memory(), bundle.to_past_knowledge()):
             assert "port: 9090" in text
             assert "host: Host" not in text
-        assert "fact (architecture) by swe-1" in bundle.to_markdown()
+        assert "swe-1 today fact (architecture): port: 9090" in bundle.to_markdown()
         briefing = cast.teammate.before_task("choose a port", project="web").to_markdown()
         assert "port: 9090" in briefing
         assert said.title == "Host is the first one."

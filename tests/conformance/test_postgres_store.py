@@ -13,6 +13,7 @@ from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemoryId, TeamName, new_id
 from mycel.errors import NotFound
 from mycel.stores.postgres import connection_pool
+from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.store import PostgresStore
 from mycel.stores.postgres.transaction import PostgresTransaction
 from mycel.testing.clock import ManualClock
@@ -50,6 +51,20 @@ def test_what_the_server_ended_is_connected_again_unnoticed() -> None:
         second = put(store)
         assert listed(store) == {first.id, second.id}
         assert store.log.last_sequence() == 2
+
+
+def test_a_statement_of_many_megabytes_is_sent_to_its_end() -> None:
+    """More than a socket takes in at once: the rest must not wait for an answer that waits for it."""
+    # So long a value is no text of a memory, but of a captured session.
+    text = "heron " * 2_000_000
+
+    def length(connection: PostgresConnection) -> tuple[int, int]:
+        given = connection.execute("SELECT length(?)", (text,))
+        beside = connection.execute("SELECT 1")
+        return given.fetchone()[0], beside.fetchone()[0]
+
+    for run in (emptied().read, database().write):
+        assert run(TEAM, length) == (len(text), 1)
 
 
 def test_work_whose_connection_is_lost_is_begun_again_and_stored_once() -> None:

@@ -268,9 +268,12 @@ def test_other_authors_are_known_on_both(both: tuple[Store, Store]) -> None:
 
 
 def found_in(found: Candidates) -> list[object]:
-    rows = zip(
-        found.numbers.tolist(), found.held.tolist(), found.far.tolist(), map(sorted, found.neighbours), strict=True
-    )
+    numbers = found.numbers.tolist()
+    neighbours = found.neighbours(numbers)
+    rows = [
+        (number, held, far, list(neighbours.get(number, ())))
+        for number, held, far in zip(numbers, found.held.tolist(), found.far.tolist(), strict=True)
+    ]
     usual = round(found.statistics.usual_length, 3)
     return [sorted(rows), found.statistics.frequencies, found.statistics.documents, usual]
 

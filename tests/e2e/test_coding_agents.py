@@ -20,6 +20,8 @@ from mycel.wire.daemon_file import read_daemon_file, read_operator_token
 from tests.service_process import started_on_demand
 from tests.surfaces.hooks.hooking import recorded, said
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 MYCEL = str(Path(sys.executable).with_name("mycel"))
 KNOWN = "Money is kept in integer cents in the pricing service, never as floats."
 ASKED = "How do we keep money in the pricing service?"

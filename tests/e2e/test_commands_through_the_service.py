@@ -16,7 +16,10 @@ from mycel.client.daemon import find_daemon
 from mycel.wire.daemon_file import read_operator_token
 from tests.service_process import environment, is_alive, service, started_on_demand
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them"),
+    pytest.mark.each_database(slow=True),
+]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

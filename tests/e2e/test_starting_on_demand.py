@@ -22,7 +22,10 @@ from mycel.client.daemon import ensure_daemon, find_daemon
 from mycel.errors import Misconfigured, Unavailable
 from tests.service_process import end, environment, eventually, is_alive, service, started_on_demand
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them"),
+    pytest.mark.each_database(slow=True),
+]
 
 CLIENTS = 20
 CLIENT = """
@@ -69,6 +72,7 @@ def test_twenty_that_ask_at_once_start_one(data: Path) -> None:
     assert is_alive(pid)
 
 
+@pytest.mark.files_only
 def test_it_runs_apart_from_whoever_started_it(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     # What lies where its starter is, or where it runs, must not be taken for a part of the service.
@@ -132,6 +136,7 @@ def test_why_it_does_not_start_is_told(data: Path) -> None:
     assert ensure_daemon(data).url
 
 
+@pytest.mark.files_only
 def test_files_of_a_newer_version_are_left_to_it(data: Path) -> None:
     with mycel.open(data) as workspace:
         workspace.add_team("engineering")

@@ -19,7 +19,7 @@ import pytest
 from mycel.contracts.language_model import LanguageModel
 from mycel.domain.source import Transcript, Turn
 from mycel.engine.by_model.extraction import INVENTED_EVIDENCE, SCHEMA, WRONG_SHAPE, extract_with_model
-from mycel.engine.by_model.summary import summarize_with_model
+from mycel.engine.by_model.summary import PARTS, summarize_with_model
 from mycel.errors import Misconfigured, MycelError, Unavailable
 from mycel.providers import endpoint
 from mycel.providers.breaker import Breaker
@@ -459,5 +459,7 @@ def test_an_answer_of_another_shape_is_unavailable(server: LanguageModelServer, 
 
 
 def test_a_summary_comes_over_the_wire(server: LanguageModelServer, make: Maker) -> None:
-    server.script = answering({"summary": "The team moves to pnpm."})
-    assert summarize_with_model(make(), talk("We build the web client with pnpm.")) == "The team moves to pnpm."
+    lists = {part.lower(): [] for part in PARTS} | {"decided": ["The team moves to pnpm."]}
+    server.script = answering({"summary": lists})
+    said = summarize_with_model(make(), talk("We build the web client with pnpm."))
+    assert said == "Decided:\n- The team moves to pnpm."

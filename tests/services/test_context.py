@@ -55,12 +55,10 @@ def test_an_old_convention_comes_before_newer_facts(swe: TeamMemory, clock: Manu
     clock.move(timedelta(days=400))
     swe.save_many([{"content": f"fact about {word}", "project": "p"} for word in WORDS])
     swe.save("The project prices hotel rooms.", type="project", project="p")
-    found = contents(swe.context_for(project="p"), Section.PROJECT)
-    assert found[:3] == [
-        "Python style is checked by ruff.",
-        "Money is kept in cents.",
-        "The project prices hotel rooms.",
-    ]
+    bundle = swe.context_for(project="p")
+    assert contents(bundle, Section.CONVENTIONS) == ["Money is kept in cents.", "Python style is checked by ruff."]
+    assert contents(bundle, Section.PROJECT)[0] == "The project prices hotel rooms."
+    assert bundle.to_markdown().index("in cents") < bundle.to_markdown().index("hotel rooms")
 
 
 def test_without_a_project_the_facts_of_the_whole_team_count(swe: TeamMemory) -> None:

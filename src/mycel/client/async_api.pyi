@@ -412,13 +412,17 @@ class AsyncRemoteMemory:
         agent: str | None = None,
         task: str | None = None,
         thread: str | None = None,
+        asked_by: str | None = None,
         token_budget: int | None = None,
     ) -> ContextBundle:
         """What an agent should know before it starts a task, each memory once and with its citation.
 
-        Sections in this order: profile, what holds in the project and repo, decisions, the agent's own notes, matches
-        of the task, earlier failures on it, recent episodes. `task` is a description, or the id that memories of the
-        task carry; without it, what the `thread` was called that was captured here stands for it. `to_markdown` keeps
+        Sections in this order: earlier failures on the task, what the last session left open, conventions, profile,
+        decisions with their reasons, lessons, matches of the task, the agent's own notes, facts of the project, recent
+        episodes. `task` is a description, or the id that memories of the task carry; without it, what the `thread` was
+        called that was captured here stands for it. What `asked_by` wishes comes before the wishes of others, as does
+        what members wish whom the task names. A citation is the beginning of an id, as far as the caller needs it to
+        tell the memory from others; every method that takes an id takes it, but `purge`. `to_markdown` keeps
         to `token_budget` (100 to 100,000, by default 2000); what had to be shortened is marked, and `left_out` counts
         what found no room. Near-duplicates become one that counts the others.
 

@@ -54,6 +54,14 @@ class MemoryReads(Protocol):
         """As `find`; raises `NotFound`."""
         ...
 
+    def ids_beginning(self, scope: ReadScope, beginning: str, *, limit: int, deleted: bool = False) -> list[MemoryId]:
+        """Of the memories whose ids begin so, in order."""
+        ...
+
+    def ids_beside(self, scope: ReadScope, ids: Sequence[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
+        """Of each id, its neighbours in the order of ids that are made within the same minute: at most two."""
+        ...
+
     def find_version(self, scope: ReadScope, id: MemoryId, version: int) -> Memory | None: ...
     def find_as_of(self, scope: ReadScope, id: MemoryId, at: datetime) -> Memory | None:
         """What was believed at that moment, deleted since or not.

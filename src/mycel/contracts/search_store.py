@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -56,7 +56,8 @@ class Candidates:
 
     `bm25` is 0 for what words did not bring in, and `cosines` not a number for what has no vector. `held` has a row for
     each memory, with a flag for each of the query's terms. `far` is what is beyond the reach of the filters, and
-    `neighbours` are those among the candidates that stand right before and after each.
+    `neighbours` tells of some of them which numbers in reach stand right before and after each, from the nearest on: it
+    is asked while the search is under way, of the few that are looked at closely.
     """
 
     numbers: NDArray[np.int64]
@@ -64,7 +65,7 @@ class Candidates:
     cosines: NDArray[np.float64]
     held: NDArray[np.bool_]
     far: NDArray[np.bool_]
-    neighbours: Sequence[tuple[int, ...]]
+    neighbours: Callable[[Sequence[int]], Mapping[int, Sequence[int]]]
     statistics: WordStatistics
     # All that meaning could have found.
     pool: Pool
@@ -80,6 +81,19 @@ class PastVersion(NamedTuple):
     embedded: bool
 
 
+class Standing(NamedTuple):
+    """What a search has to know of a store before it looks for anything.
+
+    `revision` is the same for as long as every search brings the same, but for what grows older: it changes with each
+    memory, link, vector, reading and rating, and when one expires, whichever process does it. `sequence` is the last
+    entry of the log, and `documents` how many memories the reader sees.
+    """
+
+    revision: Hashable
+    sequence: int
+    documents: int
+
+
 class IndexReads(Protocol):
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
         """The best by words and the nearest by meaning, `limit` of each, of equals the newer.
@@ -89,11 +103,7 @@ class IndexReads(Protocol):
         """
         ...
 
-    def revision(self, now: datetime) -> Hashable:
-        """The same for as long as every search brings the same, but for what grows older: it changes with each memory,
-        link, vector, reading and rating, and when one expires, whichever process does it."""
-        ...
-
+    def standing(self, scope: ReadScope, now: datetime) -> Standing: ...
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics: ...
     def similarities(
         self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
@@ -105,7 +115,17 @@ class IndexReads(Protocol):
         """Those of the numbers that are in sight and pass the filters, as they stand now."""
         ...
 
+    def load_with_signals(
+        self, scope: ReadScope, numbers: Collection[int], *, filters: Filters
+    ) -> Mapping[int, tuple[Memory, Signals]]:
+        """As `load`, with what speaks for each."""
+        ...
+
     def find_number(self, scope: ReadScope, id: MemoryId) -> int | None: ...
+    def numbers(self, scope: ReadScope, ids: Sequence[MemoryId]) -> Mapping[MemoryId, int]:
+        """Of those that the scope sees."""
+        ...
+
     def has_other_authors(self, author: str) -> bool:
         """Whether anybody else ever wrote here. Says when looking for others is in vain; nobody is told."""
         ...

@@ -8,41 +8,49 @@ from enum import StrEnum
 
 from mycel.domain import envelope, rendering
 from mycel.domain.ids import RecallId, TeamName
-from mycel.domain.memory import Memory
+from mycel.domain.marks import CONTESTED
+from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.rendering import estimate_tokens
 
 
 class Section(StrEnum):
-    """The parts of a bundle, in the order in which they are read and in which they get their share of the budget."""
+    """The parts of a bundle, in the order in which they are read and get their room: what binds comes first."""
 
-    PROFILE = "profile"
-    PROJECT = "project"
-    DECISIONS = "decisions"
-    OWN = "own"
-    RELEVANT = "relevant"
     FAILURES = "failures"
+    OPEN = "open"
+    CONVENTIONS = "conventions"
+    PROFILE = "profile"
+    DECISIONS = "decisions"
     LESSONS = "lessons"
+    RELEVANT = "relevant"
+    OWN = "own"
+    PROJECT = "project"
     EPISODES = "episodes"
 
 
 HEADINGS: Mapping[Section, str] = {
-    Section.PROFILE: "## Profile",
-    Section.PROJECT: envelope.PROJECT_FACTS,
-    Section.DECISIONS: envelope.DECISIONS,
-    Section.OWN: "## Your own notes",
-    Section.RELEVANT: "## Relevant to the task",
     Section.FAILURES: "## Earlier failures",
-    Section.LESSONS: "## Lessons",
+    Section.OPEN: "## Open points and hints",
+    Section.CONVENTIONS: envelope.CONVENTIONS,
+    Section.PROFILE: "## Profile",
+    Section.DECISIONS: envelope.DECISIONS,
+    Section.LESSONS: envelope.LESSONS,
+    Section.RELEVANT: "## Relevant to the task",
+    Section.OWN: "## Your own notes",
+    Section.PROJECT: envelope.PROJECT_FACTS,
     Section.EPISODES: "## Recent episodes",
 }
+# Their notes are of one type, which the heading says; elsewhere a note says its own.
+_ONE_TYPE = frozenset(Section) - {Section.FAILURES, Section.RELEVANT, Section.OWN, Section.PROJECT}
+_PLAIN_TYPES = frozenset({MemoryType.FACT, MemoryType.NOTE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem:
     """A memory in a bundle, with the text that found room there and what to cite it by.
 
-    `relevance` is that of the search for the task, None when it came without a search. `alike` counts the
-    near-duplicates that it stands for.
+    `relevance` is that of the search for the task, None when it came without a search. `age` says in a few letters how
+    long ago it was written, `alike` counts the near-duplicates that it stands for.
     """
 
     memory: Memory
@@ -50,6 +58,7 @@ class ContextItem:
     relevance: float | None
     citation: str
     text: str
+    age: str = ""
     shortened: bool = False
     alike: int = 0
 
@@ -106,6 +115,24 @@ class ContextBundle:
         }
 
     def _section_lines(self, section: Section, heading: str) -> list[str]:
-        items = self.sections.get(section, ())
-        bullets = [rendering.bullet(item.memory, home=self.team, alike=item.alike) + item.text for item in items]
-        return [heading, *bullets, ""] if bullets else []
+        bullets = [item_start(item, section, home=self.team) + item.text for item in self.sections.get(section, ())]
+        return [heading, *bullets] if bullets else []
+
+
+def item_start(item: ContextItem, section: Section, *, home: TeamName) -> str:
+    """What stands before a note in a bundle: its citation, who wrote it and how long ago."""
+    memory = item.memory
+    words = (
+        item.citation,
+        memory.agent_id if memory.team == home else f"{memory.agent_id} of team {memory.team}",
+        item.age,
+        "" if section in _ONE_TYPE else _kind(memory),
+        f"and {item.alike} alike" if item.alike else "",
+        "contested" if CONTESTED in memory.metadata else "",
+    )
+    return f"- {' '.join(filter(None, words))}: "
+
+
+def _kind(memory: Memory) -> str:
+    plain = memory.type in _PLAIN_TYPES and not memory.category
+    return "" if plain else envelope.kind_of(memory.type, memory.category)

@@ -6,6 +6,7 @@ import os
 import re
 import threading
 import time
+from collections.abc import Iterable
 from typing import NewType
 
 from mycel.errors import InvalidInput
@@ -18,6 +19,11 @@ ReportId = NewType("ReportId", str)
 MemberId = NewType("MemberId", str)
 TeamName = NewType("TeamName", str)
 
+# Of an id: the moment it was made, to the minute. What is cited by less would soon be ambiguous.
+LEAST_BEGINNING = 8
+
+_FORM = "019a0000-0000-7000-8000-000000000000"
+_CITED = re.compile(r"\[?m:([^\s\[\]]{1,36})\]?")
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -54,4 +60,31 @@ def parse_id(value: object, *, field: str = "id") -> MemoryId:
         lowered = value.strip().lower()
         if _CANONICAL.fullmatch(lowered):
             return MemoryId(lowered)
-    raise InvalidInput("is not an id of the form 019a0000-0000-7000-8000-000000000000", field=field)
+    raise InvalidInput(f"is not an id of the form {_FORM}", field=field)
+
+
+def parse_beginning(value: object, *, field: str = "id") -> str:
+    """A whole id, or as much of its beginning as citations have; also with the marks of a citation around it."""
+    text = value.strip().lower() if isinstance(value, str) else ""
+    cited = _CITED.fullmatch(text)
+    text = cited[1] if cited else text
+    if len(text) >= LEAST_BEGINNING and _CANONICAL.fullmatch(text + _FORM[len(text) :]):
+        return text
+    wanted = f"is not an id of the form {_FORM}, nor the first {LEAST_BEGINNING} or more characters of one"
+    raise InvalidInput(wanted, field=field)
+
+
+def is_whole(beginning: str) -> bool:
+    return len(beginning) == len(_FORM)
+
+
+def shortest_beginning(id: str, others: Iterable[str]) -> str:
+    """As much of an id as tells it from the others, and no less than tools take."""
+    needed = max((_shared(id, other) + 1 for other in others if other != id), default=0)
+    length = max(needed, LEAST_BEGINNING)
+    # A hyphen tells nothing, and looks like a mistake at the end.
+    return id[: length + 1] if id[length - 1 : length] == "-" else id[:length]
+
+
+def _shared(one: str, other: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))

@@ -25,6 +25,8 @@ from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.validity import validity_words
 
 CUT_MARK = " …"
+DAYS_OF_A_WEEK, DAYS_OF_A_MONTH, DAYS_OF_A_YEAR = 7, 30, 365
+MOST_DAYS_IN_WEEKS = 60
 # A shorter beginning tells its reader nothing.
 LEAST_EXCERPT_TOKENS = 12
 
@@ -99,6 +101,25 @@ def line_start(memory: Memory) -> str:
 def note_text(memory: Memory) -> str:
     """What a memory says, on one line: a value with its key."""
     return one_line(under_key(memory.key, memory.content))
+
+
+def note_with_reason(memory: Memory) -> str:
+    """The same, and why, where a decision says so and its text does not."""
+    text = note_text(memory)
+    why = one_line(memory.rationale or "").strip()
+    if not why or why.rstrip(".").casefold() in text.casefold():
+        return text
+    return f"{text}{'' if text.endswith(('.', '!', '?')) else '.'} Why: {why}"
+
+
+def age_of(moment: datetime, *, now: datetime) -> str:
+    """How long ago, in as few letters as tell: `today`, `3d`, `5w`, `8mo`, `2y`."""
+    days = max(0, (now - moment).days)
+    if days < DAYS_OF_A_WEEK:
+        return f"{days}d" if days else "today"
+    if days < MOST_DAYS_IN_WEEKS:
+        return f"{days // DAYS_OF_A_WEEK}w"
+    return f"{days // DAYS_OF_A_MONTH}mo" if days < 2 * DAYS_OF_A_YEAR else f"{days // DAYS_OF_A_YEAR}y"
 
 
 def excerpt(text: str, memory: Memory, *, tokens: int) -> str | None:

@@ -200,6 +200,7 @@ class TeamMemory:
         agent: str | None = None,
         task: str | None = None,
         thread: str | None = None,
+        asked_by: str | None = None,
         token_budget: int | None = None,
     ) -> ContextBundle:
         return self._do.context.context_for(
@@ -209,6 +210,7 @@ class TeamMemory:
             agent=agent,
             task=task,
             thread=thread,
+            asked_by=asked_by,
             token_budget=token_budget,
         )
 

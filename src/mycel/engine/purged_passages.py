@@ -16,9 +16,10 @@ from mycel.domain.memory_field import PROSE, Holds
 from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import BLANK
 from mycel.engine.english.sentences import Span, split_sentences
-from mycel.engine.summary import ASKED
 from mycel.retrieval.duplicates import Wording
 
+# So summaries of earlier releases began.
+_ASKED = "Asked: "
 # What stands in a summary where a purged sentence was.
 REDACTED = "[purged]"
 # Fewer words than these are said by everybody, all the time.
@@ -131,7 +132,7 @@ def redacted(text: str, passages: Sequence[str]) -> str:
     done = 0
     purged = [_Told(passage) for passage in passages]
     for start, end in split_sentences(text):
-        sentence = _Told(text[start:end].removeprefix(ASKED))
+        sentence = _Told(text[start:end].removeprefix(_ASKED))
         if any(sentence.tells(passage) for passage in purged):
             pieces += (text[done:start], REDACTED)
             done = end

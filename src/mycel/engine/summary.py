@@ -8,18 +8,31 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import zip_longest
 
+from mycel.domain.memory import MemoryType
+from mycel.domain.session_summary import BULLET, Part, write_parts
 from mycel.domain.source import Transcript, Turn
 from mycel.engine.english.sentences import Span, split_sentences
+from mycel.engine.english.summary_cues import part_of
+from mycel.engine.extraction.extract import extract
 from mycel.retrieval.analysis import index_text
 from mycel.retrieval.duplicates import Wording
 
-ASKED = "Asked: "
-BULLET = "- "
 CUT_MARK = " …"
+MOST_CHARACTERS = 1600
 MOST_SUBJECT_CHARS = 240
 MOST_SENTENCE_CHARS = 320
-MOST_BULLETS = 12
+# Of each part.
+MOST_POINTS = 4
+MOST_NAMES = 6
+MOST_COMMAND_CHARS = 110
+# With fewer in all parts together, what belongs to none is told as well.
+ENOUGH_POINTS = 3
+# What is announced so near the end is left to be done.
+LAST_TURNS = 3
+# What was found worth keeping weighs more than what only sounds like it.
+MARKED = 1.5
 # A longer talk is read at both ends: it begins with what was wanted and ends with what came of it.
 MOST_READ_CHARS = 400_000
 MOST_TURN_CHARS = 20_000
@@ -44,6 +57,21 @@ _NARRATION = re.compile(
     r"|would you like|do you want|shall i|should i|let me know|feel free|happy to|you're welcome)\b",
     re.IGNORECASE,
 )
+_PART_OF_TYPE = {
+    MemoryType.DECISION: Part.DECIDED,
+    MemoryType.LESSON: Part.LEARNED,
+    MemoryType.FACT: Part.LEARNED,
+    MemoryType.PROJECT: Part.LEARNED,
+    MemoryType.PROFILE: Part.LEARNED,
+    MemoryType.TASK_HINT: Part.OPEN,
+}
+_TOLD = (Part.DECIDED, Part.OPEN, Part.FAILED, Part.LEARNED, Part.DONE)
+# A name with a folder or an ending of a file; digits alone are no ending.
+_FILE = re.compile(
+    r"(?<![\w./-])(?:[\w.-]{1,60}/){1,12}[\w-]{1,60}(?:\.[A-Za-z]\w{0,7}){1,3}\b"
+    r"|(?<![\w./-])[\w-]{2,60}\.(?:py|ts|tsx|js|go|rs|java|kt|rb|c|h|cpp|cs|swift|sql|md|toml|yaml|yml|json|j2|tf|sh|css"
+    r"|html|ini|cfg|lock|proto)\b"
+)
 _FACT = re.compile(r"`[^`]+`|\d|\b\w+[._/-]\w+")
 _FUNCTION_WORDS = (
     "a about after all also am an and any are as at be been before being but by can could did do does doing done for "
@@ -66,7 +94,10 @@ class _Sentence:
     place: int
     turn: int
     role: str
+    speaker: str | None
     text: str
+    start: int
+    end: int
     is_first: bool
     is_last: bool
 
@@ -83,19 +114,45 @@ class _Sentence:
         return len(self.words - _small_talk()) >= LEAST_WORDS
 
 
-def summarize(transcript: Transcript, *, most_characters: int = 1200) -> str:
-    """A line with what was asked and bullets with what was said about it, in order; empty when nothing was.
+def summarize(transcript: Transcript, *, most_characters: int = MOST_CHARACTERS) -> str:
+    """What was asked, decided, done, what failed, was learned and is open, in sentences of the talk with who said them.
 
-    The same talk gives the same summary, never longer than `most_characters`.
+    Empty when nothing was said. The same talk gives the same summary, never longer than `most_characters`.
     """
     sentences = [sentence for sentence in _sentences(transcript) if sentence.says_something]
     subject = _subject(sentences)
-    asked = _shortened(" ".join(one.text for one in subject), most=most_characters - len(ASKED))
-    lines = [ASKED + asked] if asked else []
     rest = [sentence for sentence in sentences if sentence not in subject]
-    room = most_characters - sum(len(line) + 1 for line in lines)
-    chosen = _chosen(rest, told=subject, room=room)
-    return "\n".join([*lines, *(BULLET + _line(sentence) for sentence in chosen)])
+    draft = _Draft(most_characters)
+    asked = " ".join(one.text for one in subject)
+    draft.add(Part.ASKED, _shortened(asked, most=min(MOST_SUBJECT_CHARS, draft.room_for(Part.ASKED))), place=0)
+    for part, sentence in _chosen(rest, told=subject, drawn=_drawn(transcript)):
+        draft.add(part, _line(sentence), place=sentence.place)
+    for part, names in ((Part.FILES, _files(transcript)), (Part.COMMANDS, _commands(transcript))):
+        for place, name in enumerate(names):
+            draft.add(part, name, place=place)
+    return draft.text()
+
+
+class _Draft:
+    """The points that found room, each in its part in the order of the talk."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._points: dict[Part, list[tuple[int, str]]] = {}
+
+    def add(self, part: Part, point: str, *, place: int) -> None:
+        if not point:
+            return
+        points = self._points.setdefault(part, [])
+        points.append((place, point))
+        if len(self.text()) > self._most:
+            points.pop()
+
+    def room_for(self, part: Part) -> int:
+        return max(0, self._most - len(f"{part}:\n{BULLET}"))
+
+    def text(self) -> str:
+        return write_parts({part: [point for _, point in sorted(points)] for part, points in self._points.items()})
 
 
 def _sentences(transcript: Transcript) -> Iterator[_Sentence]:
@@ -104,7 +161,7 @@ def _sentences(transcript: Transcript) -> Iterator[_Sentence]:
         spans = _spans(transcript.text, turn)
         for at, (start, end) in enumerate(spans):
             text = " ".join(transcript.text[start:end].split())
-            yield _Sentence(place, number, turn.role, text, at == 0, at == len(spans) - 1)
+            yield _Sentence(place, number, turn.role, turn.speaker, text, start, end, at == 0, at == len(spans) - 1)
             place += 1
 
 
@@ -150,24 +207,72 @@ def _subject(sentences: Sequence[_Sentence]) -> list[_Sentence]:
     return found
 
 
-def _chosen(sentences: Sequence[_Sentence], *, told: Sequence[_Sentence], room: int) -> list[_Sentence]:
-    scores = _scores(sentences)
+def _drawn(transcript: Transcript) -> list[tuple[int, int, Part]]:
+    """Where something is said that is worth keeping for itself, and which part that belongs to."""
+    read = Transcript(transcript.text, tuple(turn for _, turn in _read_turns(transcript.turns)))
+    found = ((one, _PART_OF_TYPE.get(one.type)) for one in extract(read))
+    return [(one.start, one.end, part) for one, part in found if part is not None]
+
+
+def _chosen(
+    sentences: Sequence[_Sentence], *, told: Sequence[_Sentence], drawn: Sequence[tuple[int, int, Part]]
+) -> list[tuple[Part, _Sentence]]:
+    """The best of each part by turns, the conclusion first of all."""
+    marked = dict(_marked(sentences, drawn))
+    scores = {place: score * (MARKED if place in marked else 1.0) for place, score in _scores(sentences).items()}
     conclusion = _conclusion(sentences, scores)
-    order = sorted(
-        sentences, key=lambda sentence: (sentence is not conclusion, -scores[sentence.place], sentence.place)
-    )
     least = LEAST_SHARE * max(scores.values(), default=0.0)
-    chosen: list[_Sentence] = []
-    for sentence in order:
-        if len(chosen) == MOST_BULLETS or (sentence is not conclusion and scores[sentence.place] < least):
-            break
-        needed = len(BULLET) + len(_line(sentence)) + 1
-        # The last line needs no line break.
-        if needed > room + 1 or any(sentence.wording.repeats(other.wording) for other in (*told, *chosen)):
+    last_turn = max((sentence.turn for sentence in sentences), default=0)
+    order = sorted(sentences, key=lambda one: (one is not conclusion, -scores[one.place], one.place))
+    found: dict[Part, list[_Sentence]] = {}
+    kept: list[_Sentence] = list(told)
+    for one in order:
+        at_the_end = one.turn >= last_turn - LAST_TURNS
+        sounds = part_of(one.text, by_agent=one.role == "assistant", at_the_end=at_the_end)
+        # What went wrong is a lesson too, and says more as what went wrong.
+        part = sounds if sounds is Part.FAILED else marked.get(one.place, sounds)
+        if part is None and one is not conclusion and (scores[one.place] < least or one.text.endswith("?")):
             continue
-        chosen.append(sentence)
-        room -= needed
-    return sorted(chosen, key=lambda sentence: sentence.place)
+        part = part or (Part.DONE if one is conclusion and one.role == "assistant" else Part.SAID)
+        points = found.setdefault(part, [])
+        if len(points) < MOST_POINTS and not any(one.wording.repeats(other.wording) for other in kept):
+            points.append(one)
+            kept.append(one)
+    turns = [[(part, one) for one in found.get(part, ())] for part in (*_TOLD, Part.SAID)]
+    dealt = [one for round in zip_longest(*turns[:-1]) for one in round if one is not None]
+    dealt.sort(key=lambda one: one[1] is not conclusion)
+    # What belongs to no part is told where the parts say little, as in a language that the cues do not know.
+    return dealt if len(dealt) >= ENOUGH_POINTS else dealt + turns[-1]
+
+
+def _marked(sentences: Sequence[_Sentence], drawn: Sequence[tuple[int, int, Part]]) -> Iterator[tuple[int, Part]]:
+    """The sentences that something was drawn from; both are in the order of the talk."""
+    waiting = sorted(drawn, key=lambda one: one[0])
+    at = 0
+    for sentence in sentences:
+        while at < len(waiting) and waiting[at][1] <= sentence.start:
+            at += 1
+        if at < len(waiting) and waiting[at][0] < sentence.end:
+            yield sentence.place, waiting[at][2]
+
+
+def _files(transcript: Transcript) -> list[str]:
+    """Files that were named, the most named first."""
+    counts = Counter(found[0].strip("`'\"().,:") for found in _FILE.finditer(transcript.text[:MOST_READ_CHARS]))
+    names = [name for name, _ in counts.most_common() if "://" not in name and not name.startswith("/dev/")]
+    return names[:MOST_NAMES]
+
+
+def _commands(transcript: Transcript) -> list[str]:
+    """What was run, each once."""
+    found: dict[str, None] = {}
+    for turn in transcript.turns:
+        if turn.role == "tool":
+            start = transcript.text[turn.start : min(turn.end, turn.start + MOST_COMMAND_CHARS)]
+            first = start.partition("\n")[0].strip()
+            if first.startswith("$ ") and len(first) < MOST_COMMAND_CHARS:
+                found.setdefault(f"`{first.removeprefix('$ ').strip()}`")
+    return list(found)[-MOST_NAMES:]
 
 
 def _scores(sentences: Sequence[_Sentence]) -> dict[int, float]:
@@ -202,7 +307,9 @@ def _conclusion(sentences: Sequence[_Sentence], scores: dict[int, float]) -> _Se
 
 
 def _line(sentence: _Sentence) -> str:
-    return _shortened(sentence.text, most=MOST_SENTENCE_CHARS)
+    """Who said it stands behind it, so that the sentence stays as it was said."""
+    said = _shortened(sentence.text, most=MOST_SENTENCE_CHARS)
+    return f"{said} ({sentence.speaker})" if sentence.speaker else said
 
 
 def _shortened(text: str, *, most: int) -> str:

@@ -120,24 +120,18 @@ class Facets:
     def has_other_authors(self, author: str) -> bool:
         return any(text not in (None, author) for text in self._texts["agent_id"].texts)
 
-    def neighbours(self, numbers: Indices, allowed: Flags, near: Neighbourhood) -> list[tuple[int, ...]]:
-        """Of each, those among the numbers that `Neighbourhood.pick` picks from all that is allowed."""
-        if len(numbers) < 2:
-            return [()] * len(numbers)
+    def neighbours(self, numbers: Indices, allowed: Flags, near: Neighbourhood) -> dict[int, list[int]]:
+        """Of each, those that `Neighbourhood.pick` picks from all that is allowed."""
         ordered = np.sort(numbers)
-        # Most candidates have no other within the window, and nothing to look at.
-        gaps = np.diff(ordered) <= near.window
-        close = ordered[np.append(gaps, False) | np.append(False, gaps)]
         # What belongs together mostly stands together: few need a look at the whole window.
-        pairs, decided = self._beside(close, allowed, FIRST_STEPS, near)
+        pairs, decided = self._beside(ordered, allowed, FIRST_STEPS, near)
         if not decided.all():
-            further, _ = self._beside(close[~decided], allowed, near.window, near)
-            pairs = np.concatenate((pairs[decided[np.searchsorted(close, pairs[:, 0])]], further))
-        among = close.take(np.searchsorted(close, pairs[:, 1]), mode="clip") == pairs[:, 1]
-        picked: dict[int, tuple[int, ...]] = {}
-        for number, other in pairs[among].tolist():
-            picked[number] = (*picked.get(number, ()), other)
-        return [picked.get(number, ()) for number in numbers.tolist()]
+            further, _ = self._beside(ordered[~decided], allowed, near.window, near)
+            pairs = np.concatenate((pairs[decided[np.searchsorted(ordered, pairs[:, 0])]], further))
+        picked: dict[int, list[int]] = {}
+        for number, other in pairs.tolist():
+            picked.setdefault(number, []).append(other)
+        return picked
 
     def _beside(self, numbers: Indices, allowed: Flags, steps: int, near: Neighbourhood) -> tuple[Indices, Flags]:
         """Each with those saved with it, right before and right after, from the nearest on; of which that is all."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -180,7 +181,7 @@ class TeamIndex:
             cosines=cosines,
             held=self._held(query.terms, numbers),
             far=~masks[0][numbers],
-            neighbours=self._neighbours(numbers, masks[0]),
+            neighbours=partial(self._neighbours, masks[0]),
             statistics=statistics,
             pool=pool,
             quoted=quoted,
@@ -217,9 +218,9 @@ class TeamIndex:
     def _held(self, terms: Sequence[str], numbers: Numbers) -> Flags:
         return self._postings.holding(_numbers_of(terms), numbers)
 
-    def _neighbours(self, numbers: Numbers, allowed: Flags) -> list[tuple[int, ...]]:
+    def _neighbours(self, allowed: Flags, numbers: Sequence[int]) -> Mapping[int, Sequence[int]]:
         with self._facets_in_use:
-            return self._facets.neighbours(numbers, allowed, Neighbourhood())
+            return self._facets.neighbours(np.array(numbers, np.int64), allowed, Neighbourhood())
 
     def has_other_authors(self, author: str) -> bool:
         with self._facets_in_use:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mycel.domain.memory import Memory
+from mycel.domain.search_request import Signals
 from mycel.retrieval.copies import MOST_COMPARED, Likeness, stand_ins
 from mycel.retrieval.fusion import Evidence
 from mycel.retrieval.lexical import Question
@@ -22,6 +23,7 @@ class Candidate:
     key: Key
     evidence: Evidence
     memory: Memory | None = None
+    signals: Signals | None = None
     # A flag for each term of the question: whether it holds it.
     held: Sequence[bool] = ()
     parts: dict[str, float] = field(default_factory=dict[str, float])
@@ -36,7 +38,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Every candidate looked at closely, best first; those below `least` are too weak to show.
+    """Every candidate looked at closely: those to show, best first, then those too weak for it, which are not read.
 
     `chosen` are those to answer with: one for all that say the same, and of one author no more than a share.
     """

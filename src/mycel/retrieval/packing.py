@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from mycel.domain import envelope, rendering
 from mycel.domain.author_share import AUTHOR_SHARE, LEAST_WORTH
-from mycel.domain.context import HEADINGS, ContextItem, Section
+from mycel.domain.context import HEADINGS, ContextItem, Section, item_start
 from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.memory import Memory
-from mycel.domain.rendering import LEAST_EXCERPT_TOKENS, estimate_tokens, line_tokens
+from mycel.domain.rendering import estimate_tokens, line_tokens
 from mycel.retrieval.copies import Likeness, is_crowd
 
-# Per cent of the budget. What a section does not use goes to the next, and what is left in the end to all in order.
+# Per cent of the budget that a section has for itself. What it does not need goes to all, a note at a time.
 SHARES: Mapping[Section, int] = {
-    Section.PROFILE: 10,
-    Section.PROJECT: 18,
-    Section.DECISIONS: 18,
+    Section.FAILURES: 12,
+    Section.OPEN: 8,
+    Section.CONVENTIONS: 16,
+    Section.PROFILE: 8,
+    Section.DECISIONS: 14,
+    Section.LESSONS: 14,
+    Section.RELEVANT: 12,
     Section.OWN: 6,
-    Section.RELEVANT: 26,
-    Section.FAILURES: 10,
-    # Without a task the two before it are empty, and their share is its own.
-    Section.LESSONS: 6,
-    Section.EPISODES: 6,
+    Section.PROJECT: 6,
+    Section.EPISODES: 4,
 }
+# What an agent must not break, or would be sorry to have missed, goes before what it may want to know.
+BINDING = (
+    Section.FAILURES,
+    Section.OPEN,
+    Section.CONVENTIONS,
+    Section.PROFILE,
+    Section.DECISIONS,
+    Section.LESSONS,
+)
 # So many are ever looked at, with what the other sections add; the count of those left out has no more digits.
 MOST_CANDIDATES = 9999
-# While others wait for a place in its section, a long note is cut to this part of it.
-_LARGEST_PART = 3
+# While others wait, a note may take so many tokens, or this part of the room; half a sentence helps nobody.
+_USUAL_NOTE = 90
+_LARGEST_PART = 6
 # No line is shorter: its citation alone is most of that.
-_SHORTEST_LINE = 40
+_SHORTEST_LINE = 18
 # The words that count the near-duplicates.
 _ALIKE_TOKENS = 5
 
@@ -46,10 +57,17 @@ class Candidate:
     relevance: float | None = None
     # How many more say nearly the same and were left behind for it.
     copies: int = 0
+    # As much of its id as tells it apart, and how long ago it was written.
+    cited: str = ""
+    age: str = ""
+    # The part of it that matters here, where that is not all.
+    part: str | None = None
+    # Only for room that nothing else needs.
+    late: bool = False
 
     @cached_property
     def content(self) -> str:
-        return rendering.note_text(self.memory)
+        return rendering.note_with_reason(self.memory) if self.part is None else envelope.one_line(self.part)
 
     @cached_property
     def likeness(self) -> Likeness:
@@ -79,8 +97,9 @@ class _Place:
             memory=self.candidate.memory,
             why=self.candidate.why,
             relevance=self.candidate.relevance,
-            citation=envelope.cite(self.candidate.memory.id),
+            citation=envelope.cite(self.candidate.cited or self.candidate.memory.id),
             text=self.text,
+            age=self.candidate.age,
             shortened=self.is_cut,
             alike=self.alike,
         )
@@ -98,14 +117,14 @@ def pack(
     One author has a share of each section and of the whole, until nobody else has anything for the rest.
     """
     packing = _Packing(candidates, token_budget, home=home, author_share=author_share)
-    unused = 0
     available = packing.room
     for section, share in SHARES.items():
-        allowance = unused + available * share // 100
-        unused = allowance - packing.fill(section, allowance, shared=allowance)
-    for shared in (available, None):
-        for section in SHARES:
-            packing.fill(section, packing.room, shared=shared)
+        packing.fill(section, available * share // 100)
+    packing.deal(BINDING, shared=available)
+    packing.deal(SHARES, shared=available)
+    packing.deal(SHARES, shared=available, late=True)
+    packing.deal(SHARES, shared=None, late=True)
+    packing.deal(SHARES, shared=None, late=True, cut=True)
     packing.lengthen()
     considered = {candidate.memory.id for each in candidates.values() for candidate in each}
     return Packed(packing.sections(), len(considered - packing.told))
@@ -126,6 +145,7 @@ class _Packing:
         self.room = token_budget - sum(map(line_tokens, around))
         self.told: set[MemoryId] = set()
         self._whole = self.room
+        self._most = max(_USUAL_NOTE, self.room // _LARGEST_PART)
         self._candidates = candidates
         self._home = home
         self._share = author_share
@@ -133,33 +153,65 @@ class _Packing:
         # Tokens by author, in each section and in all.
         self._taken: Counter[tuple[Section | None, str]] = Counter()
 
-    def fill(self, section: Section, allowance: int, *, shared: int | None) -> int:
-        """Gives places for at most so many tokens; returns how many were taken.
-
-        Of `shared` tokens one author takes no more than a share while others wait; of None, what there is.
-        """
-        before, least_room = self.room, self.room - allowance
-        most = allowance // _LARGEST_PART
-        for candidate in self._candidates.get(section, ()):
+    def fill(self, section: Section, allowance: int) -> None:
+        """Gives places for at most so many tokens, of which one author takes no more than a share while others wait."""
+        least_room = self.room - allowance
+        for candidate in self._waiting(section, late=False, shared=allowance):
             if self.room - least_room < _SHORTEST_LINE:
                 break
+            self._place(section, candidate, allowance=self.room - least_room)
+
+    def deal(
+        self,
+        sections: Iterable[Section],
+        *,
+        shared: int | None,
+        late: bool = False,
+        cut: bool = False,
+    ) -> None:
+        """Goes round the sections, a note to each, as long as any has one that finds room."""
+        waiting = {section: self._waiting(section, late=late, shared=shared) for section in sections}
+        while waiting and self.room >= _SHORTEST_LINE:
+            for section in list(waiting):
+                if not self._place_next(section, waiting[section], cut=cut):
+                    del waiting[section]
+
+    def _place_next(self, section: Section, waiting: Iterator[Candidate], *, cut: bool) -> bool:
+        return any(self._place(section, candidate, allowance=self.room, cut=cut) for candidate in waiting)
+
+    def _waiting(self, section: Section, *, late: bool, shared: int | None) -> Iterator[Candidate]:
+        """Those of a section that are not told yet. Of `shared` tokens one author takes no more than a share while
+        others wait; of None, what there is."""
+        for candidate in self._candidates.get(section, ()):
+            if candidate.late and not late:
+                continue
             if candidate.memory.id in self.told or self._is_told_by_another(candidate):
                 continue
             if shared is None or not self._has_its_share(section, candidate, shared):
-                self._place(section, candidate, allowance=self.room - least_room, most=most)
-        return before - self.room
+                yield candidate
 
     def lengthen(self) -> None:
         """Gives the room that nobody took to the notes that had been cut."""
-        for place in (place for places in self._places.values() for place in places if place.is_cut):
+        for section, place in ((section, one) for section, places in self._places.items() for one in places):
+            if not place.is_cut:
+                continue
             text = _excerpt(place.candidate, estimate_tokens(place.text) + self.room)
-            taken = 0 if text is None else self._cost(place.candidate, text) - self._cost(place.candidate, place.text)
-            if text is not None and 0 < taken <= self.room:
+            if text is None:
+                continue
+            taken = self._cost(section, place.candidate, text) - self._cost(section, place.candidate, place.text)
+            if 0 < taken <= self.room:
                 self.room -= taken
                 place.text = text
 
     def sections(self) -> Mapping[str, Sequence[ContextItem]]:
-        return {section: tuple(place.item() for place in places) for section, places in self._places.items()}
+        """Each in the order of its candidates, whoever found room first."""
+        found: dict[str, Sequence[ContextItem]] = {}
+        for section, places in self._places.items():
+            order = {one.memory.id: -rank for rank, one in enumerate(reversed(self._candidates.get(section, ())))}
+            found[section] = tuple(
+                place.item() for place in sorted(places, key=lambda place: order[place.candidate.memory.id])
+            )
+        return found
 
     def _has_its_share(self, section: Section, candidate: Candidate, shared: int) -> bool:
         """An agent's own notes are its own; what others have must be worth the place."""
@@ -198,22 +250,30 @@ class _Packing:
             place.is_crowd = is_crowd(place.candidate.likeness, every.values())
         return place.is_crowd
 
-    def _place(self, section: Section, candidate: Candidate, *, allowance: int, most: int) -> None:
-        heading = 0 if self._places[section] else line_tokens(HEADINGS[section]) + line_tokens("")
-        left = allowance - heading - self._cost(candidate, "")
-        text = _excerpt(candidate, min(left, max(most, LEAST_EXCERPT_TOKENS)))
-        if text is not None:
-            cost = heading + self._cost(candidate, text)
-            self.room -= cost
-            self._taken[section, candidate.memory.agent_id] += cost
-            self._taken[None, candidate.memory.agent_id] += cost
-            self.told.add(candidate.memory.id)
-            self._places[section].append(_Place(candidate, text, candidate.copies))
+    def _place(self, section: Section, candidate: Candidate, *, allowance: int, cut: bool = False) -> bool:
+        """Whether it was given one. A note is cut to what is usual; to the room there is only if it is to be `cut`."""
+        heading = 0 if self._places[section] else line_tokens(HEADINGS[section])
+        left = allowance - heading - self._cost(section, candidate, "")
+        text = _excerpt(candidate, min(left, self._most)) if cut else _excerpt(candidate, self._most)
+        if text is None:
+            return False
+        cost = heading + self._cost(section, candidate, text)
+        if cost > allowance:
+            return False
+        self.room -= cost
+        self._taken[section, candidate.memory.agent_id] += cost
+        self._taken[None, candidate.memory.agent_id] += cost
+        self.told.add(candidate.memory.id)
+        self._places[section].append(_Place(candidate, text, candidate.copies))
+        return True
 
-    def _cost(self, candidate: Candidate, text: str) -> int:
+    def _cost(self, section: Section, candidate: Candidate, text: str) -> int:
         """Of the line as a whole: less than its parts, since an id counts by pieces and prose by characters."""
-        return line_tokens(rendering.bullet(candidate.memory, home=self._home, alike=candidate.copies) + text)
+        item = _Place(candidate, text, candidate.copies).item()
+        return line_tokens(item_start(item, section, home=self._home) + text)
 
 
 def _excerpt(candidate: Candidate, tokens: int) -> str | None:
+    if candidate.part is not None:
+        return rendering.shorten(candidate.content, tokens)
     return rendering.excerpt(candidate.content, candidate.memory, tokens=tokens)

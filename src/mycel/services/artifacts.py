@@ -26,7 +26,7 @@ from mycel.domain.artifact import (
     read_path_filter,
 )
 from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields, read_value
-from mycel.domain.ids import MemberId, parse_id
+from mycel.domain.ids import MemberId
 from mycel.domain.memory import MemoryType
 from mycel.domain.query import Filters, Page
 from mycel.domain.request_filters import read_filters, read_limit, read_mark
@@ -43,6 +43,7 @@ from mycel.services.read import named_scope
 from mycel.services.registration import Registration, prepare, read_content, read_description
 from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching
+from mycel.services.short_ids import find_id
 from mycel.services.write import Writing
 
 
@@ -138,7 +139,7 @@ class ArtifactRegistry:
         return self._searching.freshness.of_entries(found)
 
     def _find(self, caller: Caller, id: object) -> tuple[Artifact, ReadScope]:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
                 found = store.artifacts.find(scope, memory_id)

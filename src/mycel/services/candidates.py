@@ -11,7 +11,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import Draft, changed_memory
-from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.ids import MemoryId
 from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import CONTESTED, with_marks
@@ -32,6 +32,7 @@ from mycel.services.review import (
     waiting,
 )
 from mycel.services.second_person import SecondPerson
+from mycel.services.short_ids import find_id
 from mycel.services.similar import Comparing
 from mycel.services.write import lose, require_free_of_details
 
@@ -52,7 +53,7 @@ class Candidates:
 
     def get(self, caller: Caller, id: object) -> InboxItem:
         """With what stands near it, as `similar` of its memory."""
-        wanted, now = parse_id(id), self._clock.now()
+        wanted, now = find_id(self._stores, caller, id), self._clock.now()
         with self._stores.lease(caller.team) as store:
             memory = store.memories.get(read_scope(caller), wanted)
             if not self._waits(caller, memory):
@@ -94,7 +95,8 @@ class Candidates:
         self, caller: Caller, id: object, *, into: object, content: object = None, expected_version: object = None
     ) -> Memory:
         """The candidate gives way to a memory that says the same, or with `content` what both say."""
-        wanted, kept = parse_id(id), parse_id(into, field="into")
+        wanted = find_id(self._stores, caller, id)
+        kept = find_id(self._stores, caller, into, field="into")
         if wanted == kept:
             raise InvalidInput("must name another memory", field="into")
         expected = read_expected(expected_version)
@@ -109,7 +111,7 @@ class Candidates:
 
     def reopen(self, caller: Caller, id: object) -> Memory:
         """Takes the last decision back, with all that followed from it."""
-        wanted = parse_id(id)
+        wanted = find_id(self._stores, caller, id)
         with self._stores.lease(caller.team) as store:
             return store.transact(lambda transaction: _reopen(transaction, caller, wanted))
 
@@ -123,7 +125,7 @@ class Candidates:
         return any(one.id == memory.id for one in found)
 
     def _require_waiting(self, caller: Caller, id: object) -> MemoryId:
-        wanted = parse_id(id)
+        wanted = find_id(self._stores, caller, id)
         with self._stores.lease(caller.team) as store:
             memory = store.memories.get(read_scope(caller), wanted)
         require_reviewer(caller, memory)

@@ -22,6 +22,7 @@ from mycel.errors import AccessDenied, InvalidState, NotFound, ReferenceNotFound
 from mycel.retrieval.terms import packed_terms
 from mycel.services.organisation import descendants
 from mycel.services.process_source import Applying
+from mycel.services.short_ids import find_id
 
 WITHDRAWN = 0
 
@@ -34,17 +35,17 @@ class Cascading:
 
     def cascade(self, caller: Caller, id: object) -> IngestionEvent:
         """To every team below. A lead or admin decides."""
-        return self._send(caller, parse_id(id), Direction.DOWN)
+        return self._send(caller, find_id(self._stores, caller, id), Direction.DOWN)
 
     def escalate(self, caller: Caller, id: object) -> IngestionEvent:
         """To the parent team."""
         if caller.parent_team is None:
             raise InvalidState("cannot be escalated: this team has no parent", field="id")
-        return self._send(caller, parse_id(id), Direction.UP)
+        return self._send(caller, find_id(self._stores, caller, id), Direction.UP)
 
     def withdraw(self, caller: Caller, id: object) -> IngestionEvent:
         """Takes every copy back; the memory itself stays."""
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
 
         def work(transaction: Transaction) -> IngestionEvent:
             _get_own(transaction, caller, memory_id)

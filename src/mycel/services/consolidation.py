@@ -28,6 +28,7 @@ from mycel.services.find_pairs import PairFinder
 from mycel.services.maintenance import micros_of
 from mycel.services.policies import Policies
 from mycel.services.process_source import Applying
+from mycel.services.short_ids import find_id
 
 # Of one run. What is left over is for the next, which follows at once.
 BATCH = 500
@@ -69,7 +70,7 @@ class Consolidating:
         _require_reviewer(caller)
         planned_only = fields.flag(dry_run, field="dry_run")
         named = None if ids is None else fields.several(ids, field="ids", most=MAX_ITEMS)
-        wanted = None if named is None else [parse_id(id, field="ids") for id in named]
+        wanted = None if named is None else [find_id(self._stores, caller, id, field="ids") for id in named]
         scope, mark = read_scope(caller), f"{ASKED_TO}:{caller.member_id}"
         with self._stores.lease(caller.team) as store:
             for _ in range(TRIES):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import prod
 
 from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
@@ -13,14 +15,28 @@ from mycel.domain import fields
 from mycel.domain.author_share import AUTHOR_SHARE
 from mycel.domain.context import ContextBundle, Section
 from mycel.domain.fields import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
+from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Category, Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters, Order
 from mycel.domain.recall import Hit, Recall
-from mycel.domain.search_request import MAX_QUERY_BYTES
-from mycel.domain.team import Caller
-from mycel.retrieval.context import Listed, choose_candidates, crowding, diverse
-from mycel.retrieval.packing import SHARES, pack
+from mycel.domain.rendering import age_of
+from mycel.domain.search_request import MAX_QUERY_BYTES, Signals, read_search_request
+from mycel.domain.team import Caller, Kind
+from mycel.retrieval.candidate import Ranked
+from mycel.retrieval.context import (
+    Listed,
+    Task,
+    Weight,
+    choose_candidates,
+    crowding,
+    diverse,
+    named_in,
+    person_of,
+)
+from mycel.retrieval.packing import Candidate, pack
+from mycel.retrieval.ranking import balanced
 from mycel.services.search import Searching
+from mycel.services.short_ids import short_ids
 
 DEFAULT_TOKEN_BUDGET = 2000
 # How many each of the other renderings shows.
@@ -30,9 +46,11 @@ MATCHES_OF_THE_TASK = 10
 RECENT_DECISIONS = 5
 
 _TEAM_CONTEXT_PATH = "/context"
-# A short note with its citation takes about so many tokens; twice as many as fit are looked at, since some are alike.
-_USUAL_TOKENS = 70
-_LEAST_LOOKED_AT, _MOST_LOOKED_AT = 8, 100
+# A short note with its citation takes about so many tokens. As many as would fit alone are looked at in each list.
+_USUAL_TOKENS = 45
+_LEAST_LOOKED_AT, _MOST_LOOKED_AT = 20, 100
+# Of which sorts all are compared with the task, however weak a match: what binds may say it in quite other words.
+_WEIGHED = (MemoryType.LESSON, MemoryType.DECISION, MemoryType.TASK_HINT, MemoryType.PROFILE, MemoryType.EPISODE)
 
 # Own notes are looked for among so many of the caller's newest: no index leads to them alone.
 _NEWEST_OF_THE_CALLER = 50
@@ -47,14 +65,15 @@ class _Request:
     repo: str | None
     agent: str
     task: str | None
+    asked_by: str | None
     token_budget: int
 
     def places(self) -> dict[str, object]:
         return {"project": self.project, "repo": self.repo}
 
-    def limit(self, section: Section) -> int:
-        fitting = self.token_budget * SHARES[section] // (100 * _USUAL_TOKENS)
-        return max(_LEAST_LOOKED_AT, min(2 * fitting, _MOST_LOOKED_AT))
+    @property
+    def limit(self) -> int:
+        return max(_LEAST_LOOKED_AT, min(self.token_budget // _USUAL_TOKENS, _MOST_LOOKED_AT))
 
 
 class Context:
@@ -77,6 +96,7 @@ class Context:
         agent: object = None,
         task: object = None,
         thread: object = None,
+        asked_by: object = None,
         token_budget: object = None,
     ) -> ContextBundle:
         request = _Request(
@@ -84,11 +104,10 @@ class Context:
             repo=None if repo is None else fields.place(repo, field="repo"),
             agent=caller.member_id if agent is None else fields.label(agent, field="agent"),
             task=read_task(task) or self._topic(caller, thread),
+            asked_by=None if asked_by is None else fields.label(asked_by, field="asked_by"),
             token_budget=read_token_budget(token_budget),
         )
-        found = self._find(caller, request)
-        failures = self._find_failures(caller, request, found)
-        return self._bundle(caller, request, found, failures)
+        return self._bundle(caller, request, self._find(caller, request))
 
     def _topic(self, caller: Caller, thread: object) -> str | None:
         """What a thread is about, as far as the caller may know: what it was called when it was captured."""
@@ -97,20 +116,23 @@ class Context:
         with self._stores.lease(caller.team) as store:
             return store.sources.find_thread_title(read_scope(caller), fields.label(thread, field="thread"))
 
-    def _bundle(
-        self, caller: Caller, request: _Request, found: Recall | None, failures: Recall | None
-    ) -> ContextBundle:
+    def _bundle(self, caller: Caller, request: _Request, found: Recall | None) -> ContextBundle:
         narrowed = request.agent != caller.member_id
         scopes = _scopes(caller, narrowed=narrowed)
         now = self._clock.now()
         lists = self._list(scopes, _sections(request, now=now))
         plain = self._list(scopes[:1], _plain_lists(caller, now=now))
         hits = _shareable(found, narrowed=narrowed)
-        candidates = choose_candidates(
-            Listed(**lists, own=() if narrowed else _own(plain["by_caller"], request)),
+        listed = Listed(**lists, own=() if narrowed else _own(plain["by_caller"], request))
+        weights = self._weigh(caller, request, narrowed=narrowed)
+        task = Task(
+            people=_people(caller, request, listed.profile),
             hits=hits,
-            failure_hits=_shareable(failures, narrowed=narrowed),
+            weights=weights,
+            standing=self._standing(scopes, listed, request, now=now),
+            repo=request.repo,
         )
+        candidates = self._cited(caller, choose_candidates(listed, task), now=now)
         packed = pack(candidates, token_budget=request.token_budget, home=caller.team, author_share=self._share)
         return ContextBundle(
             team=caller.team,
@@ -132,15 +154,50 @@ class Context:
     def _find(self, caller: Caller, request: _Request) -> Recall | None:
         if request.task is None:
             return None
-        limit = request.limit(Section.RELEVANT)
-        return self._searching.search(caller, request.task, request.places(), limit=limit)
+        return self._searching.search(caller, request.task, request.places(), limit=request.limit)
 
-    def _find_failures(self, caller: Caller, request: _Request, found: Recall | None) -> Recall | None:
-        """Matches among the lessons and episodes, where failures are kept; the other matches may have hidden them."""
-        if found is None or len(found.hits) < request.limit(Section.RELEVANT):
-            return None
-        filters = {**request.places(), "type": [MemoryType.LESSON, MemoryType.EPISODE]}
-        return self._searching.search(caller, request.task, filters, limit=request.limit(Section.FAILURES))
+    def _weigh(self, caller: Caller, request: _Request, *, narrowed: bool) -> dict[MemoryId, Weight]:
+        """What binds, compared with the task: other matches must not hide it, nor a threshold."""
+        if request.task is None:
+            return {}
+        found: dict[MemoryId, Weight] = {}
+        sorts: Sequence[dict[str, object]] = ({"type": list(_WEIGHED)}, {"category": Category.CONVENTION})
+        with ExitStack() as leases:
+            places = self._searching.places(leases, caller)
+            for sort in sorts:
+                given = {**request.places(), **sort}
+                asked = read_search_request(request.task, given, now=self._clock.now(), limit=request.limit)
+                ranked, _ = self._searching.rank(replace(asked, every=True), places)
+                found |= _weights(ranked, narrowed=narrowed)
+        return found
+
+    def _standing(
+        self, scopes: Sequence[ReadScope], listed: Listed, request: _Request, *, now: datetime
+    ) -> dict[MemoryId, float]:
+        """How near, how useful and how new each is, as the ranking of a search sees it."""
+        near = Filters(reach_project=request.project, reach_repo=request.repo)
+        options = self._searching.options
+        found: dict[MemoryId, float] = {}
+        for scope in scopes:
+            here = {memory.id: memory for memory in listed.all() if memory.team == scope.team}
+            with self._stores.lease(scope.team) as store:
+                numbers = store.index.numbers(scope, list(here))
+                signals = store.index.signals(scope, list(numbers.values()))
+            for id, memory in here.items():
+                said = signals.get(numbers.get(id, 0), Signals())
+                found[id] = prod(balanced(memory, said, now=now, filters=near, options=options).values())
+        return found
+
+    def _cited(
+        self, caller: Caller, candidates: Mapping[Section, Sequence[Candidate]], *, now: datetime
+    ) -> dict[Section, list[Candidate]]:
+        ids = short_ids(self._stores, caller, (one.memory.id for each in candidates.values() for one in each))
+        return {
+            section: [
+                replace(one, cited=ids[one.memory.id], age=age_of(one.memory.created_at, now=now)) for one in each
+            ]
+            for section, each in candidates.items()
+        }
 
     def _diverse(self, memories: Sequence[Memory], *, limit: int) -> tuple[Memory, ...]:
         return diverse(memories, limit=limit, author_share=self._share)
@@ -196,23 +253,46 @@ def _shareable(recall: Recall | None, *, narrowed: bool) -> list[Hit]:
     return [hit for hit in hits if not narrowed or hit.memory.visibility is Visibility.TEAM]
 
 
+def _weights(ranked: Ranked | None, *, narrowed: bool) -> dict[MemoryId, Weight]:
+    """In reach, or so near to the task that a search would show it from elsewhere."""
+    found = ((one, one.memory, ranked.shows(one)) for one in ranked.candidates) if ranked is not None else ()
+    return {
+        memory.id: Weight(memory, one.score, one.relevance, shown)
+        for one, memory, shown in found
+        if memory is not None and (shown or not one.far) and not (narrowed and memory.visibility is not Visibility.TEAM)
+    }
+
+
+def _people(caller: Caller, request: _Request, profiles: Sequence[Memory]) -> set[str]:
+    """Who asked: as the caller says, the caller itself if it is a person, and whoever the task names."""
+    named = named_in(request.task or "", map(person_of, profiles))
+    asker = {request.asked_by} if request.asked_by is not None else set[str]()
+    return {*asker, *named, *({caller.member_id} if caller.kind is Kind.HUMAN else ())}
+
+
 def _sections(request: _Request, *, now: datetime) -> _Lists:
     """By the names of `Listed`; without a project the whole team is near."""
     near = Filters(alive_at=now, reach_project=request.project, reach_repo=request.repo)
     somewhere = request.project is not None or request.repo is not None
     here = replace(near, scopes=(Scope.PROJECT, Scope.REPO)) if somewhere else near
-    facts = request.limit(Section.PROJECT)
-    lessons, episodes = request.limit(Section.LESSONS), request.limit(Section.EPISODES)
-    lists = {
-        "profile": (_of_types(near, MemoryType.PROFILE), request.limit(Section.PROFILE)),
-        "conventions": ([replace(near, category=Category.CONVENTION)], facts),
-        "facts": (_of_types(here, MemoryType.PROJECT, MemoryType.FACT, MemoryType.CONTEXT), facts),
-        "decisions": (_of_types(near, MemoryType.DECISION), request.limit(Section.DECISIONS)),
-        "taught": ([replace(near, taught=True)], lessons),
-        "lessons": (_of_types(near, MemoryType.LESSON), lessons),
-        "episodes": (_of_types(near, MemoryType.EPISODE), episodes),
+    profile = [*_of_types(near, MemoryType.PROFILE), replace(near, category=Category.PREFERENCE)]
+    if request.asked_by is not None:
+        profile += [replace(one, agent_id=request.asked_by) for one in profile]
+    asked = {
+        "profile": profile,
+        "conventions": [replace(near, category=Category.CONVENTION)],
+        "facts": _of_types(here, MemoryType.PROJECT, MemoryType.FACT, MemoryType.CONTEXT),
+        "decisions": _of_types(near, MemoryType.DECISION),
+        "taught": [replace(near, taught=True)],
+        "lessons": _of_types(near, MemoryType.LESSON),
+        "hints": _of_types(near, MemoryType.TASK_HINT),
+        # Newer ones of the whole team must not hide those of the place.
+        "nearest_lessons": _of_types(here, MemoryType.LESSON),
+        "nearest_conventions": [replace(here, category=Category.CONVENTION)],
+        "episodes": _of_types(near, MemoryType.EPISODE),
+        **({} if request.task is None else {"of_task": [replace(near, task_id=request.task)]}),
     }
-    return lists if request.task is None else {**lists, "of_task": ([replace(near, task_id=request.task)], episodes)}
+    return {name: (filters, request.limit) for name, filters in asked.items()}
 
 
 def _of_types(near: Filters, *types: MemoryType) -> list[Filters]:
@@ -231,7 +311,7 @@ def _plain_lists(caller: Caller, *, now: datetime) -> _Lists:
 
 
 def _own(memories: Sequence[Memory], request: _Request) -> list[Memory]:
-    return [memory for memory in memories if memory.scope is Scope.AGENT][: request.limit(Section.OWN)]
+    return [memory for memory in memories if memory.scope is Scope.AGENT][: request.limit]
 
 
 def _moment(memory: Memory) -> tuple[datetime, str]:

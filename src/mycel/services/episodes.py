@@ -32,7 +32,7 @@ from mycel.domain.episode import (
     episode_text,
 )
 from mycel.domain.fields import MAX_ITEMS
-from mycel.domain.ids import MemberId, MemoryId, parse_id
+from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.query import Page
 from mycel.domain.request_filters import read_limit, read_mark
@@ -47,6 +47,7 @@ from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.read import named_scope
 from mycel.services.screening import mark_masked, masked, screen
 from mycel.services.search import Searching
+from mycel.services.short_ids import find_id
 
 MOST_BUCKETS = 400
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
@@ -188,7 +189,7 @@ class Episodes:
         return unwritten(values, ttl=policy.life_of(values["made_by"], MemoryType.EPISODE)), detail
 
     def get(self, caller: Caller, id: object) -> Episode:
-        episode_id = parse_id(id)
+        episode_id = find_id(self._stores, caller, id)
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
                 found = store.episodes.find(scope, episode_id)

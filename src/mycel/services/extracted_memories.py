@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from mycel.domain.draft import default_path, default_scope
+from mycel.domain.draft import default_path, default_scope, first_sentence
 from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import (
@@ -18,6 +18,7 @@ from mycel.domain.memory import (
     Status,
 )
 from mycel.domain.policy import Policy
+from mycel.domain.session_summary import Part, points_of
 from mycel.domain.source import Candidate, Source
 from mycel.domain.team import Trust
 from mycel.services.prepared import PreparedMemory, unwritten
@@ -60,11 +61,9 @@ class Drawing:
         is_session = self._source.kind is SourceKind.RUN
         made_by = MadeBy.SESSION_SUMMARY if is_session else MadeBy.THREAD_SUMMARY
         type = MemoryType.EPISODE if is_session else MemoryType.THREAD_SUMMARY
-        what = "Session" if is_session else "Thread"
-        name = self._source.title or self._source.session_id or self._source.thread_id
         values = {
             "type": type,
-            "title": f"{what}: {name}" if name else f"{what} of {self._source.agent_id}",
+            "title": self._source.title or _title(text, what="Session" if is_session else "Thread"),
             "content": text,
             "confidence": SUMMARY_CONFIDENCE,
             "made_by": made_by,
@@ -102,3 +101,9 @@ class Drawing:
         if not self._policy.trusts(self._trust):
             return f"{self._source.agent_id} has {self._trust} trust, and the team asks for {self._policy.least_trust}"
         return suspicion(values)
+
+
+def _title(summary: str, *, what: str) -> str:
+    """What was asked for; of a talk in which nobody asked, what it says first."""
+    first = next((points[0] for part in Part if (points := points_of(summary, part))), None)
+    return what if first is None else first_sentence(first)

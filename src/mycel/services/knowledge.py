@@ -9,7 +9,7 @@ from mycel.access.rules import require_arbiter, require_reviewer
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.ids import MemoryId
 from mycel.domain.knowledge import is_knowledge, is_rival
 from mycel.domain.memory import WRITTEN, Category, Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.query import Filters, Order, Page
@@ -20,6 +20,7 @@ from mycel.services.read import Reading
 from mycel.services.review import approve_one, clear_opponents, lose, reject_one
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
+from mycel.services.short_ids import find_id
 from mycel.services.write import Writing, change_own
 
 _HOLDS = "another value holds"
@@ -100,7 +101,7 @@ class Knowledge:
 
     def arbitrate(self, caller: Caller, id: object, *, reason: object = None) -> Memory:
         """Candidates that come in while this is decided wait for the next decision."""
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         why = self._writing.read_reason(caller, reason)
         with self._stores.lease(caller.team) as store:
             scope = read_scope(caller)

@@ -26,6 +26,7 @@ from mycel.domain.team import Caller, Role
 from mycel.domain.validity import validity_at
 from mycel.errors import InvalidState, NotFound
 from mycel.retrieval.ranking import freshness
+from mycel.services.short_ids import find_id
 
 
 def named_scope(caller: Caller, team: object) -> ReadScope:
@@ -79,7 +80,7 @@ class Reading:
         self._freshness = freshness
 
     def get(self, caller: Caller, id: object, *, as_of: object = None) -> Memory:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         at = None if as_of is None else fields.moment(as_of, field="as_of")
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
@@ -95,17 +96,17 @@ class Reading:
         raise NotFound(f"no memory {memory_id}")
 
     def history(self, caller: Caller, id: object) -> list[Version]:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
             return store.memories.versions(scope, memory_id)
 
     def links(self, caller: Caller, id: object) -> list[Link]:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
             return store.links.of(scope, memory_id)
 
     def usage(self, caller: Caller, id: object) -> Usage:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         with self._stores.lease((scope := self._scope_with(caller, memory_id)).team) as store:
             return store.memories.usage(scope, memory_id)
 

@@ -14,6 +14,7 @@ from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
 from mycel.errors import InvalidState, ReferenceNotFound
 from mycel.services.screening import screen_at_once
+from mycel.services.short_ids import find_id
 from mycel.services.write import change_own
 
 
@@ -23,7 +24,7 @@ class Relating:
 
     def link(self, caller: Caller, from_id: object, to_id: object, relation: object) -> Link:
         """Whoever may edit a memory says what it relates to, among what it can see."""
-        start, target, kind = _read_ends(from_id, to_id, relation)
+        start, target, kind = self._read_ends(caller, from_id, to_id, relation)
         # The name of a place comes in by this as well.
         screen_at_once({"name": target}, Policy())
 
@@ -34,7 +35,7 @@ class Relating:
         return change_own(self._stores, caller, start, work)
 
     def unlink(self, caller: Caller, from_id: object, to_id: object, relation: object) -> None:
-        start, target, kind = _read_ends(from_id, to_id, relation)
+        start, target, kind = self._read_ends(caller, from_id, to_id, relation)
 
         def work(transaction: Transaction) -> None:
             origin, link = _between(transaction, caller, start, target, kind)
@@ -44,7 +45,7 @@ class Relating:
 
     def rate(self, caller: Caller, id: object, *, useful: object, recall_id: object = None) -> None:
         rating = Rating(
-            memory_id=parse_id(id),
+            memory_id=find_id(self._stores, caller, id),
             member_id=caller.member_id,
             useful=fields.flag(useful, field="useful"),
             recall_id=None if recall_id is None else parse_id(recall_id, field="recall_id"),
@@ -55,6 +56,16 @@ class Relating:
             transaction.memories.rate(rating)
 
         change_own(self._stores, caller, rating.memory_id, work)
+
+    def _read_ends(
+        self, caller: Caller, from_id: object, to_id: object, relation: object
+    ) -> tuple[MemoryId, str, Relation]:
+        kind = fields.choice(relation, Relation, field="relation")
+        start = find_id(self._stores, caller, from_id, field="from_id")
+        target = _read_place(to_id, kind) or find_id(self._stores, caller, to_id, field="to_id")
+        if start == target:
+            raise InvalidState("a memory cannot be linked to itself", field="to_id")
+        return start, target, kind
 
 
 def _between(
@@ -68,19 +79,11 @@ def _between(
     return origin, link
 
 
-def _read_ends(from_id: object, to_id: object, relation: object) -> tuple[MemoryId, str, Relation]:
-    kind = fields.choice(relation, Relation, field="relation")
-    start, target = parse_id(from_id, field="from_id"), _read_target(to_id, kind)
-    if start == target:
-        raise InvalidState("a memory cannot be linked to itself", field="to_id")
-    return start, target, kind
-
-
-def _read_target(value: object, relation: Relation) -> str:
-    """A memory's id, `project:NAME` or `repo:NAME`."""
+def _read_place(value: object, relation: Relation) -> str | None:
+    """`project:NAME` or `repo:NAME`; None of anything else."""
     for prefix in (PROJECT_PREFIX, REPO_PREFIX):
         if isinstance(value, str) and value.startswith(prefix):
             if relation not in PLACE_RELATIONS:
                 raise InvalidState("to a project or repo must be applies_to or related_to", field="relation")
             return prefix + fields.place(value.removeprefix(prefix), field="to_id")
-    return parse_id(value, field="to_id")
+    return None

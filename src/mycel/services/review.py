@@ -30,6 +30,7 @@ from mycel.services.prepared import with_period
 from mycel.services.read import Freshness
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
+from mycel.services.short_ids import find_id
 from mycel.services.write import lose, require_free_of_details
 
 # How much of what was said before and after helps to judge a quote.
@@ -89,7 +90,7 @@ class Reviewing:
         self, caller: Caller, ids: Sequence[object], *, edits: object = None, expected_version: object = None
     ) -> list[Memory]:
         """All of them become active, or none; with `edits`, changed first."""
-        wanted = _read_ids(ids)
+        wanted = self._read_ids(caller, ids)
         draft = self.read_edits(caller, edits)
         expected = read_expected(expected_version)
 
@@ -103,7 +104,7 @@ class Reviewing:
         self, caller: Caller, ids: Sequence[object], *, reason: object, expected_version: object = None
     ) -> list[Memory]:
         """Archived, with who said why; all of them, or none."""
-        wanted = _read_ids(ids)
+        wanted = self._read_ids(caller, ids)
         why = read_reason(reason, self._policies.of(caller.team))
         expected = read_expected(expected_version)
 
@@ -117,8 +118,11 @@ class Reviewing:
         self, caller: Caller, id: object, *, over: object, status: object = Status.CONTRADICTED, reason: object = None
     ) -> Memory:
         """Decides a contradiction: this memory holds, the others are `contradicted` or `superseded`."""
-        winner = parse_id(id)
-        losers = [parse_id(one, field="over") for one in fields.several(over, field="over", most=MAX_ITEMS)]
+        winner = find_id(self._stores, caller, id)
+        losers = [
+            find_id(self._stores, caller, one, field="over")
+            for one in fields.several(over, field="over", most=MAX_ITEMS)
+        ]
         loss = fields.choice(status, Status, field="status")
         if loss not in _LOSSES:
             raise InvalidInput("must be contradicted or superseded", field="status")
@@ -145,6 +149,10 @@ class Reviewing:
             why = draft.suspicion.partition(":")[0]
             raise InvalidInput(f"would have to wait: it {why}; update the memory instead", field="edits")
         return draft
+
+    def _read_ids(self, caller: Caller, ids: Sequence[object]) -> list[MemoryId]:
+        listed = fields.several(ids, field="ids", most=MAX_ITEMS)
+        return list(dict.fromkeys(find_id(self._stores, caller, id) for id in listed))
 
     def _decide(self, caller: Caller, work: Callable[[Transaction], list[Memory]]) -> list[Memory]:
         def decided(transaction: Transaction) -> list[Memory]:
@@ -174,11 +182,6 @@ def require_version(transaction: Transaction, caller: Caller, id: MemoryId, expe
     standing = transaction.memories.get(read_scope(caller), id)
     if standing.version != expected:
         raise Conflict(f"version {standing.version} of this memory stands by now: look at it first")
-
-
-def _read_ids(ids: Sequence[object]) -> list[MemoryId]:
-    listed = fields.several(ids, field="ids", most=MAX_ITEMS)
-    return list(dict.fromkeys(parse_id(id) for id in listed))
 
 
 def items_of(store: Store, caller: Caller, memories: Sequence[Memory], *, now: datetime) -> list[InboxItem]:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
+from mycel.contracts.search_store import Standing
 from mycel.contracts.store import Stores
 from mycel.domain.ids import RecallId, new_id
 from mycel.domain.memory import Memory
@@ -43,8 +44,8 @@ class Searching:
         stores.listen(self._answers.forget)
         self._clock = clock
         self._embedding = embedding
-        self._options = options or RankingOptions()
-        self.freshness = Freshness(clock, half_life_days=self._options.half_life_days)
+        self.options = options or RankingOptions()
+        self.freshness = Freshness(clock, half_life_days=self.options.half_life_days)
 
     def search(
         self,
@@ -97,19 +98,22 @@ class Searching:
             return self._look(search, places)
         question = question_of(caller, search)
         # Before anything is looked for: what changes meanwhile must not pass for what was found.
-        revisions = {place.scope.team: place.store.index.revision(now) for place in places}
+        standings = _standings(places, now)
+        revisions = {place.scope.team: one.revision for place, one in zip(places, standings, strict=True)}
         known = self._answers.find(question, revisions, minute=search.now)
         if known is not None:
             return known, ()
-        hits, degraded = self._look(search, places)
+        hits, degraded = self._look(search, places, standings)
         if not _is_whole(caller, places):
             return hits, (*degraded, DAMAGED)
         if not degraded:
             self._answers.keep(question, revisions, hits, minute=search.now)
         return hits, degraded
 
-    def _look(self, search: SearchRequest, places: Sequence[Place]) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-        ranked, degraded = self.rank(search, places)
+    def _look(
+        self, search: SearchRequest, places: Sequence[Place], standings: Sequence[Standing] | None = None
+    ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+        ranked, degraded = self.rank(search, places, standings)
         return tuple(self._shown(hit, search) for hit in answered(search, ranked, places)), degraded
 
     def _shown(self, hit: Hit, search: SearchRequest) -> Hit:
@@ -123,22 +127,27 @@ class Searching:
         places = [Place(leases.enter_context(self._stores.lease(scope.team)), scope) for scope in scopes]
         return [place for place in places if place.scope.team == caller.team or place.store.files.is_readable()]
 
-    def rank(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Ranked | None, tuple[str, ...]]:
-        """All candidates in order, and what could not take part."""
+    def rank(
+        self, search: SearchRequest, places: Sequence[Place], standings: Sequence[Standing] | None = None
+    ) -> tuple[Ranked | None, tuple[str, ...]]:
+        """All candidates in order, and what could not take part. Whoever knows how the places stand may say so."""
         if not search.text.strip():
             return None, ()
         # Loads NumPy, which nothing but searching needs.
         from mycel.retrieval.pipeline import find
 
-        meaning, degraded = self._meaning(search, places)
-        return find(search, places, meaning, self._options), degraded
+        meaning, degraded = self._meaning(search, places, standings)
+        return find(search, places, meaning, self.options), degraded
 
-    def _meaning(self, search: SearchRequest, places: Sequence[Place]) -> tuple[Meaning | None, tuple[str, ...]]:
+    def _meaning(
+        self, search: SearchRequest, places: Sequence[Place], standings: Sequence[Standing] | None
+    ) -> tuple[Meaning | None, tuple[str, ...]]:
         embedder = self._embedding.embedder
+        if embedder is None:
+            return None, ()
+        standings = standings or _standings(places, self._clock.now())
         # Where nobody has saved anything yet, not even a model is loaded for the question.
-        if embedder is None or not any(
-            place.store.index.word_statistics(place.scope, ()).documents for place in places
-        ):
+        if not any(one.documents for one in standings):
             return None, ()
         try:
             vector = self._embedding.question(search.text)
@@ -146,11 +155,16 @@ class Searching:
             return None, (WITHOUT_MEANING,)
         # How much waits of what the caller may not see is none of its business.
         finished = [
-            self._embedding.catch_up(place.store) or not place.store.embeddings.has_backlog(place.scope, embedder.model)
-            for place in places
+            self._embedding.catch_up(place.store, sequence=one.sequence)
+            or not place.store.embeddings.has_backlog(place.scope, embedder.model)
+            for place, one in zip(places, standings, strict=True)
         ]
         meaning = Meaning(vector, embedder.model, embedder.background)
         return meaning, () if all(finished) else (UNFINISHED,)
+
+
+def _standings(places: Sequence[Place], now: datetime) -> list[Standing]:
+    return [place.store.index.standing(place.scope, now) for place in places]
 
 
 def _is_whole(caller: Caller, places: Sequence[Place]) -> bool:

@@ -36,6 +36,7 @@ from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory, unwritten, with_period
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
+from mycel.services.short_ids import find_id
 
 # The row points into the content; a key would let the next value take the memory's place.
 _BOUND = ("content", "type", "key")
@@ -103,7 +104,7 @@ class Writing:
         """
         new = self.read_new(caller, content, given)
         expected = _expected_version(expected_version, least=0)
-        replaced = None if supersedes is None else parse_id(supersedes, field="supersedes")
+        replaced = None if supersedes is None else find_id(self._stores, caller, supersedes, field="supersedes")
         read = tuple(one for one in (expected, replaced) if one is not None)
         retry = Retry.read(caller, "save", given.get("idempotency_key"), new.values, new.ttl, *read)
 
@@ -128,7 +129,7 @@ class Writing:
             return store.transact(lambda transaction: _store(transaction, caller, new))
 
     def update(self, caller: Caller, id: object, given: Mapping[str, object]) -> Memory:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
         changed = {name: value for name, value in given.items() if name not in _NOT_FIELDS}
         expected = _expected_version(given.get("expected_version"))
         reason = self.read_reason(caller, given.get("reason"))
@@ -154,7 +155,7 @@ class Writing:
         return change_own(self._stores, caller, memory_id, work)
 
     def delete(self, caller: Caller, id: object) -> Memory:
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id)
 
         def work(transaction: Transaction) -> Memory:
             before = transaction.memories.get(read_scope(caller), memory_id)
@@ -167,7 +168,7 @@ class Writing:
 
     def restore(self, caller: Caller, id: object) -> Memory:
         """Undoes a deletion; a memory that is not deleted stays as it is."""
-        memory_id = parse_id(id)
+        memory_id = find_id(self._stores, caller, id, deleted=True)
 
         def work(transaction: Transaction) -> Memory:
             before = transaction.memories.get(read_scope(caller), memory_id, deleted=True)
@@ -184,6 +185,7 @@ class Writing:
         # Here, since it loads what splits sentences, which few processes need.
         from mycel.services.erasure import purge
 
+        # What cannot be undone takes the whole id.
         memory_id = parse_id(id)
 
         def work(transaction: Transaction) -> Receipt:

@@ -136,6 +136,25 @@ class StoreRecords:
         assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 2)) == second
         assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 4)) is None
 
+    def test_finds_ids_by_their_beginning_and_their_neighbours_of_the_same_minute(self, store: Store) -> None:
+        tail = "-7000-8000-000000000000"
+        ids = [MemoryId(f"019a0000-{middle}{tail}") for middle in ("0001", "0002", "00f0")]
+        elsewhere = MemoryId(f"019a0001-0001{tail}")
+        for id in (*ids, elsewhere):
+            put(store, f"a note under {id}", id=id)
+        found = store.memories.ids_beginning
+        assert found(reader(), "019a0000", limit=9) == ids
+        assert found(reader(), "019a0000-000", limit=9) == ids[:2]
+        assert found(reader(), "019a0000", limit=1) == ids[:1]
+        assert found(reader(), "019a0002", limit=9) == []
+        first, middle, last = ids
+        beside = {first: [middle], middle: [first, last], last: [middle], elsewhere: []}
+        assert store.memories.ids_beside(reader(), list(beside)) == beside
+        delete(store, middle)
+        assert found(reader(), "019a0000-000", limit=9) == [first]
+        assert found(reader(), "019a0000-000", limit=9, deleted=True) == [first, middle]
+        assert store.memories.ids_beside(reader(), [first]) == {first: [last]}
+
     def test_answers_what_was_believed_at_a_moment(self, store: Store, clock: ManualClock) -> None:
         first = put(store, "one")
         clock.move(HOUR)

@@ -263,8 +263,9 @@ class StoreSearch:
             memories = store.index.load(scope, range(1, 30), filters=ANY_STATUS)
             assert len(memories) > 10
             found = store.index.candidates(scope, IndexQuery(ANY_STATUS, 30, ("turn",)))
-            neighbours = dict(zip(found.numbers.tolist(), found.neighbours, strict=True))
-            assert neighbours == {number: near.pick(number, memories) for number in memories}
+            neighbours = found.neighbours(list(memories))
+            picked = {number: tuple(neighbours.get(number, ())) for number in memories}
+            assert picked == {number: near.pick(number, memories) for number in memories}
 
     def test_past_versions_are_those_that_stood_then(self, store: Store) -> None:
         memory, same = put(store, "heron"), put(store, "otter")

@@ -26,6 +26,7 @@ from mycel.domain.search_request import Signals
 from mycel.services import erasure
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import (
+    ANY_STATUS,
     AUTHOR,
     EVERYTHING,
     START,
@@ -48,7 +49,11 @@ ANYTHING = Filters()
 def signals_of(store: Store, memory: Memory) -> Signals:
     number = store.index.find_number(reader(TEAMMATE), memory.id)
     assert number is not None
-    return store.index.signals(reader(TEAMMATE), [number])[number]
+    assert store.index.numbers(reader(TEAMMATE), [memory.id]) == {memory.id: number}
+    signals = store.index.signals(reader(TEAMMATE), [number])[number]
+    loaded, with_it = store.index.load_with_signals(reader(TEAMMATE), [number], filters=ANY_STATUS)[number]
+    assert (loaded.id, with_it) == (memory.id, signals)
+    return signals
 
 
 class StoreSurroundings:
@@ -257,7 +262,7 @@ class StoreSurroundings:
         memory = put(store, expires_at=START + HOUR)
         other = put(store)
         link = Link(memory.id, other.id, Relation.SUPPORTS, AUTHOR, START)
-        before = store.index.revision(START)
+        before = store.index.standing(EVERYTHING, START).revision
         steps: dict[str, Callable[[], object]] = {
             "a new one": lambda: put(store),
             "a change": lambda: change(store, memory.id, content="The build needs Node 24."),
@@ -271,13 +276,13 @@ class StoreSurroundings:
             "a purge": lambda: purge(store, other.id),
         }
         for name, step in steps.items():
-            assert store.index.revision(START) == before, f"before {name}"
+            assert store.index.standing(EVERYTHING, START).revision == before, f"before {name}"
             step()
-            after = store.index.revision(START)
+            after = store.index.standing(EVERYTHING, START).revision
             assert after != before, name
             before = after
-        assert store.index.revision(START + HOUR / 2) == before
-        assert store.index.revision(START + HOUR) != before
+        assert store.index.standing(EVERYTHING, START + HOUR / 2).revision == before
+        assert store.index.standing(EVERYTHING, START + HOUR).revision != before
 
 
 def _rate(store: Store, memory: Memory, *, useful: bool) -> None:

@@ -228,7 +228,11 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "views.save": {**_FILTERS, "query": text(MAX_VIEW_QUERY_BYTES)},
         "settle": {"status": {"type": "string", "enum": [Status.CONTRADICTED.value, Status.SUPERSEDED.value]}},
         "index_file": {"path": filled(MAX_URI_BYTES), "content": filled(MAX_TRANSCRIPT_BYTES)},
-        "context_for": {"agent": LABEL, "task": text(MAX_QUERY_BYTES)},
+        "context_for": {
+            "agent": LABEL,
+            "asked_by": {**LABEL, "description": "Who asked for the task: what that member wishes comes first."},
+            "task": text(MAX_QUERY_BYTES),
+        },
         "before_task": {"limit": whole(1, MAX_BRIEFED), "repo": LABEL},
         "complete_task": {"output": filled(MAX_TASK_OUTPUT_BYTES)},
         "after_task": {"action": {"type": "string", "enum": [ending.value for ending in ENDINGS]}},

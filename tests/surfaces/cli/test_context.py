@@ -16,8 +16,8 @@ def test_context_prints_the_sections_for_a_prompt(mycel) -> None:
     text = mycel.ok("context", "--project", "pricing", "round the prices")
     assert text.startswith("<stored-notes>\n")
     assert text.endswith("</stored-notes>\n")
-    assert "## Project facts and conventions\n- [m:" in text
-    assert "decision by operator, " in text
+    assert "## Conventions\n- [m:" in text
+    assert " operator today: Prices are rounded" in text
     assert "elsewhere" not in text
 
 

@@ -13,6 +13,8 @@ from mycel.domain.source import Source
 from tests.service_process import Service
 from tests.surfaces.hooks.hooking import Ran, log_of, queued, recorded, run_hook, said
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def transcript(tmp_path: Path) -> Path:

@@ -13,6 +13,8 @@ from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.service import Line
 from mycel.wire.http1 import Address, read_address
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n3;x=y\r\nefg\r\n0\r\n\r\n"
 
 

@@ -12,6 +12,8 @@ import pytest
 from tests.service_process import Service
 from tests.surfaces.hooks.hooking import COMMAND, PATIENT, environment, log_of, queued, recorded, run_hook, said
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def transcript(tmp_path: Path) -> Path:

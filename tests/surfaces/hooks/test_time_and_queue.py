@@ -25,6 +25,8 @@ from mycel.surfaces.hooks.service import Caller
 from tests.service_process import Service, connected, eventually, is_alive, service, started_on_demand
 from tests.surfaces.hooks.hooking import COMMAND, PATIENT, environment, log_of, queued, recorded, run_hook, said
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 # Far more than the time of a hook, far less than that of a server that never answers.
 NOT_LONG = 20.0
 

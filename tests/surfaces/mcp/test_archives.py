@@ -16,6 +16,8 @@ from mycel.surfaces.mcp import archives, resources
 from tests.surfaces.mcp.clients import Served, empty_archive, run, save, text_of
 from tests.surfaces.mcp.reader import OFFER, Reader, answer_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 WAYS = ["http", "stdio"]
 
 

@@ -23,6 +23,8 @@ from mycel.surfaces.mcp.working_memory_tools import WORKING
 from tests.service_process import environment, eventually, services_below
 from tests.surfaces.mcp.clients import MODERN, OLDER, Served, found, run, save
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 MODES = [MODERN, OLDER]
 PATIENCE = 20.0
 ENTRY = ["-c", "from mycel.surfaces.entry import main; main()", "mcp"]

@@ -12,6 +12,8 @@ from mcp.server.subscriptions import ResourceUpdated
 
 from tests.surfaces.mcp.clients import OLDER, Served, run, save
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 PATIENCE = 20.0
 WAYS = ["http", "stdio"]
 

@@ -17,6 +17,8 @@ from mycel.settings import Settings
 from tests.serving import served
 from tests.surfaces.mcp.test_endpoint import ACCEPT, LISTING, OPENING
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 PATIENCE = 30.0
 LISTENING: dict[str, Any] = {
     "jsonrpc": "2.0",

@@ -17,6 +17,8 @@ import mycel
 from tests.service_process import environment, eventually, services_below
 from tests.surfaces.mcp.clients import found, run, save, text_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 TEAM = "builders"
 
 

@@ -11,6 +11,8 @@ import mycel
 from mycel.errors import NotFound
 from tests.surfaces.mcp.clients import TEAM, Served, found, run, save, text_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 LESSON = "The payments sandbox rejects amounts with three decimals"
 
 

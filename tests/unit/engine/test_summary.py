@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mycel.domain.session_summary import Part
 from mycel.domain.source import Transcript
 from mycel.engine.summary import summarize
 from mycel.engine.transcripts.reading import read_transcript
@@ -13,6 +14,10 @@ from mycel.engine.transcripts.reading import read_transcript
 
 def talk(*said: tuple[str, str]) -> Transcript:
     return read_transcript([{"role": role, "content": content} for role, content in said])
+
+
+def talk_of(*said: tuple[str, str]) -> Transcript:
+    return read_transcript([{"role": "user", "name": name, "content": content} for name, content in said])
 
 
 LOGIN = talk(
@@ -35,13 +40,18 @@ LOGIN = talk(
 
 def test_begins_with_what_was_asked_and_goes_on_with_what_was_said() -> None:
     lines = summarize(LOGIN).splitlines()
-    assert lines[0] == (
-        "Asked: The login page fails with a 500 since the last deploy. Can you find the reason in the logs?"
-    )
-    assert all(line.startswith("- ") for line in lines[1:])
-    assert "- The root cause is that SESSION_SECRET was renamed to APP_SECRET in the new chart." in lines
-    assert "- We decided to keep both names for one release." in lines
-    assert lines[-1] == "- I added a fallback to auth/login.py, and the login page works now."
+    assert lines == [
+        "Asked:",
+        "- The login page fails with a 500 since the last deploy. Can you find the reason in the logs?",
+        "Decided:",
+        "- We decided to keep both names for one release.",
+        "Done:",
+        "- I added a fallback to auth/login.py, and the login page works now.",
+        "Learned:",
+        "- The root cause is that SESSION_SECRET was renamed to APP_SECRET in the new chart.",
+        "- The login page still reads SESSION_SECRET, so it fails with a KeyError.",
+        "Files: auth/login.py",
+    ]
 
 
 def test_leaves_out_tools_code_greetings_and_what_an_agent_says_while_it_works() -> None:
@@ -50,9 +60,19 @@ def test_leaves_out_tools_code_greetings_and_what_an_agent_says_while_it_works()
         assert unwanted not in text
 
 
-def test_every_bullet_is_a_sentence_of_the_talk_in_order() -> None:
-    places = [LOGIN.text.index(line.removeprefix("- ")) for line in summarize(LOGIN).splitlines()[1:]]
-    assert places == sorted(places)
+def test_every_point_is_a_sentence_of_the_talk_with_who_said_it() -> None:
+    said = talk_of(
+        ("ops-1", "The backup bucket is full, what do we do?"),
+        ("swe-1", "We tried to delete old snapshots, and that did not work because they are locked."),
+        ("ops-1", "We decided to move the bucket to eu-central-1."),
+        ("ops-1", "I'll move it by Friday."),
+    )
+    assert summarize(said) == (
+        "Asked:\n- The backup bucket is full, what do we do?\n"
+        "Decided:\n- We decided to move the bucket to eu-central-1. (ops-1)\n"
+        "Failed:\n- We tried to delete old snapshots, and that did not work because they are locked. (swe-1)\n"
+        "Open:\n- I'll move it by Friday. (ops-1)"
+    )
 
 
 def test_the_last_conclusion_is_there_even_when_there_is_little_room() -> None:
@@ -94,14 +114,14 @@ def test_empty_talk_gives_nothing(transcript: Transcript) -> None:
 
 def test_a_talk_without_a_user_has_bullets_alone() -> None:
     text = summarize(read_transcript("The gateway pool was too small. We decided to raise it to 20."))
-    assert text == "- The gateway pool was too small.\n- We decided to raise it to 20."
+    assert text == "Decided:\n- We decided to raise it to 20.\nSaid:\n- The gateway pool was too small."
 
 
 def test_long_sentences_are_shortened() -> None:
     text = summarize(talk(("user", "Fix the gateway " + "and the pool of the gateway " * 60)))
-    assert text.startswith("Asked: Fix the gateway and")
+    assert text.startswith("Asked:\n- Fix the gateway and")
     assert text.endswith(" …")
-    assert len(text) <= 1200
+    assert len(text) <= 300
 
 
 def test_the_end_of_a_long_answer_is_read() -> None:
@@ -118,7 +138,7 @@ def test_a_very_long_talk_is_read_at_both_ends() -> None:
     ]
     found = talk(("user", "Why does the gateway fail?"), *middle, ("assistant", "The gateway failed because of DNS."))
     text = summarize(found)
-    assert text.startswith("Asked: Why does the gateway fail?")
+    assert text.startswith("Asked:\n- Why does the gateway fail?")
     assert "The gateway failed because of DNS." in text
 
 
@@ -144,7 +164,8 @@ def test_is_never_longer_than_asked_and_always_the_same(said: list[tuple[str, st
     text = summarize(transcript, most_characters=most)
     assert len(text) <= most
     assert text == summarize(transcript, most_characters=most)
-    assert all(line.startswith(("Asked: ", "- ")) for line in text.splitlines())
+    labels = tuple(f"{part}:" for part in Part)
+    assert all(line.startswith(("- ", *labels)) for line in text.splitlines())
 
 
 def test_a_large_talk_is_summarised_in_bounded_time() -> None:

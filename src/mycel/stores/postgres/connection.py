@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, LiteralString, cast
 
@@ -51,6 +51,11 @@ def in_bytes(connection: Connection, sql: str, values: Values) -> Cursor:
     """Executes a statement whose answer is better read as the server has it than as text."""
     raw = cast(PostgresConnection, connection).raw
     return raw.cursor(binary=True).execute(translated(sql), _bound(sql, values))
+
+
+def as_array(numbers: Iterable[int]) -> str:
+    """As the database reads it where it says `::bigint[]`: the driver takes ten times as long to write a list."""
+    return f"{{{','.join(map(str, numbers))}}}"
 
 
 class _SyncedCursor:

@@ -14,6 +14,8 @@ import psycopg
 from psycopg.abc import RV, PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
+from psycopg.pq.abc import PGconn
+from psycopg.waiting import Ready, Wait
 
 from mycel.errors import CLOSED, Misconfigured, Unavailable
 from mycel.stores.postgres.connection import Raw
@@ -52,12 +54,23 @@ class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
             return super().wait(gen, interval, timeout)
         ends_at = time.monotonic() + self.answer_seconds
         try:
-            return super().wait(gen, interval, self.answer_seconds)
+            result = super().wait(gen, interval, self.answer_seconds)
+            if not self.closed and self.pgconn.flush():
+                super().wait(_sending(self.pgconn), interval, self.answer_seconds)
+            return result
         except psycopg.OperationalError:
             if time.monotonic() >= ends_at:
                 # What is still to come would be taken for the answer to the next question.
                 self.pgconn.finish()
             raise
+
+
+def _sending(connection: PGconn) -> PQGen[None]:
+    """In a pipeline the driver leaves off with the last statement, however much of a long one is still to be sent: the
+    server waits for the rest, and whoever reads the answer for the server. What it says meanwhile is taken in."""
+    while connection.flush():
+        if (yield Wait.RW) & Ready.R:
+            connection.consume_input()
 
 
 class ConnectionPool:

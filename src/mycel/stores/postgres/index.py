@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import Candidates, IndexQuery, WordStatistics
+from mycel.contracts.search_store import Candidates, IndexQuery, Standing, WordStatistics
 from mycel.domain.ids import TeamName
+from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.retrieval.lexical import holds_phrase
 from mycel.stores.postgres import neighbours, vector_scan
-from mycel.stores.postgres.connection import in_bytes
-from mycel.stores.postgres.neighbours import Pair
+from mycel.stores.postgres.connection import as_array, in_bytes
 from mycel.stores.postgres.term_sample import LOTS, lots_for
 from mycel.stores.postgres.vector_scan import Scan
 from mycel.stores.postgres.word_matches import Flags, Numbers, WordMatches
-from mycel.stores.postgres.word_search import Asked, Extent, WordSearch, ask_extent
+from mycel.stores.postgres.word_search import Asked, Extent, Finders, WordSearch, ask_extent
+from mycel.stores.sql.clauses import visible
 from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.index import SqlIndex
 from mycel.stores.sql.part import Session
@@ -33,10 +36,13 @@ if TYPE_CHECKING:
 
 # Quoted words must be there, so every memory that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
+# Of so many readers and filters of a large team it is remembered how much they left.
+REMEMBERED_FILTERS = 256
 
-_REVISION = """
-    SELECT (SELECT writes FROM heads), (SELECT readings FROM heads),
-      (SELECT expires_at FROM memories WHERE expires_at > :now ORDER BY expires_at LIMIT 1)"""
+_STANDING = """
+    SELECT coalesce(h.sequence, 0), (SELECT coalesce(sum(a.documents), 0)::bigint FROM audiences a WHERE {seen}),
+      h.writes, h.readings, (SELECT expires_at FROM memories WHERE expires_at > :now ORDER BY expires_at LIMIT 1)
+    FROM (SELECT 1) LEFT JOIN heads h ON true"""
 _SIMILARITIES = f"""
     SELECT m.number, max({vector_scan.COSINE}) FROM passages m
     WHERE m.number = ANY (:numbers::bigint[]) AND m.model = :model GROUP BY m.number"""
@@ -49,38 +55,41 @@ class PostgresIndex(SqlIndex):
         super().__init__(session)
         self._team = team
         self._words = WordSearch(session, team)
+        self._has_several_authors = False
+        self._left: OrderedDict[tuple[ReadScope, Filters], int] = OrderedDict()
 
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
         asked = Asked.of(scope, query)
         finders = self._words.finders(asked)
-        lots = self._lots(asked)
-        extent, matches, scan = self._search(asked, finders, lots)
-        scan = self._nearby(asked, scan, lots) if scan and lots else scan
+        extent, matches, scan = self._search(asked, finders)
+        if scan is not None and not scan.is_whole:
+            scan = self._nearby(asked, scan)
+            self._note_left(asked, scan.pool.size)
         statistics, matches = self._words.settle(asked, extent, finders, matches)
         quoted = self._quoting(asked, matches)
         only = np.array(sorted(quoted), np.int64) if quoted else None
         words = matches.scored(query.terms, statistics, among=_sets(asked, matches, only), limit=query.limit)
         nearest = _nearest(asked, scan, only)
         numbers = np.array(sorted({*words, *nearest}), np.int64)
-        held, saved_with = self._around(asked, numbers, matches)
-        far = ~np.isin(numbers, _in_reach(matches, scan))
-        beside = self._beside(asked, saved_with, frozenset(numbers[~far].tolist()), only)
-        cosines = np.full(len(numbers), np.nan) if scan is None else self._cosines(asked, scan, numbers)
+        held, cosines = self._around(asked, numbers, matches, scan)
         return Candidates(
             numbers=numbers,
             bm25=np.array([words.get(number, 0.0) for number in numbers.tolist()], np.float64),
             cosines=cosines,
             held=held,
-            far=far,
-            neighbours=[tuple(beside.get(number, ())) for number in numbers.tolist()],
+            far=~np.isin(numbers, _in_reach(matches, scan)),
+            neighbours=partial(self._neighbours, asked, only),
             statistics=statistics,
             pool=Pool(extent.documents) if scan is None else scan.pool,
             quoted=quoted or None,
         )
 
     @lent
-    def revision(self, connection: Connection, now: datetime) -> tuple[int | None, ...]:
-        return connection.execute(_REVISION, {"now": micros(now)}).fetchone()
+    def standing(self, connection: Connection, scope: ReadScope, now: datetime) -> Standing:
+        seen, values = visible(scope, "a")
+        row = connection.execute(_STANDING.format(seen=seen), {**values, "now": micros(now)}).fetchone()
+        sequence, documents, *revision = row
+        return Standing(tuple(revision), sequence, documents)
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         return self._words.statistics(scope, terms)
@@ -94,67 +103,81 @@ class PostgresIndex(SqlIndex):
     def _similar(
         self, connection: Connection, values: Mapping[str, Any], numbers: Sequence[int]
     ) -> Mapping[int, float]:
-        return dict(connection.execute(_SIMILARITIES, {**values, "numbers": list(numbers)}).fetchall())
+        return dict(_ask_similarities(connection, values, numbers).fetchall())
+
+    def has_other_authors(self, author: str) -> bool:
+        # Where there are two, there are others to anybody. Should they all be purged, others are looked for in vain.
+        if self._has_several_authors:
+            return True
+        first, last = self._ends_of_authors()
+        self._has_several_authors = first != last
+        return any(end not in (None, author) for end in (first, last))
 
     @lent
-    def has_other_authors(self, connection: Connection, author: str) -> bool:
-        # The ends of the index of authors, which knows nothing of what is unequal.
-        ends = connection.execute("SELECT min(agent_id), max(agent_id) FROM memories").fetchone()
-        return any(end not in (None, author) for end in ends)
+    def _ends_of_authors(self, connection: Connection) -> tuple[str | None, str | None]:
+        """Those of the index of authors, which knows nothing of what is unequal."""
+        return connection.execute("SELECT min(agent_id), max(agent_id) FROM memories").fetchone()
 
     @lent
     def _search(
-        self, connection: Connection, asked: Asked, finders: Sequence[str], lots: int
+        self, connection: Connection, asked: Asked, finders: Finders
     ) -> tuple[Extent, WordMatches, Scan | None]:
         """All statements are sent before the first answer is looked at."""
         extent = ask_extent(connection, asked.scope)
         words = self._words.ask(connection, asked, finders)
-        scanned: Cursor | None = None
-        if asked.query.vector is not None:
-            statement = vector_scan.of_sample if lots else vector_scan.of_all
-            scanned = in_bytes(connection, statement(asked.clauses), {**_values(asked), "lots": lots})
+        read_scan = self._ask_scan(connection, asked) if asked.query.vector is not None else _nothing
         matches = self._words.read(asked, words)
-        return Extent(*extent.fetchone()), matches, None if scanned is None else vector_scan.read(scanned.fetchone())
+        return Extent(*extent.fetchone()), matches, read_scan()
 
-    def _lots(self, asked: Asked) -> int:
-        """How many make a sample, where too much may be left to be measured one by one: what is quoted never is."""
+    def _ask_scan(self, connection: Connection, asked: Asked) -> Callable[[], Scan]:
+        """Of all, or of a sample of a large team, with what its index finds. Returns what reads the answers.
+
+        The index is asked where these filters have left much before: where they leave little it would look for long.
+        """
         size = self._words.size(asked.scope)
-        if asked.query.phrases or size <= vector_scan.EXACT_ROWS:
-            return 0
-        return lots_for(size, wanted=vector_scan.SAMPLED)
+        left = self._left.get(_kind_of(asked))
+        if asked.query.phrases or (size if left is None else left) <= vector_scan.EXACT_ROWS:
+            every = in_bytes(connection, vector_scan.of_all(asked.clauses), _values(asked))
+            return lambda: vector_scan.read(every.fetchone())
+        lots = lots_for(size, wanted=vector_scan.SAMPLED)
+        drawn = in_bytes(connection, vector_scan.of_sample(asked.clauses), {**_values(asked), "lots": lots})
+        nearest = [] if left is None else self._ask_index(connection, asked)
 
-    def _nearby(self, asked: Asked, sample: Scan, lots: int) -> Scan:
-        """By the index, or by measuring everything after all."""
-        size = len(sample.numbers) * LOTS // lots
-        found = self._by_index(asked) if size > vector_scan.EXACT_ROWS else None
-        return self._by_measure(asked) if found is None else vector_scan.joined(sample, found, size=size)
+        def read() -> Scan:
+            sample = vector_scan.read(drawn.fetchone())
+            sample = vector_scan.joined([sample], size=len(sample.numbers) * LOTS // lots)
+            return _with_nearest(asked, sample, nearest) if nearest else sample
+
+        return read
+
+    def _nearby(self, asked: Asked, scan: Scan) -> Scan:
+        """By the index, unless it was asked already, or by measuring everything after all."""
+        if scan.pool.size > vector_scan.EXACT_ROWS and _kind_of(asked) not in self._left:
+            scan = self._by_index(asked, scan)
+        return scan if scan.pool.size > vector_scan.EXACT_ROWS else self._by_measure(asked)
+
+    @lent
+    def _by_index(self, connection: Connection, asked: Asked, sample: Scan) -> Scan:
+        return _with_nearest(asked, sample, self._ask_index(connection, asked))
+
+    def _ask_index(self, connection: Connection, asked: Asked) -> list[Cursor]:
+        most = vector_scan.PASSAGES_PER_WANTED * asked.query.limit
+        values = {**_values(asked), "team": self._team, "most": most}
+        connection.execute(vector_scan.LOOK_AROUND)
+        return [
+            in_bytes(connection, vector_scan.of_nearest(asked.clauses, condition, _dimensions(asked)), values)
+            for condition in dict.fromkeys((asked.clauses.near, asked.clauses.allowed))
+        ]
+
+    def _note_left(self, asked: Asked, size: int) -> None:
+        self._left[_kind_of(asked)] = size
+        if len(self._left) > REMEMBERED_FILTERS:
+            self._left.popitem(last=False)
 
     @lent
     def _by_measure(self, connection: Connection, asked: Asked) -> Scan:
         answer = in_bytes(connection, vector_scan.of_all(asked.clauses), _values(asked))
         return vector_scan.read(answer.fetchone())
-
-    @lent
-    def _by_index(self, connection: Connection, asked: Asked) -> list[Scan] | None:
-        """None where it comes back with less than is wanted: what it has passed over may be there all the same."""
-        wanted = asked.query.limit
-        values = {**_values(asked), "team": self._team, "most": vector_scan.PASSAGES_PER_WANTED * wanted}
-        connection.execute(vector_scan.LOOK_AROUND)
-        answers = [
-            in_bytes(connection, vector_scan.of_nearest(asked.clauses, condition, _dimensions(asked)), values)
-            for condition in dict.fromkeys((asked.clauses.near, asked.clauses.allowed))
-        ]
-        found = [vector_scan.read(answer.fetchone()) for answer in answers]
-        return found if all(len(one.numbers) >= wanted for one in found) else None
-
-    def _cosines(self, asked: Asked, scan: Scan, numbers: Numbers) -> NDArray[np.float64]:
-        """Also of what only words brought in."""
-        cosines = scan.of(numbers)
-        unmeasured = np.isnan(cosines)
-        if not scan.is_whole and unmeasured.any():
-            found = self._similar(_values(asked), numbers[unmeasured].tolist())
-            cosines[unmeasured] = [found.get(number, np.nan) for number in numbers[unmeasured].tolist()]
-        return cosines
 
     def _quoting(self, asked: Asked, matches: WordMatches) -> frozenset[int]:
         """Those that hold every phrase."""
@@ -166,41 +189,60 @@ class PostgresIndex(SqlIndex):
             found.append(frozenset(number for number, memory in memories.items() if holds_phrase(memory, phrase)))
         return frozenset[int]().union(*found[:1]).intersection(*found)
 
-    @lent
     def _around(
-        self, connection: Connection, asked: Asked, numbers: Numbers, matches: WordMatches
-    ) -> tuple[Flags, list[tuple[Any, ...]]]:
-        """Which of the terms each holds, and what those that stand close together were saved with."""
-        places = range(len(asked.query.terms))
-        unread = numbers[~np.isin(numbers, matches.numbers)]
-        terms = self._words.held(connection, unread.tolist()) if places and len(unread) else None
-        close = neighbours.close_together(numbers)
-        saved = connection.execute(neighbours.SAVED_WITH, {"numbers": close}) if close else None
-        held = np.zeros((len(numbers), len(places)), np.bool_)
-        for read in (matches, *(() if terms is None else (self._words.read(asked, terms),))):
+        self, asked: Asked, numbers: Numbers, matches: WordMatches, scan: Scan | None
+    ) -> tuple[Flags, NDArray[np.float64]]:
+        """Which of the terms each holds, and its cosine: also of what only the other of the two brought in."""
+        cosines = np.full(len(numbers), np.nan) if scan is None else scan.of(numbers)
+        unread = numbers[~np.isin(numbers, matches.numbers)] if asked.query.terms else numbers[:0]
+        unmeasured = numbers[np.isnan(cosines)] if scan is not None and not scan.is_whole else numbers[:0]
+        found: WordMatches | None = None
+        measured: Mapping[int, float] = {}
+        if len(unread) or len(unmeasured):
+            found, measured = self._fetch_around(asked, unread, unmeasured)
+        held = np.zeros((len(numbers), len(asked.query.terms)), np.bool_)
+        for read in (matches, *(() if found is None else (found,))):
             wanted = np.isin(read.numbers, numbers)
-            held[np.searchsorted(numbers, read.numbers[wanted])] = read.counts[wanted][:, : len(places)] > 0
-        return held, [] if saved is None else saved.fetchall()
-
-    def _beside(
-        self, asked: Asked, rows: Sequence[tuple[Any, ...]], in_reach: frozenset[int], only: Numbers | None
-    ) -> Mapping[int, Sequence[int]]:
-        pairs = list(neighbours.pairs_of(rows, in_reach))
-        unsure = [pair for pair in pairs if not pair.is_certain]
-        sure = [pair for pair in pairs if pair.is_certain]
-        return neighbours.by_number([*sure, *(self._nearest_pairs(asked, unsure, only) if unsure else ())])
+            held[np.searchsorted(numbers, read.numbers[wanted])] = read.counts[wanted][:, : held.shape[1]] > 0
+        if measured:
+            cosines[np.searchsorted(numbers, list(measured))] = list(measured.values())
+        return held, cosines
 
     @lent
-    def _nearest_pairs(
-        self, connection: Connection, asked: Asked, pairs: Sequence[Pair], only: Numbers | None
-    ) -> list[Pair]:
-        values = {
-            "numbers": [pair.number for pair in pairs],
-            "others": [pair.other for pair in pairs],
-            "only": None if only is None else only.tolist(),
-        }
-        sql = neighbours.nearest_pairs(asked.clauses, has_only=only is not None)
-        return [Pair(*row) for row in connection.execute(sql, {**asked.clauses.values, **values})]
+    def _fetch_around(
+        self, connection: Connection, asked: Asked, unread: Numbers, unmeasured: Numbers
+    ) -> tuple[WordMatches | None, Mapping[int, float]]:
+        terms = self._words.held(connection, unread) if len(unread) else None
+        measured = _ask_similarities(connection, _values(asked), unmeasured) if len(unmeasured) else None
+        found = None if terms is None else self._words.read(asked, terms)
+        return found, {} if measured is None else dict(measured.fetchall())
+
+    @lent
+    def _neighbours(
+        self, connection: Connection, asked: Asked, only: Numbers | None, numbers: Sequence[int]
+    ) -> Mapping[int, Sequence[int]]:
+        sql, values = neighbours.of(asked.clauses, numbers, only=only)
+        return neighbours.by_number(connection.execute(sql, values))
+
+
+def _ask_similarities(connection: Connection, values: Mapping[str, Any], numbers: Iterable[int]) -> Cursor:
+    return connection.execute(_SIMILARITIES, {**values, "numbers": as_array(numbers)})
+
+
+def _with_nearest(asked: Asked, sample: Scan, nearest: Sequence[Cursor]) -> Scan:
+    """Of size 0 where the index found less than is wanted: what it has passed over may be there all the same."""
+    found = [vector_scan.read(one.fetchone()) for one in nearest]
+    is_short = any(len(one.numbers) < asked.query.limit for one in found)
+    return vector_scan.joined([sample, *found], size=0 if is_short else sample.pool.size)
+
+
+def _nothing() -> None:
+    """Without a vector there is nothing to scan."""
+
+
+def _kind_of(asked: Asked) -> tuple[ReadScope, Filters]:
+    """The same for questions that are asked at different moments."""
+    return asked.scope, replace(asked.query.filters, alive_at=None, expired_at=None)
 
 
 def _values(asked: Asked) -> dict[str, Any]:

@@ -69,8 +69,8 @@ class PostgresRecalls(SqlRecalls):
             self._database.write(self._team, self._write)
 
     def _write(self, connection: PostgresConnection) -> None:
-        self._traces.write(connection)
-        connection.execute("UPDATE heads SET readings = readings + 1")
+        if self._traces.write(connection):
+            connection.execute("UPDATE heads SET readings = readings + 1")
 
 
 class _FlushedSession(ReadSession):

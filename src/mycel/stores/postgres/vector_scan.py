@@ -105,13 +105,12 @@ def read(row: Sequence[Any]) -> Scan:
     return Scan(numbers, cosines, near, _pool(cosines))
 
 
-def joined(sample: Scan, found: Sequence[Scan], *, size: int) -> Scan:
-    """What an index found, with a sample of all that it could have."""
-    every = (sample, *found)
+def joined(every: Sequence[Scan], *, size: int) -> Scan:
+    """A sample of so many, and what an index found of them."""
     numbers, firsts = np.unique(np.concatenate([one.numbers for one in every]), return_index=True)
     cosines = np.concatenate([one.cosines for one in every])[firsts]
     near = np.concatenate([one.near for one in every])[firsts]
-    return Scan(numbers, cosines, near, replace(sample.pool, size=size), is_whole=False)
+    return Scan(numbers, cosines, near, replace(every[0].pool, size=size), is_whole=False)
 
 
 def _columns(clauses: SearchClauses) -> str:

@@ -66,15 +66,16 @@ class WordMatches(NamedTuple):
         return found
 
 
-def of_some(clauses: SearchClauses, *, most: int) -> str:
-    """Those in sight that hold any of the `finders`, of the first so many there are.
+def of_some(clauses: SearchClauses, *, together: bool, most: int) -> str:
+    """Those in sight that hold any of the `finders`, or all of them together, of the first so many there are.
 
     In so many words: a plan for whatever limit is given would rather read the whole table than ask the index.
     """
     return f"""
         SELECT {_COLUMNS}
         FROM (
-          SELECT number, tokens, numbers, counts FROM searched_terms WHERE terms && :finders::bigint[] LIMIT {most}) t
+          SELECT number, tokens, numbers, counts FROM searched_terms
+          WHERE terms {"@>" if together else "&&"} :finders::bigint[] LIMIT {most}) t
         LEFT JOIN LATERAL (
           SELECT {clauses.flags} AS flags FROM passages m
           WHERE m.number = t.number AND m.passage = 0 AND {clauses.seen} OFFSET 0) m ON true"""

@@ -12,7 +12,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import IndexQuery, WordStatistics
 from mycel.domain.ids import TeamName
 from mycel.stores.postgres import term_sample, word_matches
-from mycel.stores.postgres.connection import in_bytes
+from mycel.stores.postgres.connection import as_array, in_bytes
 from mycel.stores.postgres.search_clauses import SearchClauses, search_clauses
 from mycel.stores.postgres.team_terms import numbers_of
 from mycel.stores.postgres.term_sample import FINDING_ROWS, TermSample, finders_among
@@ -49,8 +49,8 @@ class Asked(NamedTuple):
         """Where the caller works first, so that it is never crowded out; then everywhere."""
         return [matches.near, matches.allowed] if self.clauses.has_reach else [matches.allowed]
 
-    def is_filled(self, matches: WordMatches) -> bool:
-        return all(np.count_nonzero(flags) >= FILLED * self.query.limit for flags in self.sets(matches))
+    def is_filled(self, matches: WordMatches, *, share: float) -> bool:
+        return all(np.count_nonzero(flags) >= share * self.query.limit for flags in self.sets(matches))
 
 
 class Extent(NamedTuple):
@@ -59,6 +59,13 @@ class Extent(NamedTuple):
     sequence: int
     documents: int
     usual_length: float
+
+
+class Finders(NamedTuple):
+    """Terms that bring memories in: those that hold any of them, or where all are common, those that hold all."""
+
+    terms: list[str]
+    together: bool = False
 
 
 class WordSearch(Part):
@@ -74,37 +81,49 @@ class WordSearch(Part):
         sample = self._samples.get(scope)
         return 0 if sample is None else sample.documents
 
-    def finders(self, asked: Asked) -> list[str]:
+    def finders(self, asked: Asked) -> Finders:
         """The terms to look up at first, by what is known of them."""
         return self._finders(asked, self._estimated(asked.terms, self._samples.get(asked.scope)))
 
-    def ask(self, connection: Connection, asked: Asked, finders: Sequence[str]) -> Cursor:
-        return self._with_any(connection, asked, finders, most=MOST_UNCOUNTED)
+    def ask(self, connection: Connection, asked: Asked, finders: Finders) -> Cursor:
+        return self._ask(connection, asked, finders, most=_ALL if finders.together else MOST_UNCOUNTED)
 
     def read(self, asked: Asked, answer: Cursor) -> WordMatches:
         return word_matches.read(answer.fetchone(), numbers_of(asked.terms, self._team))
 
     def settle(
-        self, asked: Asked, extent: Extent, finders: Sequence[str], matches: WordMatches
+        self, asked: Asked, extent: Extent, finders: Finders, matches: WordMatches
     ) -> tuple[WordStatistics, WordMatches]:
         """How common the terms are, and enough of what they find to fill the page."""
         counts: dict[str, int] = {}
-        is_cut = matches.looked_at >= MOST_UNCOUNTED
-        if is_cut or len(finders) < len(asked.terms):
+        is_cut = not finders.together and matches.looked_at >= MOST_UNCOUNTED
+        if is_cut or finders.together or len(finders.terms) < len(asked.terms):
             counts = self._estimated(asked.terms, self._sample(asked.scope, extent))
         if is_cut:
             finders = self._finders(asked, counts)
             matches = self._fetch_some(asked, finders)
-        found = matches.frequencies([asked.terms.index(term) for term in finders])
-        counts |= zip(finders, found, strict=True)
-        for rows, fetch in ((ROWS_PER_WANTED * asked.query.limit, self._fetch_some), (_ALL, self._fetch_allowed)):
-            rest = [term for term in asked.terms if term not in finders]
-            if not rest or asked.is_filled(matches):
-                break
-            finders = [*finders, *finders_among(rest, (), counts, rows=rows)]
-            matches = fetch(asked, finders)
+        if not (finders.together and asked.is_filled(matches, share=1)):
+            counts, matches = self._fill(asked, finders, matches, counts)
         frequencies = {term: counts[term] for term in asked.query.terms}
         return asked.query.statistics or WordStatistics(frequencies, extent.documents, extent.usual_length), matches
+
+    def _fill(
+        self, asked: Asked, finders: Finders, matches: WordMatches, counts: dict[str, int]
+    ) -> tuple[dict[str, int], WordMatches]:
+        """Takes in more and more of the common terms, until the page is full enough."""
+        terms = finders.terms
+        if finders.together:
+            terms = finders_among(asked.terms, (), counts, rows=FINDING_ROWS)
+            matches = self._fetch_some(asked, Finders(terms))
+        found = matches.frequencies([asked.terms.index(term) for term in terms])
+        counts |= zip(terms, found, strict=True)
+        for rows, fetch in ((ROWS_PER_WANTED * asked.query.limit, self._fetch_some), (_ALL, self._fetch_allowed)):
+            rest = [term for term in asked.terms if term not in terms]
+            if not rest or asked.is_filled(matches, share=FILLED):
+                break
+            terms = [*terms, *finders_among(rest, (), counts, rows=rows)]
+            matches = fetch(asked, Finders(terms))
+        return counts, matches
 
     def statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         wanted = list(dict.fromkeys(terms))
@@ -117,12 +136,15 @@ class WordSearch(Part):
             counts |= self._counted(scope, rare)
         return WordStatistics(counts, extent.documents, extent.usual_length)
 
-    def held(self, connection: Connection, numbers: Sequence[int]) -> Cursor:
+    def held(self, connection: Connection, numbers: Iterable[int]) -> Cursor:
         """Asks for the terms of memories that the scope was given by another method."""
-        return in_bytes(connection, word_matches.HELD, {"numbers": numbers})
+        return in_bytes(connection, word_matches.HELD, {"numbers": as_array(numbers)})
 
-    def _finders(self, asked: Asked, counts: Mapping[str, int]) -> list[str]:
-        return finders_among(asked.terms, asked.query.phrases, counts, rows=FINDING_ROWS)
+    def _finders(self, asked: Asked, counts: Mapping[str, int]) -> Finders:
+        terms, phrases = asked.terms, asked.query.phrases
+        if len(terms) > 1 and not phrases and min(counts.values()) > FINDING_ROWS:
+            return Finders(list(terms), together=True)
+        return Finders(finders_among(terms, phrases, counts, rows=FINDING_ROWS))
 
     def _estimated(self, terms: Sequence[str], sample: TermSample | None) -> dict[str, int]:
         counts = [0] * len(terms) if sample is None else sample.estimates(numbers_of(terms, self._team))
@@ -153,17 +175,17 @@ class WordSearch(Part):
         return {term: counts.get(place, 0) for place, term in enumerate(terms, start=1)}
 
     @query
-    def _fetch_some(self, connection: Connection, asked: Asked, finders: Sequence[str]) -> WordMatches:
-        return self.read(asked, self._with_any(connection, asked, finders, most=_ALL))
+    def _fetch_some(self, connection: Connection, asked: Asked, finders: Finders) -> WordMatches:
+        return self.read(asked, self._ask(connection, asked, finders, most=_ALL))
 
     @query
-    def _fetch_allowed(self, connection: Connection, asked: Asked, finders: Sequence[str]) -> WordMatches:
-        values = {**asked.clauses.values, "finders": numbers_of(finders, self._team)}
+    def _fetch_allowed(self, connection: Connection, asked: Asked, finders: Finders) -> WordMatches:
+        values = {**asked.clauses.values, "finders": as_array(numbers_of(finders.terms, self._team))}
         return self.read(asked, in_bytes(connection, word_matches.of_allowed(asked.clauses), values))
 
-    def _with_any(self, connection: Connection, asked: Asked, finders: Sequence[str], *, most: int) -> Cursor:
-        values = {**asked.clauses.values, "finders": numbers_of(finders, self._team)}
-        return in_bytes(connection, word_matches.of_some(asked.clauses, most=most), values)
+    def _ask(self, connection: Connection, asked: Asked, finders: Finders, *, most: int) -> Cursor:
+        values = {**asked.clauses.values, "finders": as_array(numbers_of(finders.terms, self._team))}
+        return in_bytes(connection, word_matches.of_some(asked.clauses, together=finders.together, most=most), values)
 
 
 def ask_extent(connection: Connection, scope: ReadScope) -> Cursor:
@@ -183,4 +205,4 @@ def _count(connection: Connection, scope: ReadScope, terms: Sequence[int]) -> Cu
         CROSS JOIN LATERAL (SELECT t.number FROM searched_terms t WHERE t.terms @> ARRAY[w.term]) t
         JOIN passages m ON m.number = t.number AND m.passage = 0
         WHERE {seen} AND m.deleted_at IS NULL GROUP BY w.place"""
-    return connection.execute(sql, {**values, "terms": terms})
+    return connection.execute(sql, {**values, "terms": as_array(terms)})

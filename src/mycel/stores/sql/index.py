@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from mycel.domain.query import Filters
 from mycel.domain.search_request import Signals
 from mycel.retrieval.passages import embedded_text, text_hash
 from mycel.stores.sql.clauses import matching, visible
-from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.part import Part, query
 from mycel.stores.sql.rows import columns_of, memory_from, micros, moment_or_none
 
@@ -32,14 +32,19 @@ class SqlIndex(Part):
         self, connection: Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
     ) -> dict[int, Memory]:
         """Those of the numbers that the scope sees and the filters let through."""
-        seen, values = visible(scope)
-        wanted, filter_values = matching(filters, found=True)
-        sql = f"""
-            SELECT {_MEMORY}, m.number
-            FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = CAST(n.value AS bigint)
-            WHERE {seen} AND {wanted}"""
-        bound = {**values, **filter_values, "numbers": json.dumps(list(numbers))}
-        return {row[-1]: memory_from(row, scope.team) for row in connection.execute(sql, bound)}
+        rows = _ask_memories(connection, scope, numbers, filters)
+        return {row[-1]: memory_from(row, scope.team) for row in rows}
+
+    @query
+    def load_with_signals(
+        self, connection: Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
+    ) -> dict[int, tuple[Memory, Signals]]:
+        """Both are asked for before the first answer is looked at: where the database is far, they travel together."""
+        rows = _ask_memories(connection, scope, numbers, filters)
+        usage = _ask_usage(connection, scope, numbers)
+        memories = {row[-1]: memory_from(row, scope.team) for row in rows}
+        signals = _read_signals(connection, scope, usage)
+        return {number: (memory, signals.get(number, Signals())) for number, memory in memories.items()}
 
     @query
     def find_number(self, connection: Connection, scope: ReadScope, id: MemoryId) -> int | None:
@@ -49,27 +54,20 @@ class SqlIndex(Part):
         return None if row is None else row[0]
 
     @query
+    def numbers(self, connection: Connection, scope: ReadScope, ids: Sequence[MemoryId]) -> Mapping[MemoryId, int]:
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT m.id, m.number FROM json_each(:ids) n CROSS JOIN memories m ON m.id = n.value
+            WHERE m.deleted_at IS NULL AND {seen}"""
+        return dict(connection.execute(sql, {**values, "ids": json.dumps(list(ids))}).fetchall())
+
+    @query
     def signals(self, connection: Connection, scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
         """One voice for each member. What builds on a memory speaks for it, as far as the reader may see that.
 
         What authors read of their own counts in their own searches alone.
         """
-        sql = """
-            SELECT m.number, coalesce(CASE m.agent_id WHEN ?2 THEN u.access_count ELSE u.others_count END, 0),
-              CASE m.agent_id WHEN ?2 THEN u.last_accessed_at ELSE u.others_last_at END,
-              EXISTS (SELECT 1 FROM ratings r WHERE r.memory_id = m.id)
-                OR EXISTS (SELECT 1 FROM memory_links l WHERE l.to_id = m.id)
-            FROM json_each(?1) n CROSS JOIN memories m ON m.number = CAST(n.value AS bigint)
-            LEFT JOIN memory_usage u ON u.memory_id = m.id"""
-        used = connection.execute(sql, (json.dumps(list(numbers)), scope.member_id)).fetchall()
-        spoken_of = [number for number, _, _, has_voices in used if has_voices]
-        voices = _read_voices(connection, scope, json.dumps(spoken_of)) if spoken_of else _NO_VOICES
-        return {
-            number: Signals(
-                count, moment_or_none(last), len(voices.get((number, 1), ())), len(voices.get((number, 0), ()))
-            )
-            for number, count, last, _ in used
-        }
+        return _read_signals(connection, scope, _ask_usage(connection, scope, numbers))
 
     @query
     def past_versions(
@@ -87,6 +85,37 @@ class SqlIndex(Part):
             ORDER BY v.number DESC LIMIT :limit"""
         bound = {**values, **filter_values, "at": micros(at), "limit": limit}
         return [_past(row, scope) for row in connection.execute(sql, bound)]
+
+
+def _ask_memories(connection: Connection, scope: ReadScope, numbers: Collection[int], filters: Filters) -> Cursor:
+    seen, values = visible(scope)
+    wanted, filter_values = matching(filters, found=True)
+    sql = f"""
+        SELECT {_MEMORY}, m.number
+        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = CAST(n.value AS bigint)
+        WHERE {seen} AND {wanted}"""
+    return connection.execute(sql, {**values, **filter_values, "numbers": json.dumps(list(numbers))})
+
+
+def _ask_usage(connection: Connection, scope: ReadScope, numbers: Collection[int]) -> Cursor:
+    sql = """
+        SELECT m.number, coalesce(CASE m.agent_id WHEN ?2 THEN u.access_count ELSE u.others_count END, 0),
+          CASE m.agent_id WHEN ?2 THEN u.last_accessed_at ELSE u.others_last_at END,
+          EXISTS (SELECT 1 FROM ratings r WHERE r.memory_id = m.id)
+            OR EXISTS (SELECT 1 FROM memory_links l WHERE l.to_id = m.id)
+        FROM json_each(?1) n CROSS JOIN memories m ON m.number = CAST(n.value AS bigint)
+        LEFT JOIN memory_usage u ON u.memory_id = m.id"""
+    return connection.execute(sql, (json.dumps(list(numbers)), scope.member_id))
+
+
+def _read_signals(connection: Connection, scope: ReadScope, usage: Cursor) -> dict[int, Signals]:
+    used = usage.fetchall()
+    spoken_of = [number for number, _, _, has_voices in used if has_voices]
+    voices = _read_voices(connection, scope, json.dumps(spoken_of)) if spoken_of else _NO_VOICES
+    return {
+        number: Signals(count, moment_or_none(last), len(voices.get((number, 1), ())), len(voices.get((number, 0), ())))
+        for number, count, last, _ in used
+    }
 
 
 def _read_voices(connection: Connection, scope: ReadScope, numbers: str) -> Mapping[tuple[int, int], set[str]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
 from mycel.access.scope import ReadScope
 from mycel.domain.cursor import read_cursor, write_cursor
-from mycel.domain.ids import MemberId, MemoryId, SourceId
+from mycel.domain.ids import LEAST_BEGINNING, MemberId, MemoryId, SourceId
 from mycel.domain.memory import MadeBy, Memory, Version, Visibility
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
@@ -30,6 +32,8 @@ from mycel.stores.sql.rows import (
 )
 from mycel.stores.sql.sources import SAME_DOCUMENT, document_values
 
+# After every digit that an id may have.
+_BEHIND_DIGITS = "g"
 # Of statistics: a month's worth of days on which something was written.
 MOST_DAYS = 30
 _MEMORY = columns_of("m")
@@ -54,6 +58,33 @@ class SqlMemories(Part):
         if memory is None:
             raise NotFound(f"no memory {id}")
         return memory
+
+    @query
+    def ids_beginning(
+        self, connection: Connection, scope: ReadScope, beginning: str, *, limit: int, deleted: bool = False
+    ) -> list[MemoryId]:
+        seen, values = visible(scope)
+        alive = "" if deleted else "AND m.deleted_at IS NULL"
+        sql = f"""
+            SELECT m.id FROM memories m
+            WHERE m.id >= :first AND m.id < :behind {alive} AND {seen} ORDER BY m.id LIMIT :limit"""
+        bound = {**values, "first": beginning, "behind": beginning + _BEHIND_DIGITS, "limit": limit}
+        return [MemoryId(id) for (id,) in connection.execute(sql, bound)]
+
+    @query
+    def ids_beside(
+        self, connection: Connection, scope: ReadScope, ids: Sequence[MemoryId]
+    ) -> dict[MemoryId, list[MemoryId]]:
+        seen, values = visible(scope)
+        start = f"substr(n.value, 1, {LEAST_BEGINNING})"
+        beside = f"SELECT m.id FROM memories m WHERE m.deleted_at IS NULL AND {seen}"
+        sql = f"""
+            SELECT n.value,
+              ({beside} AND m.id < n.value AND m.id >= {start} ORDER BY m.id DESC LIMIT 1),
+              ({beside} AND m.id > n.value AND m.id < {start} || '{_BEHIND_DIGITS}' ORDER BY m.id LIMIT 1)
+            FROM json_each(:ids) n"""
+        rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
+        return {id: [one for one in found if one is not None] for id, *found in rows}
 
     def find_version(self, scope: ReadScope, id: MemoryId, version: int) -> Memory | None:
         found = (entry.memory for entry in self.versions(scope, id) if entry.memory.version == version)

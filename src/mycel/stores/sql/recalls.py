@@ -93,7 +93,8 @@ class ReadTraces:
     def log(self, trace: Trace) -> None:
         self._recalls.append(trace)
 
-    def write(self, connection: Connection) -> None:
+    def write(self, connection: Connection) -> bool:
+        """Whether anything was counted: what is only logged changes no search."""
         counts: dict[tuple[MemoryId, MemberId], tuple[int, datetime]] = {}
         for ids, by, at in _taken(self._reads):
             for id in ids:
@@ -101,6 +102,7 @@ class ReadTraces:
         connection.executemany(_COUNT, [(id, count, micros(at), by) for (id, by), (count, at) in counts.items()])
         for trace in _taken(self._recalls):
             write_recall(connection, trace)
+        return bool(counts)
 
 
 def _taken(queue: deque[ItemT]) -> list[ItemT]:

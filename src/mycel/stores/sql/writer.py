@@ -61,7 +61,7 @@ class Writer(Generic[TxT]):
         transact: Callable[[Callable[[TxT], None]], None],
         *,
         fault: Callable[[Exception], Exception],
-        flush: Callable[[TxT], None] | None = None,
+        flush: Callable[[TxT], object] | None = None,
         committed: Callable[[], None] | None = None,
         idle_seconds: float | None = None,
         ended: Callable[[], None] = lambda: None,

@@ -75,7 +75,7 @@ class Database(Generic[TxT]):
         root: Path,
         schema: str,
         transaction: Callable[[apsw.Connection], TxT],
-        flush: Callable[[TxT], None] | None = None,
+        flush: Callable[[TxT], object] | None = None,
         disk: Disk = Disk(),  # noqa: B008 - frozen
         committed: Callable[[], None] | None = None,
         team: TeamName | None = None,

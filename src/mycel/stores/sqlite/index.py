@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from mycel.access.scope import ReadScope
-from mycel.contracts.search_store import Candidates, IndexQuery
+from mycel.contracts.search_store import Candidates, IndexQuery, Standing
 from mycel.domain.query import Filters
 from mycel.retrieval.lexical import holds_phrase
 from mycel.stores.sql.connection import Connection
@@ -21,7 +21,8 @@ from mycel.stores.sqlite.session import ReadSession
 PHRASE_ROWS = 2_000
 # The last entry with its moment: where files are exchanged for older ones, its number alone may come a second time.
 _REVISION = """
-    SELECT (SELECT max(sequence) FROM changes), (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
+    SELECT (SELECT coalesce(max(sequence), 0) FROM changes),
+      (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
       (SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'), (SELECT signals FROM search_revision),
       (SELECT min(expires_at) FROM memories WHERE expires_at > ?)"""
 
@@ -39,8 +40,12 @@ class SqliteIndex(SqlIndex):
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
         return self._keeper.candidates(scope, query, quoted=self._quoting(scope, query) or None)
 
+    def standing(self, scope: ReadScope, now: datetime) -> Standing:
+        revision = self._revision(now)
+        return Standing(revision, revision[0], self._keeper.word_statistics(scope, ()).documents)
+
     @query
-    def revision(self, connection: Connection, now: datetime) -> tuple[int | None, ...]:
+    def _revision(self, connection: Connection, now: datetime) -> tuple[int, *tuple[int | None, ...]]:
         return connection.execute(_REVISION, (micros(now),)).fetchone()
 
     def _quoting(self, scope: ReadScope, query: IndexQuery) -> frozenset[int]:

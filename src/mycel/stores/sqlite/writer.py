@@ -36,7 +36,7 @@ class Writer(Generic[TxT]):
         connect: Callable[[], apsw.Connection],
         *,
         transaction: Callable[[apsw.Connection], TxT],
-        flush: Callable[[TxT], None] | None = None,
+        flush: Callable[[TxT], object] | None = None,
         committed: Callable[[], None] | None = None,
         before: Callable[[], None] = lambda: None,
         after: Callable[[], None] = lambda: None,

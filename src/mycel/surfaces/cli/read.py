@@ -185,6 +185,10 @@ AgentOption = Annotated[
     str | None,
     typer.Option("--agent", metavar="MEMBER", help="For whom, if not for you: then only what the whole team may read."),
 ]
+AskedBy = Annotated[
+    str | None,
+    typer.Option("--asked-by", metavar="MEMBER", help="Who asked for it: what that member wishes comes first."),
+]
 Budget = Annotated[
     int | None, typer.Option("--budget", metavar="N", help="At most so many tokens, 100 to 100000; 2000 by default.")
 ]
@@ -203,11 +207,13 @@ def context_for(
     project: ProjectPlace = None,
     repo: RepoPlace = None,
     agent: AgentOption = None,
+    asked_by: AskedBy = None,
     budget: Budget = None,
     style: StyleOption = Style.MARKDOWN,
 ) -> None:
     """Gather what an agent should know before it starts a task, within a budget of tokens."""
-    request = given({"project": project, "repo": repo, "agent": agent, "task": task, "token_budget": budget})
+    place = {"project": project, "repo": repo, "agent": agent}
+    request = given({**place, "task": task, "asked_by": asked_by, "token_budget": budget})
     call = invocation(context)
     with call.memory() as memory:
         bundle = memory.context_for(**request)

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, cast
 
 from mycel.domain.author_share import AUTHOR_SHARE, share_out
 from mycel.domain.envelope import (
+    CONVENTIONS,
     DECISIONS,
     ENVELOPE,
+    LESSONS,
     PAST_KNOWLEDGE,
     PROJECT_FACTS,
     SUMMARY_MARK,
@@ -46,11 +48,12 @@ LEAST_WORDS, LEAST_CHARACTERS = 3, 12
 _COMMANDS = ("/", "!", "#")
 # How a memory begins in the block of the newest: its type and its author.
 _LISTED = re.compile(r"\[[^\[\]]{1,60}\]\[[^\[\]]{1,120}\] ")
-_CITED = re.compile(r"\[m:([0-9a-f-]{36})\]")
+# As much of an id as a context cites it by.
+_CITED = re.compile(r"^- \[m:([0-9a-f-]{8,36})\]", re.MULTILINE)
 
 
 class Injection(NamedTuple):
-    """`ids` names the memories in it, so that they are not told twice."""
+    """`ids` names the memories in it, each by as much of its id as was told, so that they are not told twice."""
 
     text: str = ""
     ids: tuple[str, ...] = ()
@@ -71,7 +74,7 @@ def context_of(service: Service, place: Place, *, share: float = 1.0) -> Injecti
     room = int(MOST_CHARACTERS * share)
     body = json.dumps({**place.belongings(), "token_budget": int(TOKEN_BUDGET * share)}).encode()
     found = _clipped(_text(service, CONTEXT, body), room)
-    if not any(heading in found for heading in (PROJECT_FACTS, DECISIONS)):
+    if not any(heading in found for heading in (PROJECT_FACTS, CONVENTIONS, DECISIONS, LESSONS)):
         newest = _unsaid(_text(service, TEAM_MEMORY, body), found)
         left = room - len(found) - 2
         if newest and left > LEAST_ROOM:
@@ -122,7 +125,7 @@ def _chosen(results: list[dict[str, Any]], *, shown: frozenset[str]) -> Injectio
     lines: list[str] = []
     ids: list[str] = []
     room = MOST_OF_PROMPT_MEMORIES
-    for result in _diverse([result for result in results if _id(result) not in shown]):
+    for result in _diverse([result for result in results if not _id(result).startswith(tuple(shown))]):
         if len(lines) == MOST_MEMORIES:
             break
         line = _line(_memory(result), copies=len(result.get("copies") or ()))
