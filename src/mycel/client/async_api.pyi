@@ -11,6 +11,7 @@ from mycel.client.changes import AsyncChangeIterator
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
+    InboxFilterFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -524,18 +525,9 @@ class AsyncRemoteMemory:
         ...
 
     async def inbox(
-        self,
-        *,
-        source: str | None = None,
-        snoozed: bool = False,
-        limit: int | None = None,
-        cursor: str | None = None,
-        **filters: Unpack[FilterFields],
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[InboxFilterFields]
     ) -> Page[InboxItem]:
-        """What waits for a decision, newest first, each with why it waits and its evidence where it was said.
-
-        Without what the caller has put off, or with `snoozed` that alone; `source` asks for what came from one source.
-        """
+        """What waits for a decision, newest first, each with why it waits and its evidence where it was said."""
         ...
 
     async def approve(

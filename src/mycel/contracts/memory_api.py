@@ -10,6 +10,7 @@ from typing import Any, Protocol, Unpack
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
+    InboxFilterFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -287,18 +288,9 @@ class MemoryApi(Protocol):
         ...
 
     def inbox(
-        self,
-        *,
-        source: str | None = None,
-        snoozed: bool = False,
-        limit: int | None = None,
-        cursor: str | None = None,
-        **filters: Unpack[FilterFields],
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[InboxFilterFields]
     ) -> Page[InboxItem]:
-        """What waits for a decision, newest first, each with why it waits and its evidence where it was said.
-
-        Without what the caller has put off, or with `snoozed` that alone; `source` asks for what came from one source.
-        """
+        """What waits for a decision, newest first, each with why it waits and its evidence where it was said."""
         ...
 
     def approve(

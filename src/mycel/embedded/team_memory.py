@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
+    InboxFilterFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -281,16 +282,9 @@ class TeamMemory:
         return self._do.tasks.record(self._caller(), as_mapping(result, fields))
 
     def inbox(
-        self,
-        *,
-        source: str | None = None,
-        snoozed: bool = False,
-        limit: int | None = None,
-        cursor: str | None = None,
-        **filters: Unpack[FilterFields],
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[InboxFilterFields]
     ) -> Page[InboxItem]:
-        reviewing = self._do.reviewing
-        return reviewing.inbox(self._caller(), filters, source=source, snoozed=snoozed, limit=limit, cursor=cursor)
+        return self._do.reviewing.inbox(self._caller(), filters, limit=limit, cursor=cursor)
 
     def approve(
         self, id: str, *, edits: Mapping[str, Any] | None = None, expected_version: int | None = None

@@ -56,22 +56,13 @@ class Reviewing:
         self._second_person = second_person
 
     def inbox(
-        self,
-        caller: Caller,
-        given: Mapping[str, object],
-        *,
-        source: object = None,
-        snoozed: object = False,
-        limit: object = None,
-        cursor: object = None,
+        self, caller: Caller, given: Mapping[str, object], *, limit: object = None, cursor: object = None
     ) -> Page[InboxItem]:
         """The newest first, each with its evidence where it was said."""
         if given.get("status") is not None:
             raise InvalidInput("of what waits is known", field="status")
         now = self._clock.now()
-        filters = waiting(caller, given, now=now, snoozed=fields.flag(snoozed, field="snoozed"))
-        if source is not None:
-            filters = replace(filters, source_id=parse_id(source, field="source"))
+        filters = waiting(caller, given, now=now)
         page = read_limit(limit)
         mark = read_mark(cursor)
         scope = read_scope(caller)
@@ -165,10 +156,18 @@ class Reviewing:
             return store.transact(decided)
 
 
-def waiting(caller: Caller, given: Mapping[str, object], *, now: datetime, snoozed: bool = False) -> Filters:
+def waiting(caller: Caller, given: Mapping[str, object], *, now: datetime) -> Filters:
     """What somebody should decide about: without what the caller has put off, or that alone."""
-    snoozes = Snoozes(caller.member_id, now, are_left_out=not snoozed)
-    return replace(read_filters(given, now=now), statuses=(), waiting=True, snoozes=snoozes)
+    usual = {name: value for name, value in given.items() if name not in {"source", "snoozed"}}
+    source, snoozed = given.get("source"), given.get("snoozed")
+    is_asked_for = snoozed is not None and fields.flag(snoozed, field="snoozed")
+    return replace(
+        read_filters(usual, now=now),
+        statuses=(),
+        waiting=True,
+        snoozes=Snoozes(caller.member_id, now, are_left_out=not is_asked_for),
+        source_id=None if source is None else parse_id(source, field="source"),
+    )
 
 
 def read_expected(given: object) -> int | None:
