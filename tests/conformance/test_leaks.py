@@ -26,7 +26,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
-from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Reviews
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
@@ -687,6 +687,7 @@ def public_methods() -> set[str]:
     parts = {
         "projects": Projects,
         "repos": Repos,
+        "reviews": Reviews,
         "sources": Sources,
         "views": Views,
         "episodes": EpisodeLedger,
@@ -705,7 +706,7 @@ def test_every_public_method_has_a_case() -> None:
 def test_every_part_of_the_memory_is_walked(worlds: Worlds) -> None:
     with worlds.copy("private") as world:
         parts = {name for name in vars(world.member("author")) if not name.startswith("_")}
-    assert parts == {"projects", "repos", "sources", "views", "episodes", "knowledge", "artifacts"}
+    assert parts == {"projects", "repos", "reviews", "sources", "views", "episodes", "knowledge", "artifacts"}
 
 
 @pytest.mark.parametrize(
