@@ -31,6 +31,7 @@ from mycel.services.artifact_files import WorkspaceFiles
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.briefing import Briefings
 from mycel.services.callers import Callers
+from mycel.services.candidates import Candidates
 from mycel.services.capture import Capture
 from mycel.services.cascades import Cascading
 from mycel.services.catalogue import Catalogue
@@ -265,6 +266,7 @@ def _member_services(ground: _Ground) -> MemberServices:
     )
     episodes = Episodes(stores, clock, policies, searching, ground.grouping, max_content=most)
     reviewing = Reviewing(stores, clock, policies, ground.second_person, searching.freshness)
+    comparing = Comparing(stores, clock, ground.embedding, executor=ground.executor)
     quiet = timedelta(seconds=settings.session_quiet_seconds)
     return MemberServices(
         writing=writing,
@@ -282,6 +284,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         episodes=episodes,
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
+        candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
         consolidating=Consolidating(
             stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
         ),
@@ -292,7 +295,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         importing=Importing(stores, clock, policies, writing),
         artifacts=artifacts,
         moving=Moving(stores, clock, policies, writing),
-        comparing=Comparing(stores, clock, ground.embedding, executor=ground.executor),
+        comparing=comparing,
     )
 
 

@@ -15,7 +15,7 @@ from tests.conformance.tenancy_world import MEMBERS, OWN_TEAM, Hidden, World
 ALL_IDS = ("memory_id", "source_id", "event_id", "report_id", "recall_id", "token_id")
 # Which kinds of hidden things a field can name.
 KINDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("id", "from_id", "to_id", "over", "memory_id", "missing", "ids"), ALL_IDS),
+    **dict.fromkeys(("id", "from_id", "to_id", "over", "into", "memory_id", "missing", "ids"), ALL_IDS),
     **dict.fromkeys(("source_id", "event_id", "report_id", "recall_id", "source", "items", "edits"), ALL_IDS),
     "token": ("token_id",),
     **dict.fromkeys(("agent_id", "agent", "member_id", "about"), ("member",)),
@@ -43,7 +43,7 @@ PLAIN: dict[str, Any] = {
     **{"approach": "plain", "action": "failed", "task": "plain", "task_id": "plain", "what_went_wrong": "plain"},
     **{"path": "plain.md", "relation": "supports", "useful": True, "messages": "user: plain words", "query": "plain"},
     **{"agent_id": "nobody", "member_id": "nobody", "team": "nowhere", "token": NOBODY, "items": [], "teams": []},
-    **dict.fromkeys(("id", "from_id", "to_id", "over", "event_id", "report_id"), NOBODY),
+    **dict.fromkeys(("id", "from_id", "to_id", "over", "into", "event_id", "report_id"), NOBODY),
     "ids": [NOBODY],
 }
 # What an operation needs besides, to get as far as looking.

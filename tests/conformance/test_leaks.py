@@ -26,7 +26,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
-from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Reviews
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
@@ -521,6 +521,14 @@ CASES: dict[str, Case] = {
     "approve_many": lambda api, w: [lambda: api.approve_many([w.subject])],
     "reject": lambda api, w: [lambda: api.reject(w.subject, "no")],
     "reject_many": lambda api, w: [lambda: api.reject_many([w.subject], "no")],
+    "reviews.get": lambda api, w: [lambda: api.reviews.get(w.subject)],
+    "reviews.claim": lambda api, w: [lambda: api.reviews.claim(w.subject)],
+    "reviews.snooze": lambda api, w: [lambda: api.reviews.snooze(w.subject, until=None)],
+    "reviews.reopen": lambda api, w: [lambda: api.reviews.reopen(w.subject)],
+    "reviews.merge": lambda api, w: [
+        lambda: api.reviews.merge(w.subject, into=next(iter(w.names))),
+        *(lambda id=id: api.reviews.merge(id, into=w.subject) for id in w.names),
+    ],
     "settle": lambda api, w: [
         lambda: api.settle(w.subject, over=next(iter(w.names))),
         *(lambda id=id: api.settle(id, over=w.subject) for id in w.names),
@@ -679,6 +687,7 @@ def public_methods() -> set[str]:
     parts = {
         "projects": Projects,
         "repos": Repos,
+        "reviews": Reviews,
         "sources": Sources,
         "views": Views,
         "episodes": EpisodeLedger,
@@ -697,7 +706,7 @@ def test_every_public_method_has_a_case() -> None:
 def test_every_part_of_the_memory_is_walked(worlds: Worlds) -> None:
     with worlds.copy("private") as world:
         parts = {name for name in vars(world.member("author")) if not name.startswith("_")}
-    assert parts == {"projects", "repos", "sources", "views", "episodes", "knowledge", "artifacts"}
+    assert parts == {"projects", "repos", "reviews", "sources", "views", "episodes", "knowledge", "artifacts"}
 
 
 @pytest.mark.parametrize(
@@ -803,6 +812,7 @@ def test_an_arm_that_forgets_the_scope_is_noticed(
     forget_scope(arm)
     writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many"}
     writes |= {"approve", "approve_many", "reject", "reject_many", "settle", "summarize_thread"}
+    writes |= {f"reviews.{name}" for name in ("claim", "snooze", "reopen", "merge")}
     writes |= {f"knowledge.{name}" for name in ("upsert", "delete", "arbitrate")}
     writes |= {"artifacts.register", "artifacts.delete"}
     assert expected <= set(worlds.leaks_of_broken_code("private", "teammate", frozenset(writes)))

@@ -11,6 +11,7 @@ from mycel.client.changes import AsyncChangeIterator
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
+    InboxFilterFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -27,7 +28,7 @@ from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
 from mycel.domain.ids import TeamName
-from mycel.domain.inbox import InboxItem
+from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.knowledge import ImportReport
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Version
@@ -238,6 +239,40 @@ class _AsyncSources:
         """Has an event that failed or was given up done again; others stay as they are."""
         ...
 
+class _AsyncReviews:
+    """One candidate of the inbox at a time. For those who may decide about it, as `approve` says."""
+
+    async def get(self, id: str) -> InboxItem:
+        """One item of the inbox, its memory with what stands near it as `similar`; `Conflict` when it waits no more."""
+        ...
+
+    async def claim(self, id: str) -> Claim:
+        """Tells others for five minutes that the caller looks at it; answers whose claim holds, and stops nobody.
+
+        A member has one claim: another one ends it, and so does the decision.
+        """
+        ...
+
+    async def snooze(self, id: str, *, until: datetime | str | None) -> InboxItem:
+        """Out of the caller's own inbox until that moment; None brings it back. Others go on to see it."""
+        ...
+
+    async def merge(
+        self, id: str, *, into: str, content: str | None = None, expected_version: int | None = None
+    ) -> Memory:
+        """The candidate gives way to a memory for the same readers that says the same; answers that memory.
+
+        With `content` that becomes its text. The candidate is superseded, and its evidence stays linked.
+        """
+        ...
+
+    async def reopen(self, id: str) -> Memory:
+        """Takes the last decision about a memory back, with all that followed from it; `Conflict` if it changed since.
+
+        What was approved, rejected or merged waits again; what lost against another stands again.
+        """
+        ...
+
 class _AsyncViews:
     async def save(self, name: str, *, query: str | None = None, **filters: Unpack[FilterFields]) -> SavedView: ...
     async def list(self) -> builtins.list[SavedView]: ...
@@ -266,6 +301,8 @@ class AsyncRemoteMemory:
     def sources(self) -> _AsyncSources: ...
     @property
     def views(self) -> _AsyncViews: ...
+    @property
+    def reviews(self) -> _AsyncReviews: ...
     @property
     def episodes(self) -> _AsyncEpisodes: ...
     @property
@@ -488,12 +525,14 @@ class AsyncRemoteMemory:
         ...
 
     async def inbox(
-        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[InboxFilterFields]
     ) -> Page[InboxItem]:
         """What waits for a decision, the surest first, each with why it waits and its evidence where it was said."""
         ...
 
-    async def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:
+    async def approve(
+        self, id: str, *, edits: Mapping[str, Any] | None = None, expected_version: int | None = None
+    ) -> Memory:
         """Makes a candidate active, after changing it if `edits` says so; its time to live ends.
 
         For people, leads and admins; a profile for the person it is about or an admin; another value of a key for the
@@ -505,7 +544,7 @@ class AsyncRemoteMemory:
         """All of them, or none."""
         ...
 
-    async def reject(self, id: str, reason: str) -> Memory:
+    async def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:
         """Archives a candidate; who said so and why stays in its history."""
         ...
 

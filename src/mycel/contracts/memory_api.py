@@ -10,6 +10,7 @@ from typing import Any, Protocol, Unpack
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
+    InboxFilterFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -21,6 +22,7 @@ from mycel.contracts.parts_api import (
     KnowledgeApi,
     ProjectsApi,
     ReposApi,
+    ReviewsApi,
     SourcesApi,
     ViewsApi,
 )
@@ -63,6 +65,8 @@ class MemoryApi(Protocol):
     def sources(self) -> SourcesApi: ...
     @property
     def views(self) -> ViewsApi: ...
+    @property
+    def reviews(self) -> ReviewsApi: ...
     @property
     def episodes(self) -> EpisodesApi: ...
     @property
@@ -284,12 +288,14 @@ class MemoryApi(Protocol):
         ...
 
     def inbox(
-        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[InboxFilterFields]
     ) -> Page[InboxItem]:
         """What waits for a decision, the surest first, each with why it waits and its evidence where it was said."""
         ...
 
-    def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:
+    def approve(
+        self, id: str, *, edits: Mapping[str, Any] | None = None, expected_version: int | None = None
+    ) -> Memory:
         """Makes a candidate active, after changing it if `edits` says so; its time to live ends.
 
         For people, leads and admins; a profile for the person it is about or an admin; another value of a key for the
@@ -301,7 +307,7 @@ class MemoryApi(Protocol):
         """All of them, or none."""
         ...
 
-    def reject(self, id: str, reason: str) -> Memory:
+    def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:
         """Archives a candidate; who said so and why stays in its history."""
         ...
 

@@ -70,3 +70,10 @@ class FilterFields(TypedDict, total=False):
     since: datetime | str | None
     until: datetime | str | None
     valid_at: datetime | str | None
+
+
+class InboxFilterFields(FilterFields, total=False):
+    """Of what waits, also what came from one source; and what the caller has put off, instead of the rest."""
+
+    source: str | None
+    snoozed: bool | None

@@ -1,4 +1,4 @@
-"""The parts of a team's memory, on every way into it: artifacts, episodes, knowledge, places, sources, views."""
+"""The parts of a team's memory, on every way into it, from artifacts and episodes to sources and views."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mycel.contracts.memory_fields import FilterFields
 from mycel.contracts.written_fields import ArtifactFields, EpisodeFields, KnowledgeFields
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -238,6 +239,39 @@ class SourcesApi(Protocol):
     def event(self, id: str) -> IngestionEvent: ...
     def retry(self, event_id: str) -> IngestionEvent:
         """Has an event that failed or was given up done again; others stay as they are."""
+        ...
+
+
+class ReviewsApi(Protocol):
+    """One candidate of the inbox at a time. For those who may decide about it, as `approve` says."""
+
+    def get(self, id: str) -> InboxItem:
+        """One item of the inbox, its memory with what stands near it as `similar`; `Conflict` when it waits no more."""
+        ...
+
+    def claim(self, id: str) -> Claim:
+        """Tells others for five minutes that the caller looks at it; answers whose claim holds, and stops nobody.
+
+        A member has one claim: another one ends it, and so does the decision.
+        """
+        ...
+
+    def snooze(self, id: str, *, until: datetime | str | None) -> InboxItem:
+        """Out of the caller's own inbox until that moment; None brings it back. Others go on to see it."""
+        ...
+
+    def merge(self, id: str, *, into: str, content: str | None = None, expected_version: int | None = None) -> Memory:
+        """The candidate gives way to a memory for the same readers that says the same; answers that memory.
+
+        With `content` that becomes its text. The candidate is superseded, and its evidence stays linked.
+        """
+        ...
+
+    def reopen(self, id: str) -> Memory:
+        """Takes the last decision about a memory back, with all that followed from it; `Conflict` if it changed since.
+
+        What was approved, rejected or merged waits again; what lost against another stands again.
+        """
         ...
 
 

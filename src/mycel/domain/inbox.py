@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from mycel.domain.ids import SourceId
+from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory
 
@@ -22,10 +23,33 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """Who is looking at a candidate, and until when others had better look at another one."""
+
+    memory_id: MemoryId
+    member_id: MemberId
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class InboxItem:
-    """`reason` says why it waits; `links` what it would contradict, repeat or replace."""
+    """`reason` says why it waits; `links` what it would contradict, repeat or replace.
+
+    `claim` is there while somebody looks at it; `snoozed_until` where its reader has put it off.
+    """
 
     memory: Memory
     reason: str
     evidence: Surroundings | None
     links: tuple[Link, ...]
+    claim: Claim | None = None
+    snoozed_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozes:
+    """A filter of lists: what this member has put off until after `at`, or with `are_left_out` everything else."""
+
+    member_id: MemberId
+    at: datetime
+    are_left_out: bool

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Generic, TypeVar, overload
 
+from mycel.domain.inbox import Snoozes
 from mycel.domain.memory import Memory, MemoryType, Scope, Status
 
 ItemT = TypeVar("ItemT")
@@ -59,6 +60,10 @@ class Filters:
     deleted: bool = False
     # Only what waits for a person: the inbox, and what says that it replaces something that stands. Lists know it.
     waiting: bool = False
+    # Of what waits, what one member has put off, or all but that. Lists know it.
+    snoozes: Snoozes | None = None
+    # Only what was drawn from one source. Lists know it.
+    source_id: str | None = None
     # Only what a lead has taught. Lists know it.
     taught: bool = False
     # Only what has a key and is about no person.

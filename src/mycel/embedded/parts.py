@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Unpack
 
 from mycel.contracts.memory_fields import FilterFields
@@ -10,6 +11,7 @@ from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFields, Episo
 from mycel.contracts.written_fields import ArtifactFields, KnowledgeFields
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.place import Project, Repo, SavedView
@@ -18,6 +20,7 @@ from mycel.domain.recall import Recall
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.services.artifacts import ArtifactRegistry
+from mycel.services.candidates import Candidates
 from mycel.services.capture import Capture
 from mycel.services.catalogue import Catalogue
 from mycel.services.episodes import Episodes
@@ -239,6 +242,27 @@ class Sources:
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
         return self._catalogue.list_sources(self._caller(), limit=limit, cursor=cursor)
+
+
+class Reviews:
+    def __init__(self, caller: Callable[[], Caller], candidates: Candidates) -> None:
+        self._caller = caller
+        self._candidates = candidates
+
+    def get(self, id: str) -> InboxItem:
+        return self._candidates.get(self._caller(), id)
+
+    def claim(self, id: str) -> Claim:
+        return self._candidates.claim(self._caller(), id)
+
+    def snooze(self, id: str, *, until: datetime | str | None) -> InboxItem:
+        return self._candidates.snooze(self._caller(), id, until=until)
+
+    def merge(self, id: str, *, into: str, content: str | None = None, expected_version: int | None = None) -> Memory:
+        return self._candidates.merge(self._caller(), id, into=into, content=content, expected_version=expected_version)
+
+    def reopen(self, id: str) -> Memory:
+        return self._candidates.reopen(self._caller(), id)
 
 
 class Views:

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
+    InboxFilterFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -35,10 +36,11 @@ from mycel.domain.source import IngestionEvent
 from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord, as_mapping
 from mycel.domain.team import Caller
-from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Projects, Repos, Sources, Views
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Projects, Repos, Reviews, Sources, Views
 from mycel.services.archive import Moving
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.briefing import Briefings
+from mycel.services.candidates import Candidates
 from mycel.services.capture import Capture
 from mycel.services.cascades import Cascading
 from mycel.services.catalogue import Catalogue
@@ -80,6 +82,7 @@ class MemberServices:
     episodes: Episodes
     briefings: Briefings
     reviewing: Reviewing
+    candidates: Candidates
     consolidating: Consolidating
     teaching: Teaching
     cascading: Cascading
@@ -101,6 +104,7 @@ class TeamMemory:
         self.repos = Repos(caller, services.catalogue)
         self.sources = Sources(caller, services.catalogue, services.capture)
         self.knowledge = Knowledge(caller, services.knowledge, services.importing)
+        self.reviews = Reviews(caller, services.candidates)
         self.views = Views(caller, services.catalogue, services.searching)
         self.episodes = EpisodeLedger(caller, services.episodes)
         self.artifacts = Artifacts(caller, services.artifacts)
@@ -278,18 +282,20 @@ class TeamMemory:
         return self._do.tasks.record(self._caller(), as_mapping(result, fields))
 
     def inbox(
-        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[InboxFilterFields]
     ) -> Page[InboxItem]:
         return self._do.reviewing.inbox(self._caller(), filters, limit=limit, cursor=cursor)
 
-    def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:
-        return self._do.reviewing.approve(self._caller(), [id], edits=edits)[0]
+    def approve(
+        self, id: str, *, edits: Mapping[str, Any] | None = None, expected_version: int | None = None
+    ) -> Memory:
+        return self._do.reviewing.approve(self._caller(), [id], edits=edits, expected_version=expected_version)[0]
 
     def approve_many(self, ids: Sequence[str]) -> list[Memory]:
         return self._do.reviewing.approve(self._caller(), ids)
 
-    def reject(self, id: str, reason: str) -> Memory:
-        return self._do.reviewing.reject(self._caller(), [id], reason=reason)[0]
+    def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:
+        return self._do.reviewing.reject(self._caller(), [id], reason=reason, expected_version=expected_version)[0]
 
     def reject_many(self, ids: Sequence[str], reason: str) -> list[Memory]:
         return self._do.reviewing.reject(self._caller(), ids, reason=reason)

@@ -80,7 +80,7 @@ def _person(memory: Memory) -> object:
 def _together(first: Memory, second: Memory) -> bool:
     if _person(first) != _person(second) and (_is_personal(first) or _is_personal(second)):
         return False
-    if ORIGIN in first.metadata or ORIGIN in second.metadata or not _same_readers(first, second):
+    if ORIGIN in first.metadata or ORIGIN in second.metadata or not same_readers(first, second):
         return False
     same_key = first.key == second.key or first.key is None or second.key is None
     return same_key and _place(first) == _place(second)
@@ -99,7 +99,7 @@ def _place(memory: Memory) -> tuple[object, ...]:
     return memory.project_id, memory.repo_id, memory.scope, narrow
 
 
-def _same_readers(first: Memory, second: Memory) -> bool:
+def same_readers(first: Memory, second: Memory) -> bool:
     """A report about both must tell nobody of one that only sees the other."""
     ours, theirs = audience_of(first), audience_of(second)
     alike = (ours.visibility, set(ours.allowed_roles)) == (theirs.visibility, set(theirs.allowed_roles))
@@ -184,7 +184,7 @@ class _Planner:
         if other.key is not None or self._was_undone(ActionKind.MERGE, keeper, other):
             return
         self._act(ActionKind.MERGE, keeper, other, why=pair.judgement.reason or "the same statement")
-        self._change(keeper, _merged(keeper, other))
+        self._change(keeper, merged(keeper, other))
         self._change(other, replace(other, status=Status.SUPERSEDED))
         self._link(keeper, other, Relation.SUPERSEDES)
 
@@ -346,7 +346,7 @@ def _preference(memory: Memory) -> tuple[object, ...]:
     )
 
 
-def _merged(keeper: Memory, other: Memory) -> Memory:
+def merged(keeper: Memory, other: Memory) -> Memory:
     """Two sources that agree make a candidate surer. Who else said it, and where, the other tells by the link to it."""
     confidence = max(keeper.confidence, other.confidence)
     grounds = keeper.metadata.get(GROUNDS, other.metadata.get(GROUNDS))

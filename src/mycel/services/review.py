@@ -15,8 +15,8 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import Draft, changed_memory, read_fields
 from mycel.domain.fields import MAX_ITEMS
-from mycel.domain.ids import MemoryId
-from mycel.domain.inbox import InboxItem
+from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.inbox import InboxItem, Snoozes
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import ABOUT, CONTESTED, EXPLICIT, GROUNDS, REVIEW, SAID_BY, TWO_SOURCES, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
@@ -41,9 +41,9 @@ _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"
 _SUGGESTED = "replaces another memory that stands, or repeats it; somebody should decide"
 # A reviewer has seen the text: neither its wording nor anybody's trust holds it back any more.
-_ANYONE = Policy(least_trust=Trust.LOW)
+ANYONE = Policy(least_trust=Trust.LOW)
+STANDING = (Status.ACTIVE, Status.INBOX)
 _SUREST_FIRST = Order(OrderField.CONFIDENCE)
-_STANDING = (Status.ACTIVE, Status.INBOX)
 _LOSSES = (Status.CONTRADICTED, Status.SUPERSEDED)
 
 
@@ -63,33 +63,49 @@ class Reviewing:
         """The surest first, the newest of those as sure, each with its evidence where it was said."""
         if given.get("status") is not None:
             raise InvalidInput("of what waits is known", field="status")
-        filters = waiting(given, now=self._clock.now())
+        now = self._clock.now()
+        filters = waiting(caller, given, now=now)
         page = read_limit(limit)
         mark = read_mark(cursor)
         scope = read_scope(caller)
         with self._stores.lease(caller.team) as store:
             found = store.memories.page(scope, filters, order=_SUREST_FIRST, limit=page, cursor=mark)
             fresh = self._freshness.of_all(found)
-            return Page([_item(store, scope, memory) for memory in fresh], found.next_cursor)
+            return Page(items_of(store, caller, fresh, now=now), found.next_cursor)
 
     def count_waiting(self, caller: Caller, given: Mapping[str, object]) -> int:
         """How many items the inbox has for this caller."""
-        filters = waiting(given, now=self._clock.now())
+        filters = waiting(caller, given, now=self._clock.now())
         with self._stores.lease(caller.team) as store:
             return store.memories.count(read_scope(caller), filters)
 
-    def approve(self, caller: Caller, ids: Sequence[object], *, edits: object = None) -> list[Memory]:
+    def approve(
+        self, caller: Caller, ids: Sequence[object], *, edits: object = None, expected_version: object = None
+    ) -> list[Memory]:
         """All of them become active, or none; with `edits`, changed first."""
         wanted = self._read_ids(caller, ids)
-        draft = self._read_edits(caller, edits)
-        approve = partial(approve_one, caller=caller, draft=draft, second_person=self._second_person)
-        return self._decide(caller, lambda transaction: [approve(transaction, id=id) for id in wanted])
+        draft = self.read_edits(caller, edits)
+        expected = read_expected(expected_version)
 
-    def reject(self, caller: Caller, ids: Sequence[object], *, reason: object) -> list[Memory]:
+        def approve(transaction: Transaction, id: MemoryId) -> Memory:
+            require_version(transaction, caller, id, expected)
+            return approve_one(transaction, caller, id, draft, second_person=self._second_person)
+
+        return self._decide(caller, lambda transaction: [approve(transaction, id) for id in wanted])
+
+    def reject(
+        self, caller: Caller, ids: Sequence[object], *, reason: object, expected_version: object = None
+    ) -> list[Memory]:
         """Archived, with who said why; all of them, or none."""
         wanted = self._read_ids(caller, ids)
         why = read_reason(reason, self._policies.of(caller.team))
-        return self._decide(caller, lambda transaction: [reject_one(transaction, caller, id, why=why) for id in wanted])
+        expected = read_expected(expected_version)
+
+        def reject(transaction: Transaction, id: MemoryId) -> Memory:
+            require_version(transaction, caller, id, expected)
+            return reject_one(transaction, caller, id, why=why)
+
+        return self._decide(caller, lambda transaction: [reject(transaction, id) for id in wanted])
 
     def settle(
         self, caller: Caller, id: object, *, over: object, status: object = Status.CONTRADICTED, reason: object = None
@@ -112,7 +128,7 @@ class Reviewing:
         (settled,) = self._decide(caller, lambda transaction: [settle(transaction, caller, winner, losers)])
         return settled
 
-    def _read_edits(self, caller: Caller, edits: object) -> Draft | None:
+    def read_edits(self, caller: Caller, edits: object) -> Draft | None:
         if edits is None:
             return None
         if not isinstance(edits, Mapping):
@@ -132,19 +148,58 @@ class Reviewing:
         return list(dict.fromkeys(find_id(self._stores, caller, id) for id in listed))
 
     def _decide(self, caller: Caller, work: Callable[[Transaction], list[Memory]]) -> list[Memory]:
+        def decided(transaction: Transaction) -> list[Memory]:
+            found = work(transaction)
+            for memory in found:
+                transaction.reviews.forget(memory.id)
+            return found
+
         with self._stores.lease(caller.team) as store:
-            return store.transact(work)
+            return store.transact(decided)
 
 
-def waiting(given: Mapping[str, object], *, now: datetime) -> Filters:
-    """What somebody should decide about."""
-    return replace(read_filters(given, now=now), statuses=(), waiting=True)
+def waiting(caller: Caller, given: Mapping[str, object], *, now: datetime) -> Filters:
+    """What somebody should decide about: without what the caller has put off, or that alone."""
+    usual = {name: value for name, value in given.items() if name not in {"source", "snoozed"}}
+    source, snoozed = given.get("source"), given.get("snoozed")
+    is_asked_for = snoozed is not None and fields.flag(snoozed, field="snoozed")
+    return replace(
+        read_filters(usual, now=now),
+        statuses=(),
+        waiting=True,
+        snoozes=Snoozes(caller.member_id, now, are_left_out=not is_asked_for),
+        source_id=None if source is None else parse_id(source, field="source"),
+    )
 
 
-def _item(store: Store, scope: ReadScope, memory: Memory) -> InboxItem:
-    links = tuple(store.links.of(scope, memory.id))
-    evidence = memory.evidence_ref and store.sources.find_surroundings(scope, memory.evidence_ref, around=AROUND)
-    return InboxItem(memory, _reason(memory), evidence, links)
+def read_expected(given: object) -> int | None:
+    return None if given is None else fields.whole(given, field="expected_version", least=1, most=fields.MAX_COUNT)
+
+
+def require_version(transaction: Transaction, caller: Caller, id: MemoryId, expected: int | None) -> None:
+    """Nobody decides about a text that is no longer the one that was read."""
+    if expected is None:
+        return
+    standing = transaction.memories.get(read_scope(caller), id)
+    if standing.version != expected:
+        raise Conflict(f"version {standing.version} of this memory stands by now: look at it first")
+
+
+def items_of(store: Store, caller: Caller, memories: Sequence[Memory], *, now: datetime) -> list[InboxItem]:
+    scope, ids = read_scope(caller), [memory.id for memory in memories]
+    claims = store.reviews.claims(ids, at=now)
+    snoozes = store.reviews.snoozes(caller.member_id, ids, at=now)
+    return [
+        InboxItem(
+            memory,
+            _reason(memory),
+            memory.evidence_ref and store.sources.find_surroundings(scope, memory.evidence_ref, around=AROUND),
+            tuple(store.links.of(scope, memory.id)),
+            claims.get(memory.id),
+            snoozes.get(memory.id),
+        )
+        for memory in memories
+    ]
 
 
 def _reason(memory: Memory) -> str:
@@ -199,7 +254,7 @@ def approve_one(
     edited = before
     if draft is not None:
         changes = with_period(draft, before, now=now)
-        edited = changed_memory(before, changes, caller=caller, at=at, now=now, policy=_ANYONE)
+        edited = changed_memory(before, changes, caller=caller, at=at, now=now, policy=ANYONE)
     require_transition(caller, before, edited)
     lasts = draft is not None and (draft.ttl is not None or "expires_at" in draft.values)
     kept_until = edited.expires_at if lasts else None
@@ -291,7 +346,7 @@ def _settle(
     scope = read_scope(caller)
     chosen = transaction.memories.get(scope, winner_id)
     _require_decider(caller, chosen)
-    if chosen.status not in _STANDING:
+    if chosen.status not in STANDING:
         raise Conflict(f"this memory is {chosen.status}: it cannot hold against another")
     opponents = _opponents(transaction, scope, winner_id)
     for id in loser_ids:
@@ -301,7 +356,7 @@ def _settle(
         _require_decider(caller, loser)
         if id not in opponents:
             raise InvalidState(f"nothing says that {id} contradicts it: link them as contradicts first", field="over")
-        if loser.status in _STANDING:
+        if loser.status in STANDING:
             lost = lose(transaction, caller, loser, loss=loss, why=why or "decided in favour of another")
             clear_opponents(transaction, caller, scope, lost)
     winner = transaction.memories.get(scope, winner_id)
@@ -324,7 +379,7 @@ def clear_opponents(transaction: Transaction, caller: Caller, scope: ReadScope, 
         if memory is None or CONTESTED not in memory.metadata:
             continue
         others = [transaction.memories.find(scope, other) for other in _opponents(transaction, scope, id)]
-        if not any(other is not None and other.status in _STANDING for other in others):
+        if not any(other is not None and other.status in STANDING for other in others):
             cleared = replace(memory, metadata=with_marks(memory.metadata, contested=None), version=memory.version + 1)
             transaction.memories.replace(memory, cleared, by=caller.member_id, reason="no longer contradicted")
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from mycel.contracts.memory_store import Rating, Request
 from mycel.contracts.store import Store, Transaction
-from mycel.domain.ids import MemberId, SourceId, new_id
+from mycel.domain.ids import MemberId, MemoryId, SourceId, new_id
+from mycel.domain.inbox import Claim, Snoozes
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import (
     EvidenceRef,
@@ -19,6 +20,7 @@ from mycel.domain.memory import (
     Visibility,
 )
 from mycel.domain.place import Project, Repo, SavedView
+from mycel.domain.query import Filters, Order
 from mycel.domain.receipt import Erasure
 from mycel.domain.search_request import Signals
 from mycel.services import erasure
@@ -41,6 +43,7 @@ from mycel.testing.store_samples import (
 )
 
 HOUR = timedelta(hours=1)
+ANYTHING = Filters()
 
 
 def signals_of(store: Store, memory: Memory) -> Signals:
@@ -119,6 +122,32 @@ class StoreSurroundings:
         assert store.transact(lambda transaction: transaction.places.delete_view(TEAMMATE, "mine")) is False
         assert store.transact(lambda transaction: transaction.places.delete_view(AUTHOR, "mine")) is True
         assert store.places.views(reader()) == []
+
+    def test_one_member_looks_at_a_candidate_and_each_puts_off_its_own(self, store: Store) -> None:
+        first, second = put(store).id, put(store).id
+
+        def claimed(id: MemoryId, by: MemberId, *, at: datetime = START) -> MemberId:
+            claim = Claim(id, by, at + HOUR)
+            return store.transact(lambda transaction: transaction.reviews.claim(claim, at=at)).member_id
+
+        assert claimed(first, AUTHOR) == AUTHOR
+        assert claimed(first, TEAMMATE) == AUTHOR
+        assert claimed(first, TEAMMATE, at=START + HOUR) == TEAMMATE
+        assert claimed(second, TEAMMATE, at=START + HOUR) == TEAMMATE
+        assert list(store.reviews.claims([first, second], at=START + HOUR)) == [second]
+        assert store.reviews.claims([second], at=START + 2 * HOUR) == {}
+        store.transact(lambda transaction: transaction.reviews.snooze(AUTHOR, first, until=START + HOUR))
+        assert store.reviews.snoozes(AUTHOR, [first, second], at=START) == {first: START + HOUR}
+        assert store.reviews.snoozes(TEAMMATE, [first], at=START) == {}
+        assert store.reviews.snoozes(AUTHOR, [first], at=START + HOUR) == {}
+        left = replace(ANYTHING, snoozes=Snoozes(AUTHOR, START, are_left_out=True))
+        asleep = replace(left, snoozes=Snoozes(AUTHOR, START, are_left_out=False))
+        assert [one.id for one in store.memories.page(reader(), left, order=Order(), limit=9)] == [second]
+        assert [one.id for one in store.memories.page(reader(), asleep, order=Order(), limit=9)] == [first]
+        store.transact(lambda transaction: transaction.reviews.snooze(AUTHOR, first, until=None))
+        store.transact(lambda transaction: transaction.reviews.forget(second))
+        assert store.memories.count(reader(), left) == 2
+        assert store.reviews.claims([first, second], at=START) == {}
 
     def test_sources_and_events_are_listed_newest_first(self, store: Store) -> None:
         sources = [a_source(f"text {index}") for index in range(5)]

@@ -52,7 +52,8 @@ def test_its_json_has_the_same_facts(page: Page, lead: Reader, workspace: Worksp
     answer = lead.get(behind)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     facts = answer.json()
-    for memory in facts.get("rows", []):
+    for row in facts.get("rows", []):
+        memory = row.get("memory", row)
         assert memory["id"] in lead.get(address).text
 
 

@@ -33,6 +33,7 @@ from mycel.stores.sql.memories import SqlMemories
 from mycel.stores.sql.places import SqlPlaces
 from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sql.reports import SqlReports
+from mycel.stores.sql.reviews import SqlReviews
 from mycel.stores.sql.sources import SqlSources
 from mycel.stores.sql.tables import OF_TEAM
 from mycel.stores.sql.writer import BatchLost, Writer
@@ -72,6 +73,7 @@ class PostgresStore:
         self.sources = SqlSources(session)
         self.queue = SqlQueue(session)
         self.reports = SqlReports(session)
+        self.reviews = SqlReviews(session)
         self.cascades = SqlCascades(session)
         self.episodes = SqlEpisodes(session)
         self.rates = SqlRates(session)

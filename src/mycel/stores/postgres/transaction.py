@@ -20,6 +20,7 @@ from mycel.stores.sql.places import PlaceWriter
 from mycel.stores.sql.recalls import RecallWriter
 from mycel.stores.sql.reports import ReportWriter
 from mycel.stores.sql.requests import SqlRequests
+from mycel.stores.sql.reviews import ReviewWriter
 from mycel.stores.sql.sources import SourceWriter
 
 
@@ -35,6 +36,7 @@ class PostgresTransaction(WriteSession):
         self.sources = SourceWriter(self)
         self.queue = PostgresQueueWriter(self)
         self.reports = ReportWriter(self)
+        self.reviews = ReviewWriter(self)
         self.cascades = CascadeWriter(self)
         self.episodes = EpisodeWriter(self)
         self.rates = RateWriter(self)

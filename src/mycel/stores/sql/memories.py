@@ -322,8 +322,18 @@ def _find_sql(scope: ReadScope, deleted: bool) -> Clause:  # noqa: FBT001 - a ca
 def _present(scope: ReadScope, filters: Filters) -> Clause:
     seen, values = visible(scope, "s")
     wanted, filter_values = matching(filters, "s")
-    waiting = f"AND {_waiting(scope)}" if filters.waiting else ""
-    return f"FROM memories s WHERE {seen} AND {wanted} {waiting}", values | filter_values
+    values = values | filter_values
+    parts = [f"{seen} AND {wanted}", *([_waiting(scope)] if filters.waiting else [])]
+    if filters.source_id is not None:
+        parts.append("s.source_id = :source_id")
+        values["source_id"] = filters.source_id
+    if filters.snoozes is not None:
+        chosen = "NOT IN" if filters.snoozes.are_left_out else "IN"
+        parts.append(
+            f"s.id {chosen} (SELECT memory_id FROM review_snoozes WHERE member_id = :snoozer AND until > :snoozed_at)"
+        )
+        values |= {"snoozer": filters.snoozes.member_id, "snoozed_at": micros(filters.snoozes.at)}
+    return f"FROM memories s WHERE {' AND '.join(parts)}", values
 
 
 def _waiting(scope: ReadScope) -> str:

@@ -11,6 +11,7 @@ from mycel.domain.receipt import Erasure, Receipt
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.episodes import forget_wording
 from mycel.stores.sql.recalls import forget_recalls_of
+from mycel.stores.sql.reviews import forget_reviews_of
 from mycel.stores.sql.rows import micros, moment, moment_or_none
 from mycel.stores.sql.statements import upsert
 
@@ -46,6 +47,7 @@ def erase_rows(connection: Connection, memory: Memory, *, by: MemberId, now: dat
     # Why they were compared quotes both.
     connection.execute("UPDATE report_actions SET why = '' WHERE memory_id = ?1 OR other_id = ?1", (memory.id,))
     forget_recalls_of(connection, memory.id)
+    forget_reviews_of(connection, memory.id)
     # The row stays, so that a late retry does not store the memory anew; the hash would confirm a guess at its text.
     connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
     receipt_id = new_id()

@@ -13,7 +13,17 @@ OF_TEAM = (
     *("memories", "memory_terms", "memory_tags", "memory_versions", "changes", "memory_links", "memory_usage"),
     *("ratings", "requests", "sources", "purged_passages", "ingestion_events", "projects", "repos", "saved_views"),
     *("recalls", "recall_hits", "receipts", "backups", "embeddings", "embedding_progress", "reports"),
-    *("report_actions", "report_changes", "report_links", "progress", "cascades", "deliveries", "episodes"),
+    *(
+        "report_actions",
+        "report_changes",
+        "report_links",
+        "review_claims",
+        "review_snoozes",
+        "progress",
+        "cascades",
+        "deliveries",
+        "episodes",
+    ),
     *("approaches", "episode_months", "artifacts"),
 )
 # How many rows are read and written at once.

@@ -25,6 +25,7 @@ from mycel.stores.sql.places import SqlPlaces
 from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sql.recalls import ReadTraces
 from mycel.stores.sql.reports import SqlReports
+from mycel.stores.sql.reviews import SqlReviews
 from mycel.stores.sql.rows import micros
 from mycel.stores.sql.sources import SqlSources
 from mycel.stores.sql.tables import OF_TEAM
@@ -80,6 +81,7 @@ class SqliteStore:
         self.sources = SqlSources(session)
         self.queue = SqlQueue(session)
         self.reports = SqlReports(session)
+        self.reviews = SqlReviews(session)
         self.cascades = SqlCascades(session)
         self.episodes = SqlEpisodes(session)
         self.rates = SqlRates(session)

@@ -19,6 +19,7 @@ from mycel.stores.sql.queue import QueueWriter
 from mycel.stores.sql.recalls import RecallWriter
 from mycel.stores.sql.reports import ReportWriter
 from mycel.stores.sql.requests import SqlRequests
+from mycel.stores.sql.reviews import ReviewWriter
 from mycel.stores.sql.sources import SourceWriter
 from mycel.stores.sqlite.session import WriteSession
 
@@ -35,6 +36,7 @@ class SqliteTransaction(WriteSession):
         self.sources = SourceWriter(self)
         self.queue = QueueWriter(self)
         self.reports = ReportWriter(self)
+        self.reviews = ReviewWriter(self)
         self.cascades = CascadeWriter(self)
         self.episodes = EpisodeWriter(self)
         self.rates = RateWriter(self)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mycel.domain.marks import voice_of
-from mycel.domain.memory import WRITTEN, Status
+from mycel.domain.memory import WRITTEN
 from mycel.domain.memory_field import Holds
 from mycel.domain.query import Order, OrderField
-from mycel.errors import InvalidInput, NotFound, ReferenceNotFound
+from mycel.errors import InvalidInput, NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
 from mycel.surfaces.cli.every_team import teams_of
@@ -45,9 +44,6 @@ def titles_of(memory: MemoryApi, ids: Iterable[str]) -> dict[str, str]:
     return found
 
 
-# Of what one moment put into the inbox.
-_AT_ONCE = 1000
-
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="The ids of the memories.")]
 
 
@@ -56,7 +52,16 @@ def add_to(app: typer.Typer) -> None:
         app,
         "inbox",
         "Review",
-        {"list": list_items, "show": show, "approve": approve, "edit": edit, "reject": reject},
+        {
+            "list": list_items,
+            "show": show,
+            "approve": approve,
+            "edit": edit,
+            "merge": merge,
+            "reject": reject,
+            "snooze": snooze,
+            "reopen": reopen,
+        },
         help="Look through what waits for a person, and decide. Alone it lists.",
         cls=ListingGroup,
     )
@@ -67,6 +72,8 @@ def list_items(
     context: typer.Context,
     *,
     filters: dict[str, Any],
+    source: Annotated[str | None, typer.Option(metavar="ID", help="What came from one source.")] = None,
+    snoozed: Annotated[bool, typer.Option("--snoozed", help="What you have put off, instead of the rest.")] = False,
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
@@ -74,7 +81,9 @@ def list_items(
     call = invocation(context)
     with teams_of(call) as teams:
         page = teams.page(
-            lambda memory, most, after: memory.inbox(limit=most, cursor=after, **filters),
+            lambda memory, most, after: memory.inbox(
+                source=source, snoozed=snoozed, limit=most, cursor=after, **filters
+            ),
             limit=limit,
             cursor=cursor,
             order=lambda: Order(OrderField.CONFIDENCE),
@@ -88,7 +97,7 @@ def show(context: typer.Context, id: options.Id) -> None:
     """Show what waits with its evidence where it was said, and what it is linked with."""
     call = invocation(context)
     with teams_of(call) as teams:
-        memory, item = teams.where_it_is(lambda memory: (memory, _find_item(memory, id)))
+        memory, item = teams.where_it_is(lambda memory: (memory, memory.reviews.get(id)))
         linked = [other_end(link, item.memory.id) for link in item.links if not link.to_place]
         titles = titles_of(memory, linked)
     call.answer(item, lambda: show_item(item, titles=titles))
@@ -137,15 +146,45 @@ def reject(
     call.answer(whole_list(rejected), lambda: show_decided(rejected, done="rejected"))
 
 
-def _find_item(memory: MemoryApi, id: str) -> InboxItem:
-    """The inbox cannot be asked for one memory, but for what was made at its moment."""
-    found = present(memory, id)
-    until = found.created_at + timedelta(microseconds=1)
-    for item in memory.inbox(since=found.created_at, until=until, limit=_AT_ONCE):
-        if item.memory.id == found.id:
-            return item
-    state = "its time was up" if found.status is Status.INBOX else f"it is {found.status}"
-    raise ReferenceNotFound(f"memory {found.id} does not wait in the inbox: {state}")
+def merge(
+    context: typer.Context,
+    id: options.Id,
+    *,
+    into: Annotated[str, typer.Option("--into", metavar="ID", help="The memory that stays.")],
+    content: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What both say, as its text; `-` reads it from standard input.")
+    ] = None,
+) -> None:
+    """Let what waits give way to a memory that says the same."""
+    text = None if content is None else content_of(content)
+    call = invocation(context)
+    with teams_of(call) as teams:
+        kept = teams.where_it_is(lambda memory: memory.reviews.merge(id, into=into, content=text))
+    call.answer(kept, lambda: show_written(kept, done="merged"))
+
+
+def snooze(
+    context: typer.Context,
+    id: options.Id,
+    *,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="When you want to see it again; without it, now.")
+    ] = None,
+) -> None:
+    """Put off what waits, for you alone."""
+    call = invocation(context)
+    with teams_of(call) as teams:
+        item = teams.where_it_is(lambda memory: memory.reviews.snooze(id, until=until))
+    seen = "waits" if item.snoozed_until is None else f"put off until {when(item.snoozed_until)}"
+    call.answer(item, lambda: note(f"{seen}: {title_of(item.memory)}"))
+
+
+def reopen(context: typer.Context, id: options.Id) -> None:
+    """Take the last decision about a memory back: what was approved, rejected or merged waits again."""
+    call = invocation(context)
+    with teams_of(call) as teams:
+        memory = teams.where_it_is(lambda memory: memory.reviews.reopen(id))
+    call.answer(memory, lambda: show_written(memory, done="taken back"))
 
 
 def show_items(page: Page[InboxItem], *, with_team: bool = False) -> None:

@@ -24,6 +24,12 @@ NOTICES: Mapping[str, Notice] = {
     "restored": Notice("Restored."),
     "purged": Notice("Purged for good."),
     "rated": Notice("Thank you: your rating counts from now on."),
+    "approved": Notice("Approved: it stands from now on."),
+    "rejected": Notice("Rejected. Its text stays readable under Rejected."),
+    "merged": Notice("Merged: the other one stands, and its evidence grew."),
+    "settled": Notice("Settled: one of the two holds."),
+    "snoozed": Notice("Put off, for you alone."),
+    "reopened": Notice("Taken back: it waits again."),
     "linked": Notice("Linked."),
     "unlinked": Notice("The link is gone."),
 }

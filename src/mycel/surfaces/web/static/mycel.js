@@ -51,13 +51,14 @@
     "?": ["These keys", showKeys],
   };
   function keys() {
-    const table = { ...OWN_KEYS };
+    const table = {};
     for (const element of document.querySelectorAll("[data-key]")) {
       table[element.dataset.key] ??= [element.dataset.does || element.textContent.trim(), () => {
         if (element.matches("input, textarea, select")) { element.focus(); element.select?.(); } else element.click();
       }];
     }
-    return table;
+    // What a page says of a key goes first: in the inbox the next row is the next candidate.
+    return { ...OWN_KEYS, ...table };
   }
   function showKeys() {
     const sheet = document.createElement("dialog");
@@ -122,35 +123,60 @@
       light.textContent = words;
       light.className = `live ${kind}`;
     };
+    // Whoever listens next goes on where the last one stopped.
+    let last = "";
+    let latest = null;
     const told = (message) => {
+      if (message.id) last = message.id;
       if (message.state) state(...message.state);
       if (message.change) document.dispatchEvent(new CustomEvent("mycel:change", { detail: message.change }));
     };
-    const tell = (message) => { told(message); channel.postMessage(message); };
-    channel.addEventListener("message", (event) => told(event.data));
+    const tell = (message) => { if (message.state) latest = message.state; told(message); channel.postMessage(message); };
+    channel.addEventListener("message", (event) => {
+      if (!event.data.hello) told(event.data);
+      else if (latest) channel.postMessage({ state: latest, id: last });
+    });
     const listen = () => new Promise(() => {
-      const source = new EventSource(`${prefix}/live/changes`);
+      const source = new EventSource(`${prefix}/live/changes${last ? `?after=${encodeURIComponent(last)}` : ""}`);
       source.addEventListener("open", () => tell({ state: ["live", "on"] }));
       source.addEventListener("error", () => tell({ state: ["connecting again", "off"] }));
-      source.addEventListener("change", (event) => tell({ change: JSON.parse(event.data) }));
+      source.addEventListener("change", (event) => tell({ change: JSON.parse(event.data), id: event.lastEventId }));
     });
+    channel.postMessage({ hello: true });
     if (navigator.locks) navigator.locks.request(name, listen); else listen();
   }
 
-  // A list with data-rows says how many are new instead of jumping; its reader fetches them.
+  // Of what is open, its reader is told when somebody else changes it.
+  document.addEventListener("mycel:change", (event) => {
+    const { memory_id: id, changed_by: by } = event.detail;
+    if (by === document.body.dataset.member) return;
+    for (const open of document.querySelectorAll("[data-watch]")) {
+      if (open.dataset.watch === id) open.querySelector("[data-changed]").hidden = false;
+    }
+  });
+
+  // A list with data-rows says how many are new instead of jumping; its reader fetches them. What is new under the
+  // filters of this page, the rows behind its address say.
   const list = document.querySelector("[data-rows][id]");
   if (list) {
-    let count = 0;
+    const SOON = 300;
+    let timer = 0;
     const button = document.createElement("button");
+    button.type = "button";
     button.className = "fresh primary";
-    button.addEventListener("click", () => { button.remove(); count = 0; swap(list.id, location.href); });
-    document.addEventListener("mycel:change", (event) => {
-      const below = document.getElementById(list.id)?.dataset.below || "/";
-      const path = event.detail.path || "/";
-      if (below !== "/" && path !== below && !path.startsWith(`${below}/`)) return;
-      count += 1;
-      button.textContent = `${count} new`;
-      document.getElementById(list.id)?.before(button);
-    });
+    button.addEventListener("click", () => { button.remove(); swap(list.id, location.href); });
+    const count = async () => {
+      const address = `${location.pathname === `${prefix}/` ? `${prefix}/index` : location.pathname}.json${location.search}`;
+      const answer = await fetch(address, { headers: { accept: "application/json" } });
+      const shown = document.getElementById(list.id);
+      const { rows } = answer.ok ? await answer.json() : {};
+      if (!rows || !shown) return;
+      const fresh = rows.filter((row) => !shown.innerHTML.includes((row.memory || row).id)).length;
+      button.textContent = `${fresh} new`;
+      if (fresh) shown.before(button); else button.remove();
+    };
+    const soon = () => { clearTimeout(timer); timer = setTimeout(() => count().catch(() => {}), SOON); };
+    document.addEventListener("mycel:change", () => { if (!document.hidden) soon(); });
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) soon(); });
   }
 })();

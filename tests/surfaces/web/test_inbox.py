@@ -1,0 +1,82 @@
+"""The inbox: what it shows of a candidate, and what its forms do."""
+
+from __future__ import annotations
+
+import pytest
+
+from mycel.embedded.workspace import Workspace
+from tests.surfaces.web.conftest import Reader, text_of
+
+
+def test_the_same_text_waits_once_and_is_decided_once(lead: Reader, workspace: Workspace) -> None:
+    agents = [workspace.as_member(name) for name in ("swe-1", "swe-2", "swe-2")]
+    said = [agent.save("The gateway listens on 8080.", project="shop", needs_review=True) for agent in agents]
+    elsewhere = agents[0].save("The gateway listens on 8080.", project="other", needs_review=True)
+    rows = [row["memory"]["id"] for row in lead.get("/inbox.json").json()["rows"]]
+    assert [id for id in rows if id in {one.id for one in said}] == [said[0].id]
+    assert elsewhere.id in rows
+    assert "3 times" in text_of(lead.get("/inbox").text)
+    answer = lead.post(f"/inbox/{said[0].id}/approve", expected_version="1")
+    assert answer.status_code == 303
+    director = workspace.as_member("eng-director")
+    assert [director.get(one.id).status.value for one in said] == ["active", "superseded", "superseded"]
+    assert director.get(elsewhere.id).status == "inbox"
+    lead.post("/inbox/reopen", id=said[0].id)
+    assert director.get(said[0].id).status == "inbox"
+
+
+def test_it_says_who_said_it_when_and_where(lead: Reader, workspace: Workspace) -> None:
+    [item] = [one for one in workspace.as_member("eng-director").inbox() if "exporter" in one.memory.title]
+    shown = text_of(lead.get(f"/inbox/{item.memory.id}").text)
+    assert "said by user" in shown
+    assert "written by swe-1" in shown
+    assert "Nightly export failed" in shown
+    assert "Good." in shown
+
+
+def test_all_of_one_source_are_decided_at_once(lead: Reader, workspace: Workspace) -> None:
+    director = workspace.as_member("eng-director")
+    drawn = [one for one in director.inbox() if one.evidence is not None]
+    assert len(drawn) > 1
+    assert drawn[0].evidence is not None
+    source = drawn[0].evidence.source_id
+    address = f"/inbox/decide?source={source}"
+    assert lead.post(address, all="1", source=source, decision="approve").status_code == 303
+    assert list(director.inbox(source=source)) == []
+
+
+def test_what_was_rejected_stays_readable_with_who_and_why(lead: Reader, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-2").save("The moon is a server.", needs_review=True)
+    lead.post(f"/inbox/{waiting.id}/reject", expected_version="1", reason="hearsay")
+    shown = text_of(lead.get("/inbox/rejected").text)
+    assert "The moon is a server." in shown
+    assert "rejected: hearsay by eng-director" in shown
+    assert "Somebody has decided about it already" in text_of(lead.get(f"/inbox/{waiting.id}").text)
+
+
+def test_two_texts_are_merged_into_one(lead: Reader, workspace: Workspace) -> None:
+    kept = workspace.as_member("swe-1").save("The gateway is on 8080.")
+    waiting = workspace.as_member("swe-2").save("The gateway is behind the proxy.", needs_review=True)
+    workspace.as_member("swe-2").link(waiting.id, kept.id, "related_to")
+    form = lead.get(f"/inbox/{waiting.id}?into={kept.id}").text
+    assert "The gateway is on 8080.\n\nThe gateway is behind the proxy." in form
+    both = "The gateway is on 8080, behind the proxy."
+    lead.post(f"/inbox/{waiting.id}/merge", expected_version="1", into=kept.id, content=both)
+    assert workspace.as_member("eng-director").get(kept.id).content == both
+
+
+@pytest.mark.parametrize("what", ["approve", "reject", "merge", "keep", "snooze", "wake"])
+def test_an_agent_decides_nothing_here(agent: Reader, workspace: Workspace, what: str) -> None:
+    waiting = workspace.as_member("swe-1").save("The moon is a server.", needs_review=True)
+    assert agent.get("/inbox").status_code == 403
+    assert agent.post(f"/inbox/{waiting.id}/{what}", expected_version="1").status_code == 403
+    assert workspace.as_member("eng-director").get(waiting.id).version == 1
+
+
+def test_bad_input_is_a_page_that_says_so(lead: Reader, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-1").save("The moon is a server.", needs_review=True)
+    assert lead.post(f"/inbox/{waiting.id}/approve", expected_version="x").status_code == 422
+    assert lead.post(f"/inbox/{waiting.id}/merge", expected_version="1", into="x").status_code == 422
+    assert lead.post("/inbox/decide", decision="approve").status_code == 422
+    assert lead.get("/inbox?source=x").status_code == 422
+    assert lead.get("/inbox?last=x&did=approved").status_code == 200
