@@ -21,6 +21,7 @@ NOTICES: Mapping[str, Notice] = {
     "archived": Notice("Archived: it is out of searches and lists, and can be brought back.", undo="activate"),
     "activated": Notice("Active again.", undo="archive"),
     "deleted": Notice("Deleted. It can be restored until it is purged.", undo="restore"),
+    "reverted": Notice("Taken back: what stood before stands again, as a new version."),
     "restored": Notice("Restored."),
     "purged": Notice("Purged for good."),
     "rated": Notice("Thank you: your rating counts from now on."),
