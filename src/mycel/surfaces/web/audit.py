@@ -31,6 +31,7 @@ BEFORE = timedelta(microseconds=1)
 REVERTED: Mapping[str, str] = {
     "content": "content",
     "title": "title",
+    "summary": "summary",
     "type": "type",
     "path": "path",
     "tags": "tags",
@@ -39,6 +40,8 @@ REVERTED: Mapping[str, str] = {
     "confidence": "confidence",
     "rationale": "rationale",
     "alternatives": "alternatives",
+    "valid_from": "valid_from",
+    "valid_until": "valid_until",
     "project_id": "project",
     "repo_id": "repo",
 }
@@ -65,7 +68,7 @@ class Difference:
 
 def show(asked: PageRequest) -> Shown:
     given = {name: asked.one(name) for name in NAMES}
-    found = asked.memory.audit(limit=ROWS, cursor=asked.one("cursor"), **given)  # pyright: ignore[reportArgumentType]
+    found = asked.memory.audit(limit=ROWS, cursor=asked.one("cursor"), **given)
     histories = Histories(asked)
     rows = [histories.row(change) for change in found]
     beside = {
@@ -160,7 +163,7 @@ def revert(asked: PageRequest) -> SeeOther:
     standing, undone, before = versions[-1].memory, versions[at].memory, versions[at - 1].memory
     if str(standing.version) != asked.form.get("expected_version"):
         raise Conflict("it was changed since this page was shown: read it again")
-    fields = {
+    fields: dict[str, Any] = {
         written: _given(getattr(before, name))
         for name, written in REVERTED.items()
         if getattr(before, name) != getattr(undone, name)
@@ -171,13 +174,13 @@ def revert(asked: PageRequest) -> SeeOther:
         )
     changed = asked.memory.update(
         id, expected_version=standing.version, reason=f"version {version} taken back", **fields
-    )  # pyright: ignore[reportArgumentType]
+    )
     did = "reverted" if changed.version != standing.version else "unchanged"
     return SeeOther(f"/memory/{in_path(id)}", did=did)
 
 
-def _given(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+def _given(value: Any) -> Any:
+    return [*value] if isinstance(value, tuple) else value
 
 
 def _whole(text: str, field: str) -> int:
