@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mycel.contracts.clock import Clock, SystemClock
 from mycel.contracts.directory import Directory
 from mycel.contracts.embedder import Embedder
+from mycel.contracts.judge import Judge
 from mycel.contracts.language_model import LanguageModel
 from mycel.contracts.store import Stores
 from mycel.domain.embedding import EmbeddingProgress
@@ -179,7 +180,7 @@ def _lay_ground(
         embedding=embedding,
         model=language_model or language_model_of(settings),
         policies=policies,
-        executor=MovableExecutor(_process_executor),
+        executor=MovableExecutor(_process_executor, judge=_judge),
         performers=performers,
         working=working,
         engine=Engine(stores, clock, policies, working),
@@ -240,10 +241,16 @@ def examine_database(settings: Settings) -> Condition:
     return examine(settings.database_url)
 
 
+def _judge() -> Judge | None:
+    from mycel.providers.judge.shipped import builtin_judge
+
+    return builtin_judge()
+
+
 def _process_executor() -> Executor:
     from mycel.engine.executor_process import ProcessExecutor
 
-    return ProcessExecutor()
+    return ProcessExecutor("mycel.providers.judge.engine_child")
 
 
 def _member_services(ground: _Ground) -> MemberServices:
@@ -275,7 +282,9 @@ def _member_services(ground: _Ground) -> MemberServices:
         episodes=episodes,
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
-        consolidating=Consolidating(stores, clock, policies, ground.embedding, executor=ground.executor),
+        consolidating=Consolidating(
+            stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
+        ),
         teaching=Teaching(stores, directory, policies, max_content=most),
         cascading=Cascading(stores, directory, wake=wake),
         policies=policies,

@@ -492,7 +492,7 @@ class AsyncRemoteMemory:
     async def inbox(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterFields]
     ) -> Page[InboxItem]:
-        """What waits for a decision, newest first, each with why it waits and its evidence where it was said."""
+        """What waits for a decision, the surest first, each with why it waits and its evidence where it was said."""
         ...
 
     async def approve(self, id: str, *, edits: Mapping[str, Any] | None = None) -> Memory:

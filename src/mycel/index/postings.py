@@ -29,6 +29,10 @@ GROWTH = 1.125
 MERGED_SHARE = 0.25
 # Rarest first, terms find rows for as long as they have so few postings together; the others only score what was found.
 FINDING_POSTINGS = 20_000
+# So many of those are added before what has fallen behind for good is left out.
+SCORED_TOGETHER = 4
+# What one search in a list costs, in steps through it.
+SEARCH_STEPS = 8
 _NOWHERE = 0
 _MOST_SEGMENTS = 30_000
 
@@ -154,9 +158,12 @@ class Postings:
             finding = len(terms)
             sums = _sums(state, terms, rarities, allowed, usual_length)
             rows = np.flatnonzero(sums > 0)
-        slack = float((SATURATION + 1) * rarities[finding:].sum())
-        rows = _at_best(rows, sums[rows], limit=limit, slack=slack)
-        scores = self._added(sums[rows], state, terms[finding:], rarities[finding:], rows, usual_length)
+        scores = sums[rows]
+        for first in range(finding, len(terms), SCORED_TOGETHER):
+            block = slice(first, first + SCORED_TOGETHER)
+            rows, scores = _at_best(rows, scores, limit=limit, slack=_most_of(rarities[first:]))
+            scores = self._added(scores, state, terms[block], rarities[block], rows, usual_length)
+        rows, scores = _at_best(rows, scores, limit=limit, slack=0.0)
         order = np.lexsort((rows, scores))[::-1][:limit]
         return rows[order], scores[order]
 
@@ -195,10 +202,7 @@ class Postings:
             rows = numbers[here]
             for place, (begin, end) in enumerate(zip(*segment.spans(terms), strict=True)):
                 if begin < end:
-                    listed = segment.rows[begin:end]
-                    at = np.searchsorted(listed, rows)
-                    at[at == len(listed)] = 0
-                    counts[here, place] = np.where(listed[at] == rows, segment.counts[begin:end][at], 0)
+                    counts[here, place] = _looked_up(segment.rows[begin:end], segment.counts[begin:end], rows)
         return counts
 
     def _with_room(self, highest: int) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
@@ -318,10 +322,28 @@ def _damping(lengths: Scores, usual_length: float) -> Scores:
     return np.float32(SATURATION) * (np.float32(1 - LENGTH_WEIGHT) + np.float32(LENGTH_WEIGHT / usual_length) * lengths)
 
 
-def _at_best(rows: Numbers, scores: Scores, *, limit: int, slack: float) -> Numbers:
-    """The rows that may be among the best when at most `slack` is added to each; of equals the last ones."""
+def _looked_up(listed: NDArray[np.int32], counts: NDArray[np.uint8], rows: Numbers) -> NDArray[np.uint8]:
+    """The counts of these rows; nothing for those that are not listed."""
+    if len(rows) * SEARCH_STEPS > len(listed):
+        # All of them laid out: a step for each that is listed, where searching takes many for each that is wanted.
+        laid_out = np.zeros(max(int(listed[-1]), int(rows.max())) + 1, np.uint8)
+        laid_out[listed] = counts
+        return laid_out[rows]
+    at = np.searchsorted(listed, rows)
+    at[at == len(listed)] = 0
+    return np.where(listed[at] == rows, counts[at], 0)
+
+
+def _most_of(rarities: Scores) -> float:
+    """The highest score that terms could add."""
+    return float((SATURATION + 1) * rarities.sum())
+
+
+def _at_best(rows: Numbers, scores: Scores, *, limit: int, slack: float) -> tuple[Numbers, Scores]:
+    """What may be among the best when at most `slack` is added to each; of equals the last ones."""
     if len(rows) <= limit:
-        return rows
+        return rows, scores
     bar = bar_of(scores, limit=limit) - np.float32(slack)
-    above, equal = rows[scores > bar], rows[scores == bar]
-    return np.sort(np.concatenate((above, equal[-limit:])))
+    chosen = scores > bar
+    chosen[np.flatnonzero(scores == bar)[-limit:]] = True
+    return rows[chosen], scores[chosen]

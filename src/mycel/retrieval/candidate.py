@@ -38,7 +38,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Every candidate looked at closely, best first; those below `least` are too weak to show.
+    """Every candidate looked at closely: those to show, best first, then those too weak for it, which are not read.
 
     `chosen` are those to answer with: one for all that say the same, and of one author no more than a share.
     """

@@ -7,8 +7,9 @@ built-in model by `training.fit`, which leaves out one set after another: docs/d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from math import log, sqrt
 
 from mycel.contracts.embedder import Background
@@ -85,18 +86,18 @@ class Weights:
     idfs: tuple[float, ...]
     best_bm25: float
     # The same few sets of words come again and again.
-    shares: dict[int, float] = field(default_factory=dict[int, float])
+    _shares: dict[int, float] = field(default_factory=dict[int, float])
 
     @property
     def emphasis(self) -> float:
         return EMPHASIS if len(self.question.words) <= SHORT_QUESTION else 1.0
 
-    def share(self, words: int) -> float:
-        """How much of what the question tells these words are, 0 to 1."""
-        if words not in self.shares:
-            total = sum(self.idfs) or 1.0
-            self.shares[words] = sum(idf for place, idf in enumerate(self.idfs) if words >> place & 1) / total
-        return self.shares[words]
+    def share(self, words: int, flags: Iterable[bool] | None = None) -> float:
+        """How much of what the question tells these words are, 0 to 1; `flags` say the same as the bits of `words`."""
+        if words not in self._shares:
+            held = [words >> place & 1 for place in range(len(self.idfs))] if flags is None else flags
+            self._shares[words] = sum(compress(self.idfs, held)) / (sum(self.idfs) or 1.0)
+        return self._shares[words]
 
 
 def weights_of(question: Question, *, frequencies: Mapping[str, int], documents: int) -> Weights:

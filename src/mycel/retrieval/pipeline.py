@@ -1,4 +1,4 @@
-"""The order of a search, top to bottom: filters, words, meaning, neighbours, fusion, ranking, relevance, choice.
+"""The order of a search, top to bottom: filters, words, meaning, neighbours, fusion, relevance, ranking, choice.
 
 Filters and access come first, inside both arms: what a caller may not see takes no part in anything here.
 """
@@ -90,20 +90,19 @@ class _Search:
         self._add_past()
 
     def look_closer(self) -> None:
-        """Takes the best of what words and meaning say, before any text is read, and reads the texts of these."""
+        """Takes the best of what words and meaning say, before any text is read."""
         rows = self._rows
-        best = rows.best(rows.at, self._first_scores(), most=self._wanted)
+        best = rows.best(self._first_scores(), most=self._wanted)
         if self.request.ranking is not Ranking.SWARM:
             # A word that only one memory has must not be outvoted by many that are a little near.
-            best += rows.best(rows.worded(), rows.bm25, most=WORDS_ROWS)
+            best += rows.best(rows.bm25, most=WORDS_ROWS, among=rows.worded())
         self.close = self._chosen(dict.fromkeys(best))
-        self._read(self.close)
 
     def weigh(self) -> None:
         self.add_neighbours()
         self.fuse()
-        self.rank()
         self.judge()
+        self.rank()
 
     def ranked(self) -> Ranked:
         return Ranked(self.close, self.found.question, self.least)
@@ -143,15 +142,19 @@ class _Search:
         rows, close = self._rows, {one.key for one in self.close}
         first = self.close[:NEIGHBOURS_OF]
         self._find_neighbours(first)
-        for one in first:
-            # What neither arm brought in has too little of its own to be lifted.
-            keys = [(one.key[0], number) for number in self._beside.get(one.key, ())]
-            for other in self._chosen(key for key in keys if key in rows.at):
-                one.evidence.neighbours[other.key] = other.evidence
-                other.evidence.neighbours[one.key] = one.evidence
-                if other.key not in close:
-                    close.add(other.key)
-                    self.close.append(other)
+        # What neither arm brought in has too little of its own to be lifted.
+        pairs = [
+            (one, key)
+            for one in first
+            for number in self._beside.get(one.key, ())
+            if (key := (one.key[0], number)) in rows.at
+        ]
+        for (one, _), other in zip(pairs, self._chosen(key for _, key in pairs), strict=True):
+            one.evidence.neighbours[other.key] = other.evidence
+            other.evidence.neighbours[one.key] = one.evidence
+            if other.key not in close:
+                close.add(other.key)
+                self.close.append(other)
 
     def fuse(self) -> None:
         alone = self.meaning is None
@@ -169,21 +172,12 @@ class _Search:
                 # For the order alone: how relevant a hit is was fitted without it.
                 one.parts["words"] *= self.weights.emphasis
 
-    def rank(self) -> None:
-        """Age, use, place and confidence decide between what was found alike."""
+    def judge(self) -> None:
+        """Relevance of the best by what was found, whatever the ranking will make of it."""
         self.close.sort(key=lambda one: (-sum(one.parts.values()), -one.key[1]))
         most = self._wanted + self._added
         best, rest = self.close[:most], self.close[most:]
         self.close = best + [one for one in rest if told_by_words(one.evidence) and one.evidence.bm25 > 0]
-        self._read([one for one in self.close if one.memory is None])
-        self.close = [one for one in self.close if one.memory is not None]
-        self._weigh_past()
-        for one in self.close:
-            self._score(one, one.signals or Signals())
-        self.close.sort(key=lambda one: (-one.score, -one.key[1]))
-
-    def judge(self) -> None:
-        """Relevance by what was found, whatever the ranking made of it."""
         evidence, found = [one.evidence for one in self.close], [one.found for one in self.close]
         judged = (
             judge(evidence, found, self.found.pool, self._scale, self.weights)
@@ -193,6 +187,19 @@ class _Search:
         for one, relevance in zip(self.close, judged.relevances, strict=True):
             one.relevance = relevance
         self.least = judged.least if self.request.least is None else self.request.least
+
+    def rank(self) -> None:
+        """Reads what may be shown; age, use, place and confidence decide between what was found alike."""
+        ranked = self.ranked()
+        shown = [one for one in self.close if ranked.shows(one)]
+        weak = [one for one in self.close if not ranked.shows(one)]
+        self._read(shown)
+        shown = [one for one in shown if one.memory is not None]
+        self._weigh_past(shown)
+        for one in shown:
+            self._score(one, one.signals or Signals())
+        shown.sort(key=lambda one: (-one.score, -one.key[1]))
+        self.close = shown + weak
 
     def _belongs_here(self, memory: Memory, place: Place) -> bool:
         """Of a past version, which may have belonged elsewhere than it does today."""
@@ -212,13 +219,13 @@ class _Search:
 
     def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
         """Rows that the first look did not reach, without copies of what is there."""
-        known = set(self._rows.at)
+        known = len(self._rows.keys)
         self._take(look_again(self.found, self.places, filters, limit=limit))
-        new = (key for key in self._rows.at if key not in known)
-        best = self._chosen(self._rows.best(new, self._first_scores(), most=rows))
-        self._read(best)
-        every = [*self.close, *best]
-        heads = list(islice((one for one in standing(every, most=len(every)) if one.key not in known), self._wanted))
+        new = self._rows.best(self._first_scores(), most=rows, among=self._rows.after(known))
+        every = [*self.close, *self._chosen(new)]
+        self._read(every)
+        fresh = set(new)
+        heads = list(islice((one for one in standing(every, most=len(every)) if one.key in fresh), self._wanted))
         self.close += heads
         self._added += len(heads)
 
@@ -231,7 +238,7 @@ class _Search:
     def _chosen(self, keys: Iterable[Key]) -> list[Candidate]:
         """For as long as a search is under way, a memory is one candidate."""
         wanted = list(keys)
-        new = [key for key in wanted if key not in self._candidates]
+        new = list(dict.fromkeys(key for key in wanted if key not in self._candidates))
         for one in self._rows.candidates(new) if new else ():
             one.memory = self._past.get(one.key)
             self._candidates[one.key] = one
@@ -270,9 +277,9 @@ class _Search:
             for number, (memory, signals) in found.items():
                 here[number].memory, here[number].signals = memory, signals
 
-    def _weigh_past(self) -> None:
+    def _weigh_past(self, candidates: Iterable[Candidate]) -> None:
         """Who speaks for what was not read here."""
-        for place, here in self._by_place(one for one in self.close if one.signals is None):
+        for place, here in self._by_place(one for one in candidates if one.signals is None):
             for number, signals in place.store.index.signals(place.scope, list(here)).items():
                 here[number].signals = signals
 

@@ -59,16 +59,19 @@ def _window(text: str, *, hits: Sequence[Span], length: int) -> tuple[int, int]:
 def _densest(hits: Sequence[Span], *, length: int) -> tuple[Span, Span]:
     """The first and last hit of the stretch with the most distinct terms, then the most hits; the earliest wins."""
     best, best_score = (hits[0], hits[0]), (0, 0)
-    left = 0
+    left = distinct = 0
     inside: Counter[str] = Counter()
     for right, hit in enumerate(hits):
-        inside.update(hit.terms)
+        for term in hit.terms:
+            distinct += not inside[term]
+            inside[term] += 1
         while left < right and hit.end - hits[left].start > length:
-            inside.subtract(hits[left].terms)
+            for term in hits[left].terms:
+                inside[term] -= 1
+                distinct -= not inside[term]
             left += 1
-        score = (sum(count > 0 for count in inside.values()), right - left)
-        if score > best_score:
-            best, best_score = (hits[left], hit), score
+        if (distinct, right - left) > best_score:
+            best, best_score = (hits[left], hit), (distinct, right - left)
     return best
 
 

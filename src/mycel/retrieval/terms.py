@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, cast
@@ -15,7 +16,7 @@ from typing import Any, cast
 from mycel.domain.memory import INDEXED, Memory
 from mycel.domain.memory_field import Index
 from mycel.domain.packed_terms import PackedTerms
-from mycel.retrieval.analysis import CACHED_CHUNKS, MAX_TOKEN_CHARS, analysed, index_tokens
+from mycel.retrieval.analysis import CACHED_CHUNKS, CACHED_WORDS, MAX_TOKEN_CHARS, analysed, index_tokens
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS
 
 # How often a term stands in a memory, by the weights of its columns, is kept in halves; beyond this more says no more.
@@ -105,6 +106,7 @@ def pack(counts: Mapping[bytes, int], length: int) -> PackedTerms:
     return PackedTerms(HEAD.pack(length) + b"".join(counts) + counted)
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def term_number(term: str) -> int:
     """The same in every process and on every machine."""
     return int.from_bytes(packed_number(term), "little")

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from mycel.contracts.embedder import Embedder
 from mycel.contracts.store import Store, Stores
-from mycel.domain.embedding import Embedded, EmbeddingProgress, Passage, Unembedded
+from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Passage, Unembedded
 from mycel.domain.ids import TeamName
 from mycel.errors import Misconfigured, MycelError, Unavailable
 from mycel.retrieval.passages import PASSAGE_TOKENS, RESERVED_TOKENS, divide
@@ -75,17 +75,22 @@ class Embedding:
         """Whether everything up to there has vectors now. What is missing is made beside; little is waited for."""
         if self._complete.get(store) == sequence:
             return True
-        embedder = self._required()
         # Most changes touch no text, so more of them are looked at than memories are waited for.
-        backlog = store.embeddings.backlog(embedder.model, limit=BATCH)
+        backlog = self._backlog(store, sequence)
         if not backlog.items and not backlog.left:
-            self._complete[store] = sequence
             return True
         self._worker.wake(store.team)
         much = backlog.left or len(backlog.items) > LITTLE
         if much or not self._worker.wait(store.team, seconds=PATIENCE_SECONDS):
             return False
-        return not store.embeddings.backlog(embedder.model, limit=BATCH).items
+        return not self._backlog(store, sequence).items
+
+    def _backlog(self, store: Store, sequence: int) -> Backlog:
+        """What waits; where that is nothing, everything up to this entry of the log has vectors."""
+        backlog = store.embeddings.backlog(self._required().model, limit=BATCH)
+        if not backlog.items and not backlog.left:
+            self._complete[store] = sequence
+        return backlog
 
     def run_pending(self, *, report: Report | None = None) -> int:
         """Embeds everything that waits, in every team; returns how many memories that were."""

@@ -19,7 +19,7 @@ from mycel.domain.search_request import Ranking, SearchRequest, Signals, read_se
 from mycel.domain.team import Caller
 from mycel.domain.validity import shown_beginning, shown_end, validity_at, validity_words
 from mycel.errors import InvalidInput, NotFound
-from mycel.retrieval.candidate import Candidate, Ranked
+from mycel.retrieval.candidate import Candidate, Key, Ranked
 from mycel.retrieval.lookup import Place
 from mycel.retrieval.ranking import holding_at
 from mycel.retrieval.relevance import STRONG
@@ -86,10 +86,11 @@ class Explaining:
         with ExitStack() as leases:
             places = self._searching.places(leases, caller)
             place, number, memory = _found(places, id)
+            key = (places.index(place), number)
             search = _asked_again(recall)
             told = _returned(recall, id) or _later(recall, memory) or _filtered(search, place, number, memory)
             if told is None and not search.everything:
-                told = _unchosen(search, self._searching.rank(search, places)[0], id)
+                told = _unchosen(search, self._searching.rank(search, places)[0], key)
             if told is None:
                 # How many a swarm ranking looks at depends on how many were asked for.
                 wide = search if search.ranking is Ranking.SWARM else replace(search, limit=MAX_PAGE)
@@ -97,7 +98,7 @@ class Explaining:
                 told = (
                     _listed(search, answered(wide, ranked, places), id)
                     if search.everything
-                    else _ranked(search, ranked, id)
+                    else _ranked(search, ranked, key)
                 )
         return replace(told, recall=recall, memory=self._searching.freshness.of(memory))
 
@@ -177,28 +178,25 @@ def _dropped_by(name: str, wanted: object) -> Explanation:
     return Explanation(text=f"It does not pass the filter {filter}: {asked}.", step=step, filter=filter)
 
 
-def _unchosen(search: SearchRequest, ranked: Ranked | None, id: MemoryId) -> Explanation | None:
+def _unchosen(search: SearchRequest, ranked: Ranked | None, key: Key) -> Explanation | None:
     """What was good enough, but stood back for another."""
     if ranked is None:
         return None
     for one in (*ranked.chosen, *ranked.candidates):
-        if any(copy.memory is not None and copy.memory.id == id for copy in one.copies.values()) and one.memory:
+        if key in one.copies and one.memory:
             return Explanation(text=f"{one.memory.id} says nearly the same, and stood for it.", step=Step.COPY)
-    copies = {key for one in ranked.candidates for key in one.copies}
+    copies = {copy for one in ranked.candidates for copy in one.copies}
     heads = (one for one in ranked.candidates if ranked.shows(one) and one.key not in copies)
     for rank, one in enumerate(heads, start=1):
-        if rank <= search.limit and one.memory is not None and one.memory.id == id and one not in ranked.chosen:
+        if rank <= search.limit and one.key == key and one not in ranked.chosen:
             return Explanation(text=_SHARED, step=Step.SHARE, rank=rank, relevance=one.relevance)
     return None
 
 
-def _ranked(search: SearchRequest, ranked: Ranked | None, id: MemoryId) -> Explanation:
-    shown: list[Candidate] = []
-    for one in ranked.candidates if ranked else ():
-        if one.memory is not None and one.memory.id == id and ranked is not None:
-            return _placed(search, ranked, one, before=len(shown))
-        if ranked is not None and ranked.shows(one):
-            shown.append(one)
+def _ranked(search: SearchRequest, ranked: Ranked | None, key: Key) -> Explanation:
+    for before, one in enumerate(ranked.candidates if ranked else ()):
+        if one.key == key and ranked is not None:
+            return _placed(search, ranked, one, before=before)
     return Explanation(
         text="Neither its words nor its meaning are near enough to the question to be looked at.", step=Step.NO_MATCH
     )

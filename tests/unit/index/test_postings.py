@@ -110,6 +110,30 @@ def test_finds_what_reading_every_memory_finds(
         assert holding.tolist() == [[term in known[number] for term in terms] for number in found.tolist()]
 
 
+@pytest.mark.parametrize("steps", [0, 8, 10**9])
+def test_leaving_out_what_falls_behind_changes_neither_rows_nor_scores(
+    monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    monkeypatch.setattr(module, "FINDING_POSTINGS", 200)
+    monkeypatch.setattr(module, "SEARCH_STEPS", steps)
+    known = texts(3, count=600)
+    index, chance = filled(known, seed=3, block=50), random.Random(3)
+    for turn in range(20):
+        allowed = allowed_of(known, turn, share=0.8)
+        documents, usual = index.extent(allowed)
+        terms = chance.sample(WORDS, 25)
+        counts = dict(zip(terms, index.containing(numbers_of(terms), allowed), strict=True))
+        terms.sort(key=lambda term: counts[term])
+        rarities = np.array([rarity_of(counts[term], documents) for term in terms], np.float32)
+        found: list[tuple[list[int], list[float]]] = []
+        for together in (1, 4, 10**9):
+            monkeypatch.setattr(module, "SCORED_TOGETHER", together)
+            rows, scores = index.search(numbers_of(terms), rarities, allowed=allowed, usual_length=usual, limit=7)
+            found.append((rows.tolist(), scores.tolist()))
+        assert len(found[0][0]) == 7
+        assert found[0] == found[1] == found[2]
+
+
 def test_of_equals_the_newer_comes_first() -> None:
     index = Postings()
     index.replace((number, packed(["heron", "lake"])) for number in range(1, 400))

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from mycel.retrieval.candidate_rows import coverage
+from mycel.contracts.search_store import Candidates, WordStatistics
+from mycel.domain.recall import Pool
+from mycel.retrieval.candidate_rows import CandidateRows, coverage
+from mycel.retrieval.fusion import weights_of
 from mycel.retrieval.lexical import parse_question
 
 
@@ -24,3 +27,30 @@ def test_coverage_counts_the_parts_of_an_identifier_for_less_than_the_whole() ->
     assert covered("getUserById", "getuserbyid", *parts) == 1
     assert 0 < covered("getUserById", "user") < 0.5
     assert covered("getUserById", *parts) == pytest.approx(0.5)
+
+
+def brought(scores: dict[int, float]) -> Candidates:
+    """By the one word of a question, under these numbers."""
+    count = len(scores)
+    return Candidates(
+        numbers=np.array(list(scores), np.int64),
+        bm25=np.array(list(scores.values())),
+        cosines=np.full(count, np.nan),
+        held=np.ones((count, 1), np.bool_),
+        far=np.zeros(count, np.bool_),
+        neighbours=[()] * count,
+        statistics=WordStatistics({"heron": count}, count, 1.0),
+        pool=Pool(count),
+        quoted=None,
+    )
+
+
+def test_what_comes_after_some_were_left_out_keeps_its_own_figures() -> None:
+    rows = CandidateRows(weights_of(parse_question("heron"), frequencies={"heron": 3}, documents=3))
+    rows.add(0, brought({11: 1.0, 12: 9.0}))
+    rows.keep([(0, 11)])
+    known = len(rows.keys)
+    rows.add(0, brought({11: 1.0, 13: 4.0}))
+    assert rows.best(rows.bm25, most=5) == [(0, 13), (0, 11)]
+    assert rows.best(rows.bm25, most=5, among=rows.after(known)) == [(0, 13)]
+    assert [one.evidence.bm25 for one in rows.candidates([(0, 11), (0, 13)])] == [1.0, 4.0]

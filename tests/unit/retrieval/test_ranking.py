@@ -27,6 +27,7 @@ def swarm_score(similarity: float, age: float, count: int, last: float | None, *
         sample(at=START - timedelta(days=age)),
         Signals(access_count=count, last_accessed_at=ago(last)),
         now=START,
+        filters=Filters(),
         options=RankingOptions(**options),
     )
     assert set(factors) == {"recency", "access"}
