@@ -90,9 +90,9 @@ INSIDERS = ("author", "teammate", "human", "lead", "admin", "child_lead")
 # Sources stay when what was made from them is deleted, and lose only their text when it is purged.
 OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "sources.event", "save", "save_many"})
 OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats", "export", "import_"}
-SAW_IT_DELETED = OF_THE_SOURCE | {"changes", "list of deleted", "the past", "restore", "purge"}
-SAW_IT_PURGED = OF_THE_SOURCE | {"changes", "receipt"}
-LOST_SIGHT_OF_IT = frozenset({"changes", "purge", "receipt"})
+SAW_IT_DELETED = OF_THE_SOURCE | {"audit", "changes", "list of deleted", "the past", "restore", "purge"}
+SAW_IT_PURGED = OF_THE_SOURCE | {"audit", "changes", "receipt"}
+LOST_SIGHT_OF_IT = frozenset({"audit", "changes", "purge", "receipt"})
 PURGES_UNSEEN = {"admin": frozenset({"purge", "receipt"})}
 FOR_LEADS = {"visibility": "role", "allowed_roles": ["lead"]}
 PRIVATE = {"visibility": "private"}
@@ -420,6 +420,7 @@ CASES: dict[str, Case] = {
     ],
     "reports": lambda api, w: [lambda: api.reports()],
     "report": lambda api, w: [lambda: api.report(w.subject)],
+    "audit": lambda api, w: [lambda: api.audit(), lambda: api.audit(memory_id=w.subject)],
     "cascades": lambda api, w: [lambda: api.cascades()],
     "policy": lambda api, w: [lambda: api.policy()],
     "consolidate": lambda api, w: [
@@ -734,7 +735,7 @@ def test_every_reader_is_asked_for_every_way_to_hide_and_every_end() -> None:
 @pytest.mark.parametrize(("scenario", "reader"), [("team", "teammate"), ("role", "lead"), ("private", "author")])
 def test_whoever_may_see_the_memory_does(worlds: Worlds, scenario: str, reader: str) -> None:
     """Otherwise the comparison would pass on a memory that nobody sees."""
-    read_only = {"get", "history", "usage", "list", "tree", "recent", "stats", "search", "changes"}
+    read_only = {"get", "history", "usage", "list", "tree", "recent", "stats", "search", "changes", "audit"}
     read_only |= {"the past"}
     read_only |= {f"knowledge.{name}" for name in ("list", "get", "history", "search")}
     read_only |= {"export", "context_for", "explain", "artifacts.get", "artifacts.list", "artifacts.verify"}

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from mycel.client import remote
 from mycel.client.changes import AsyncChangeIterator
 from mycel.contracts.memory_fields import (
+    AuditFields,
     CaptureFields,
     FilterFields,
     InboxFilterFields,
@@ -23,6 +24,7 @@ from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
+from mycel.domain.change import Change
 from mycel.domain.context import ContextBundle
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
@@ -602,6 +604,12 @@ class AsyncRemoteMemory:
     async def policy(self) -> Policy: ...
     async def set_policy(self, **parts: Unpack[PolicyFields]) -> Policy:
         """Changes parts of the team's policy; for leads and admins."""
+        ...
+
+    async def audit(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[AuditFields]
+    ) -> Page[Change]:
+        """Who changed what, newest first, as `changes` tells it; a page may be short and still have a next one."""
         ...
 
     async def export(self, file: str | Path) -> ExportReport:

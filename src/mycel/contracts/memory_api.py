@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, Unpack
 
 from mycel.contracts.memory_fields import (
+    AuditFields,
     CaptureFields,
     FilterFields,
     InboxFilterFields,
@@ -368,6 +369,12 @@ class MemoryApi(Protocol):
     def policy(self) -> Policy: ...
     def set_policy(self, **parts: Unpack[PolicyFields]) -> Policy:
         """Changes parts of the team's policy; for leads and admins."""
+        ...
+
+    def audit(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[AuditFields]
+    ) -> Page[Change]:
+        """Who changed what, newest first, as `changes` tells it; a page may be short and still have a next one."""
         ...
 
     def export(self, file: str | Path) -> ExportReport:

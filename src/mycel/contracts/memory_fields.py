@@ -51,6 +51,16 @@ class PolicyFields(TypedDict, total=False):
 Messages = Sequence[Mapping[str, Any]] | str
 
 
+class AuditFields(TypedDict, total=False):
+    """Which changes an auditor asks for; everything given must hold. `agent` made the change."""
+
+    agent: str | None
+    operation: str | None
+    memory_id: str | None
+    since: datetime | str | None
+    until: datetime | str | None
+
+
 class FilterFields(TypedDict, total=False):
     """What a reader can ask for; everything given must hold."""
 

@@ -49,7 +49,7 @@ from mycel.contracts.search_store import EmbeddingReads, EmbeddingWrites, IndexR
 from mycel.contracts.tables import Tables
 from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
-from mycel.domain.change import Change, ChangeFilter, LogEntry, Today
+from mycel.domain.change import AuditFilter, Change, ChangeFilter, LogEntry, Today
 from mycel.domain.damage import Damage
 from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.memory import Memory
@@ -110,6 +110,15 @@ class LogReads(Protocol):
         """What the scope is told of the log (`access.visible_change`), in order, and the sequence to continue after.
 
         That moves on past what the scope does not see.
+        """
+        ...
+
+    def latest(
+        self, scope: ReadScope, *, before: int | None, wanted: AuditFilter, limit: int
+    ) -> tuple[list[Change], int | None]:
+        """What the scope is told of the log, newest first, and the sequence to continue before; None at the end.
+
+        It may stop before `limit` where the scope sees little, but always moves on.
         """
         ...
 

@@ -91,6 +91,17 @@ class Today(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    """Of whose changes an auditor wants to know, of what and when. Everything given must hold."""
+
+    by: MemberId | None = None
+    operation: Operation | None = None
+    memory_id: MemoryId | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeFilter:
     """Everything given must hold. No types ask for any."""
 

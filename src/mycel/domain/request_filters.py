@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from mycel.domain import fields
-from mycel.domain.change import ChangeFilter
+from mycel.domain.change import AuditFilter, ChangeFilter, Operation
+from mycel.domain.ids import MemberId, parse_id
 from mycel.domain.memory import MemoryType, Scope, Status
 from mycel.domain.query import Filters, Order, OrderField
 from mycel.errors import InvalidInput
@@ -75,6 +76,14 @@ def read_change_filter(*, path: object = None, project: object = None, type: obj
     )
 
 
+def read_audit_filter(given: Mapping[str, object]) -> AuditFilter:
+    values = {name: value for name, value in given.items() if value is not None}
+    for name in values:
+        if name not in _AUDITED:
+            raise InvalidInput("is not a filter", field=name)
+    return AuditFilter(**{_AUDITED[name][0]: _AUDITED[name][1](value, name) for name, value in values.items()})
+
+
 def read_sequence(value: object, *, field: str = "after") -> int:
     return fields.whole(value, field=field, least=0, most=MAX_SEQUENCE)
 
@@ -87,6 +96,13 @@ def _moment(value: object, name: str) -> datetime:
     return fields.moment(value, field=name)
 
 
+_AUDITED: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
+    "agent": ("by", lambda value, name: MemberId(_label(value, name))),
+    "operation": ("operation", lambda value, name: fields.choice(value, Operation, field=name)),
+    "memory_id": ("memory_id", lambda value, name: parse_id(value, field=name)),
+    "since": ("since", _moment),
+    "until": ("until", _moment),
+}
 _READERS: Mapping[str, tuple[str, Callable[[object, str], Any]]] = {
     "path": ("path", lambda value, name: fields.path(value, field=name)),
     "type": ("types", lambda value, name: fields.choices(value, MemoryType, field=name)),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from mycel.contracts.memory_fields import (
+    AuditFields,
     CaptureFields,
     FilterFields,
     InboxFilterFields,
@@ -344,6 +345,11 @@ class TeamMemory:
 
     def set_policy(self, **parts: Unpack[PolicyFields]) -> Policy:
         return self._do.policies.change(self._caller(), parts)
+
+    def audit(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[AuditFields]
+    ) -> Page[Change]:
+        return self._do.changes.audit(self._caller(), filters, limit=limit, cursor=cursor)
 
     def export(self, file: str | Path) -> ExportReport:
         return self._do.moving.export(self._caller(), Path(file))

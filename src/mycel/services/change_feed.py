@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from mycel.access.scope import ReadScope, scope_of_team
+from mycel.access.scope import ReadScope, read_scope, scope_of_team
 from mycel.contracts.store import Stores
 from mycel.domain import fields
 from mycel.domain.change import Change, ChangeFilter
 from mycel.domain.ids import TeamName
-from mycel.domain.request_filters import read_change_filter, read_limit, read_sequence
+from mycel.domain.query import Page
+from mycel.domain.request_filters import read_audit_filter, read_change_filter, read_limit, read_sequence
 from mycel.domain.team import Caller
-from mycel.errors import CLOSED, NotFound, Unavailable
+from mycel.errors import CLOSED, InvalidInput, NotFound, Unavailable
 from mycel.services.callers import known
 from mycel.services.log_tail import Cursor, RecentLog, Tail, told_of
 from mycel.services.read import named_scope
 
 BATCH = 500
+MAX_DIGITS = 18
 WAIT_SECONDS = 0.5
+# Whoever sees little of a long log gets a short page, and soon.
+MOST_SCANS = 10
 
 
 class Changes:
@@ -54,6 +58,22 @@ class Changes:
         with self._stores.lease(named_scope(caller, team).team) as store:
             return store.log.last_sequence()
 
+    def audit(
+        self, caller: Caller, filters: Mapping[str, object], *, limit: object = None, cursor: object = None
+    ) -> Page[Change]:
+        wanted, most = read_audit_filter(filters), read_limit(limit)
+        before = None if cursor is None else _sequence_of(cursor)
+        found: list[Change] = []
+        with self._stores.lease(caller.team) as store:
+            for _ in range(MOST_SCANS):
+                some, before = store.log.latest(
+                    read_scope(caller), before=before, wanted=wanted, limit=most - len(found)
+                )
+                found += some
+                if before is None or len(found) == most:
+                    break
+        return Page(found, None if before is None else str(before))
+
     def _walk(
         self, scope_now: Callable[[], ReadScope], after: int, wanted: ChangeFilter, *, follow: bool
     ) -> Iterator[Change]:
@@ -69,6 +89,12 @@ class Changes:
                 with self._stores.lease(scope.team) as store:
                     store.log.wait(after=after, timeout=WAIT_SECONDS)
             after = reached
+
+
+def _sequence_of(cursor: object) -> int:
+    if isinstance(cursor, str) and cursor.isascii() and cursor.isdecimal() and len(cursor) <= MAX_DIGITS:
+        return read_sequence(int(cursor), field="cursor")
+    raise InvalidInput("is not one of this list", field="cursor")
 
 
 # Enough for whoever was away for a minute in a busy team; whoever is further behind reads from the store.

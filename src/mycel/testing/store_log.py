@@ -10,7 +10,7 @@ import pytest
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.store import Store
-from mycel.domain.change import Change, ChangeFilter, Operation
+from mycel.domain.change import AuditFilter, Change, ChangeFilter, Operation
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Memory, MemoryType, Visibility
@@ -131,6 +131,25 @@ class StoreLog:
         wanted = ChangeFilter(types=kinds[1:])
         found = store.log.changes(reader(), after=0, wanted=wanted, limit=9)[0]
         assert [entry.sequence for entry in found] == [2, 3]
+
+    def test_the_latest_changes_come_newest_first_by_whom_and_of_what(self, store: Store) -> None:
+        oldest, hidden, newest = put(store), put(store, visibility=Visibility.PRIVATE), put(store)
+        other = reader(TEAMMATE)
+        found, reached = store.log.latest(other, before=None, wanted=AuditFilter(), limit=1)
+        assert [change.memory_id for change in found] == [newest.id]
+        older, end = store.log.latest(other, before=reached, wanted=AuditFilter(), limit=9)
+        assert ([change.memory_id for change in older], end) == ([oldest.id], None)
+        at = found[0].committed_at
+        for wanted in (
+            AuditFilter(by=TEAMMATE),
+            AuditFilter(memory_id=hidden.id),
+            AuditFilter(operation=Operation.DELETE),
+            AuditFilter(since=at, until=at),
+        ):
+            assert store.log.latest(other, before=None, wanted=wanted, limit=9) == ([], None)
+        of_one = AuditFilter(by=AUTHOR, memory_id=hidden.id, operation=Operation.CREATE)
+        [entry] = store.log.latest(reader(), before=None, wanted=of_one, limit=9)[0]
+        assert entry.memory_id == hidden.id
 
     def test_the_log_itself_says_how_each_memory_stood_and_who_reads_it_today(self, store: Store) -> None:
         memory = put(store, project_id="web")

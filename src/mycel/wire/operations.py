@@ -292,6 +292,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("upsert_profile_fact", "POST", "/api/profile", does=Effect.CHANGES),
     Operation("inject_learning", "POST", "/api/learnings", 201, again=Repeat.KEYED),
     Operation("cascades", "GET", "/api/cascades"),
+    Operation("audit", "GET", "/api/audit"),
     Operation("policy", "GET", "/api/policy"),
     Operation("set_policy", "PUT", "/api/policy"),
     Operation("stats", "GET", "/api/stats"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mycel.domain.artifact import ARTIFACT_WRITTEN, OF_AN_ARTIFACT, ArtifactType
+from mycel.domain.change import Operation as ChangeOperation
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import EPISODE_WRITTEN, RateBy
 from mycel.domain.fields import (
@@ -157,6 +158,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "min_relevance": {**FRACTION, "description": "0 also lists whatever else the filters leave."},
         "missing": {**ID, "description": "A memory that the recalled search did not find."},
         "name": LABEL,
+        "operation": one_of(ChangeOperation),
         "order_by": {
             "type": "string",
             "pattern": f"^-?(?:{_ORDERS})$|^(?:{_ORDERS}) (?:ASC|DESC|asc|desc)$",
@@ -258,6 +260,7 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
             "agent_id": LABEL,
             "cursor": ARTIFACT_CURSOR,
         },
+        "audit": {"cursor": EPISODE_CURSOR, "agent": {**LABEL, "description": "Who made the change."}},
         "reports": {"cursor": ID_CURSOR},
         "cascades": {"cursor": ID_CURSOR},
         "sources.list": {"cursor": ID_CURSOR},

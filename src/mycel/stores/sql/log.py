@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from mycel.access.scope import ReadScope
 from mycel.access.visible_change import told
-from mycel.domain.change import Change, ChangeFilter, LogEntry, Operation, Sighting, Today, sighting_of
+from mycel.domain.change import AuditFilter, Change, ChangeFilter, LogEntry, Operation, Sighting, Today, sighting_of
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.deferred import Statement
 from mycel.stores.sql.part import Part, Session, WriteSession, query
-from mycel.stores.sql.rows import Row, audience_from, memory_type, moment, packed_roles
+from mycel.stores.sql.rows import Row, audience_from, memory_type, micros, moment, packed_roles
 
 # How many log rows are looked at between two answers, however few of them the reader may see.
 SCAN_ROWS = 2000
@@ -43,8 +43,8 @@ _READ = f"""
     LEFT JOIN memories m ON m.id = c.memory_id
     LEFT JOIN memories o ON o.id = c.other_id
     LEFT JOIN changes p ON m.id IS NULL
-      AND p.sequence = (SELECT max(sequence) FROM changes WHERE memory_id = c.memory_id AND operation = 'purge')
-    WHERE c.sequence > ? ORDER BY c.sequence LIMIT ?"""
+      AND p.sequence = (SELECT max(sequence) FROM changes WHERE memory_id = c.memory_id AND operation = 'purge')"""
+_READ_AFTER = f"{_READ} WHERE c.sequence > ? ORDER BY c.sequence LIMIT ?"
 
 
 class SqlLog(Part):
@@ -79,6 +79,25 @@ class SqlLog(Part):
             if len(found) == limit:
                 break
         return found, reached
+
+    @query
+    def latest(
+        self, connection: Connection, scope: ReadScope, *, before: int | None, wanted: AuditFilter, limit: int
+    ) -> tuple[list[Change], int | None]:
+        where, values = _audited(wanted, before)
+        found: list[Change] = []
+        looked_at = 0
+        reached: int | None = None
+        sql = f"{_READ} WHERE {where} ORDER BY c.sequence DESC LIMIT ?"
+        for row in connection.execute(sql, (*values, SCAN_ROWS)):
+            if len(found) == limit:
+                return found, reached
+            entry, today = _entry(row)
+            looked_at, reached = looked_at + 1, entry.change.sequence
+            change = told(entry, today, scope, ChangeFilter())
+            if change is not None and wanted.operation in (None, change.operation):
+                found.append(change)
+        return found, reached if looked_at == SCAN_ROWS else None
 
     @query
     def read(self, connection: Connection, *, after: int, limit: int) -> list[tuple[LogEntry, Today]]:
@@ -136,25 +155,44 @@ def log_created(batch: WriteSession, memories: Sequence[Memory], *, by: MemberId
 
 
 def _entries(connection: Connection, *, after: int, rows: int) -> Iterator[tuple[LogEntry, Today]]:
-    for row in connection.execute(_READ, (after, rows)):
-        sequence, operation, memory_id, version, changed_by, committed_at, other_id = row[:7]
-        now = _sighting(*row[7:13])
-        change = Change(
-            sequence=sequence,
-            operation=_OPERATION[operation],
-            memory_id=MemoryId(memory_id),
-            path=now.path,
-            version=version,
-            changed_by=MemberId(changed_by),
-            committed_at=moment(committed_at),
-            other_id=other_id,
-        )
-        before = None if row[13] is None else _sighting(*row[13:19])
-        today = Today(
-            None if row[19] is None else audience_from(*row[19:22]),
-            None if row[22] is None else audience_from(*row[22:25]),
-        )
-        yield LogEntry(change, now, before), today
+    for row in connection.execute(_READ_AFTER, (after, rows)):
+        yield _entry(row)
+
+
+def _entry(row: Row) -> tuple[LogEntry, Today]:
+    sequence, operation, memory_id, version, changed_by, committed_at, other_id = row[:7]
+    now = _sighting(*row[7:13])
+    change = Change(
+        sequence=sequence,
+        operation=_OPERATION[operation],
+        memory_id=MemoryId(memory_id),
+        path=now.path,
+        version=version,
+        changed_by=MemberId(changed_by),
+        committed_at=moment(committed_at),
+        other_id=other_id,
+    )
+    before = None if row[13] is None else _sighting(*row[13:19])
+    today = Today(
+        None if row[19] is None else audience_from(*row[19:22]),
+        None if row[22] is None else audience_from(*row[22:25]),
+    )
+    return LogEntry(change, now, before), today
+
+
+def _audited(wanted: AuditFilter, before: int | None) -> tuple[str, list[object]]:
+    """A removal is no stored operation: it is one reader's view of another."""
+    stored = None if wanted.operation is Operation.REMOVE else wanted.operation
+    conditions: list[tuple[str, object]] = [
+        ("c.sequence < ?", before),
+        ("c.changed_by = ?", wanted.by),
+        ("c.operation = ?", None if stored is None else stored.value),
+        ("c.memory_id = ?", wanted.memory_id),
+        ("c.committed_at >= ?", None if wanted.since is None else micros(wanted.since)),
+        ("c.committed_at < ?", None if wanted.until is None else micros(wanted.until)),
+    ]
+    given = [(sql, value) for sql, value in conditions if value is not None]
+    return " AND ".join(sql for sql, _ in given) or "1 = 1", [value for _, value in given]
 
 
 _NO_SIGHTING = (None,) * len(_SIGHTING)

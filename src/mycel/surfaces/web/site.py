@@ -5,15 +5,29 @@ Tests walk the table: whatever stands here is checked for leaks, size, accessibi
 
 from __future__ import annotations
 
-from mycel.surfaces.web import browse, home, inbox, inbox_forms, memory_forms, memory_page, preferences, search
+from mycel.surfaces.web import (
+    audit,
+    browse,
+    home,
+    inbox,
+    inbox_forms,
+    memory_forms,
+    memory_page,
+    preferences,
+    search,
+    tasks,
+    teams,
+)
 from mycel.surfaces.web.page import Form, Page
 
 # In the order of the navigation.
-_MODULES = (home, inbox, search, browse, memory_page)
+_MODULES = (home, inbox, search, browse, memory_page, tasks, audit, teams)
 PAGES: tuple[Page, ...] = tuple(page for module in _MODULES for page in module.PAGES)
 FORMS: tuple[Form, ...] = (
     *memory_forms.FORMS,
     *inbox_forms.FORMS,
+    *audit.FORMS,
+    *teams.FORMS,
     Form(address="/theme", act=preferences.choose_theme),
     Form(address="/team", act=preferences.choose_team),
 )

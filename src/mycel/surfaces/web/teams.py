@@ -1,0 +1,189 @@
+"""Teams: members and their tokens, the policy and what it does, what goes to other teams, and the engine's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mycel.domain.memory import MadeBy
+from mycel.domain.policy import Policy, policy_values
+from mycel.domain.source import EventState
+from mycel.domain.team import IssuedToken, Kind, Role, Trust
+from mycel.errors import AccessDenied, MycelError, NotFound
+from mycel.surfaces.web.page import CURATORS, Form, Page, PageRequest, SeeOther, Shown
+
+HERE = "/teams"
+EVENTS = 20
+CASCADES = 20
+# What each part of a policy does, for whoever is about to change it.
+EFFECTS: Mapping[str, str] = {
+    "least_trust": "Whoever is trusted less writes into the inbox, and a person decides.",
+    "review": "Candidates of these types wait for a person, whatever their evidence: types, all or none.",
+    "promote": "reviewed: what a rule alone has found waits for a person. grounded: not where it is sure enough.",
+    "promote_from": "How sure a candidate must be to become active without a person, from 0 to 1.",
+    "consolidate_every": "How often duplicates are merged and contradictions linked; never waits until somebody asks.",
+    "inbox_kept": "Candidates that nobody looked at for so long are archived.",
+    "episodes_kept": "How long the ledger keeps what was tried; after that only the counts of each month.",
+    "purge_after": "Deleted and archived memories are purged after so long; never keeps them.",
+    "secrets": "What looks like a secret is masked, or the write is refused.",
+}
+_STATES = (EventState.DEAD, EventState.FAILED, EventState.RUNNING, EventState.PENDING)
+
+
+def show(asked: PageRequest) -> Shown:
+    return shown(asked)
+
+
+def shown(
+    asked: PageRequest, *, issued: IssuedToken | None = None, error: str | None = None, status: int = 200
+) -> Shown:
+    """The team of the reader; `issued` is a token whose secret is shown here and nowhere else."""
+    caller, policy = asked.caller, asked.memory.policy()
+    facts: dict[str, object] = {
+        "team": caller.team,
+        "members": asked.workspace.members(team=caller.team),
+        "tokens": _tokens(asked),
+        "policy": policy_values(policy),
+        "cascades": list(asked.memory.cascades(limit=CASCADES)),
+        "events": _events(asked),
+        "teams_at_a_glance": _at_a_glance(asked) if caller.is_operator else [],
+    }
+    beside = {
+        "effects": EFFECTS,
+        "lives": lives_of(policy),
+        "issued": issued,
+        "error": error,
+        "filled": asked.form,
+        "roles": tuple(Role),
+        "kinds": tuple(Kind),
+        "trusts": tuple(Trust),
+        "may_admit": caller.is_operator or caller.role is Role.ADMIN,
+    }
+    return Shown(facts, beside, title=f"Team {caller.team}", status=status)
+
+
+def lives_of(policy: Policy) -> list[tuple[str, str]]:
+    values = policy_values(policy)["lives"]
+    return [(made_by.value, values[made_by.value]) for made_by in MadeBy]
+
+
+def _tokens(asked: PageRequest) -> list[Any]:
+    """Those that work, of whoever the reader has a say over."""
+    members = {one.id for one in asked.workspace.members(team=asked.caller.team)} | {asked.caller.member_id}
+    try:
+        tokens = asked.workspace.tokens()
+    except AccessDenied:
+        tokens = asked.workspace.tokens(member_id=asked.caller.member_id)
+    return [one for one in tokens if one.works_at(asked.now) and one.member_id in members]
+
+
+def _events(asked: PageRequest) -> list[Any]:
+    """What did not work first: it waits for somebody."""
+    return [one for state in _STATES for one in asked.memory.sources.events(state=state, limit=EVENTS)][:EVENTS]
+
+
+def _at_a_glance(asked: PageRequest) -> list[dict[str, Any]]:
+    counts: dict[str, int] = {}
+    for member in asked.workspace.members():
+        if member.removed_at is None:
+            counts[member.team] = counts.get(member.team, 0) + 1
+    return [
+        {"name": team.name, "parent": team.parent, "created_at": team.created_at, "members": counts.get(team.name, 0)}
+        for team in asked.workspace.teams()
+    ]
+
+
+def add_member(asked: PageRequest) -> SeeOther | Shown:
+    try:
+        asked.workspace.add_member(
+            asked.form.get("member", "").strip(),
+            team=asked.caller.team,
+            role=asked.filled("role"),
+            kind=asked.filled("kind") or Kind.AGENT,
+            trust=asked.filled("trust") or Trust.NORMAL,
+        )
+    except MycelError as error:
+        return _refused(asked, error)
+    return SeeOther(HERE, did="member_added")
+
+
+def update_member(asked: PageRequest) -> SeeOther | Shown:
+    id = _teammate(asked)
+    try:
+        asked.workspace.update_member(id, role=asked.filled("role"), trust=asked.filled("trust"))
+    except MycelError as error:
+        return _refused(asked, error)
+    return SeeOther(HERE, did="member_changed")
+
+
+def remove_member(asked: PageRequest) -> SeeOther | Shown:
+    id = _teammate(asked)
+    try:
+        asked.workspace.remove_member(id)
+    except MycelError as error:
+        return _refused(asked, error)
+    return SeeOther(HERE, did="member_removed")
+
+
+def issue_token(asked: PageRequest) -> Shown:
+    """Answered at once instead of leading on: a secret stands in no address, and is not kept to be shown again."""
+    id = _teammate(asked)
+    try:
+        issued = asked.workspace.new_token(id, label=asked.filled("label"), ttl=asked.filled("ttl"))
+    except MycelError as error:
+        return _refused(asked, error)
+    return shown(asked, issued=issued)
+
+
+def revoke_token(asked: PageRequest) -> SeeOther:
+    asked.workspace.revoke_token(asked.form.get("token_id", ""))
+    return SeeOther(HERE, did="revoked")
+
+
+def set_policy(asked: PageRequest) -> SeeOther | Shown:
+    given: dict[str, Any] = {name: asked.form[name].strip() for name in EFFECTS if name in asked.form}
+    if "review" in given and given["review"] not in {"all", "none"}:
+        given["review"] = [part.strip() for part in given["review"].split(",") if part.strip()]
+    lives = {one.value: asked.form[f"lives.{one}"].strip() for one in MadeBy if asked.filled(f"lives.{one}")}
+    try:
+        if "promote_from" in given:
+            given["promote_from"] = float(given["promote_from"])
+        asked.memory.set_policy(**given, **({"lives": lives} if lives else {}))
+    except ValueError:
+        return shown(asked, error="promote_from: must be a number from 0 to 1", status=422)
+    except MycelError as error:
+        return _refused(asked, error)
+    return SeeOther(HERE, did="policy_changed")
+
+
+def retry(asked: PageRequest) -> SeeOther:
+    asked.memory.sources.retry(asked.form.get("event", ""))
+    return SeeOther(HERE, did="retried")
+
+
+def _teammate(asked: PageRequest) -> str:
+    """A member of the team that the page shows: those of others are looked after on their own page."""
+    id = asked.form.get("member", "").strip()
+    if not any(one.id == id for one in asked.workspace.members(team=asked.caller.team)):
+        raise NotFound("no member of this name in the team")
+    return id
+
+
+def _refused(asked: PageRequest, error: MycelError) -> Shown:
+    status = 403 if isinstance(error, AccessDenied) else 422
+    return shown(asked, error=str(error), status=status)
+
+
+PAGES = (Page(address=HERE, template="teams.html", show=show, title="Team", who=CURATORS, label="Team", key="m"),)
+FORMS = tuple(
+    Form(address=f"{HERE}/{name}", act=act, template="teams.html", who=CURATORS)
+    for name, act in (
+        ("add-member", add_member),
+        ("update-member", update_member),
+        ("remove-member", remove_member),
+        ("issue-token", issue_token),
+        ("revoke-token", revoke_token),
+        ("policy", set_policy),
+        ("retry", retry),
+    )
+)

@@ -1,0 +1,158 @@
+"""The audit: every change leaves a row, and one click takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mycel.embedded.team_memory import TeamMemory
+from mycel.embedded.workspace import Workspace
+from mycel.wire.operations import OPERATIONS
+from tests.surfaces.web.conftest import Reader, text_of
+
+Acts = Callable[[TeamMemory, str], Any]
+# Each changing operation on memories, done once: the log has a row of it afterwards.
+CHANGES: dict[str, Acts] = {
+    "save": lambda lead, id: lead.save("a new note"),
+    "save_many": lambda lead, id: lead.save_many([{"content": "one of several"}]),
+    "update": lambda lead, id: lead.update(id, content="another text"),
+    "delete": lambda lead, id: lead.delete(id),
+    "restore": lambda lead, id: (lead.delete(id), lead.restore(id)),
+    "purge": lambda lead, id: lead.purge(id),
+    "link": lambda lead, id: lead.link(id, lead.save("the other end").id, "supports"),
+    "unlink": lambda lead, id: unlinked(lead, id),
+    "settle": lambda lead, id: settled(lead, id),
+    "inject_learning": lambda lead, id: lead.inject_learning("swe-1", "look twice", "mistake_pattern"),
+    "upsert_profile_fact": lambda lead, id: lead.upsert_profile_fact("tone", "plain words"),
+    "approve": lambda lead, id: lead.approve(lead.save("waits", needs_review=True).id),
+    "approve_many": lambda lead, id: lead.approve_many([lead.save("waits", needs_review=True).id]),
+    "reject": lambda lead, id: lead.reject(lead.save("waits", needs_review=True).id, "wrong"),
+    "reject_many": lambda lead, id: lead.reject_many([lead.save("waits", needs_review=True).id], "wrong"),
+    "after_task": lambda lead, id: lead.after_task(task_id="t", action="completed", approach="a", output="done"),
+    "complete_task": lambda lead, id: lead.complete_task(task_id="t", output="done"),
+    "fail_task": lambda lead, id: lead.fail_task(task_id="t", what_went_wrong="all of it"),
+    "knowledge.upsert": lambda lead, id: lead.knowledge.upsert(key="audited", value="1"),
+    "knowledge.delete": lambda lead, id: lead.knowledge.delete(lead.knowledge.upsert(key="audited", value="1").id),
+    "knowledge.arbitrate": lambda lead, id: lead.knowledge.arbitrate(contested(lead)),
+    "knowledge.import_markdown": lambda lead, id: lead.knowledge.import_markdown("# Facts\n- port: 1\n", name="f.md"),
+    "episodes.log": lambda lead, id: lead.episodes.log(action="failed", approach="by hand"),
+    "episodes.log_many": lambda lead, id: lead.episodes.log_many([{"action": "failed", "approach": "by hand"}]),
+    "artifacts.register": lambda lead, id: lead.artifacts.register(path="a.txt", content="text"),
+    "artifacts.delete": lambda lead, id: lead.artifacts.delete(lead.artifacts.register(path="a", content="t").id),
+}
+# What makes no new state of a memory by itself. The engine's work and cascades are rows of `sources.events`,
+# runs are rows of `reports`, and both leave rows here for each memory they come to.
+BY_THE_ENGINE = {"capture_session", "capture_conversation", "summarize_thread", "index_file", "sources.retry"}
+BY_THE_ENGINE |= {"cascade", "escalate", "withdraw", "consolidate", "undo", "workspace.run_pending"}
+BY_THE_ENGINE |= {"workspace.maintain", "workspace.scrub", "workspace.re_embed", "workspace.check"}
+# About people, places and rules rather than memories: the log of memories does not tell of them.
+NO_MEMORY = {"rate", "set_policy", "projects.register", "repos.register", "views.save", "views.delete"}
+NO_MEMORY |= {f"workspace.{name}" for name in ("add_team", "arrange", "add_member", "update_member", "remove_member")}
+NO_MEMORY |= {f"workspace.{name}" for name in ("new_token", "revoke_token", "reset_store")}
+
+
+def unlinked(lead: TeamMemory, id: str) -> None:
+    other = lead.save("the other end")
+    lead.link(id, other.id, "supports")
+    lead.unlink(id, other.id, "supports")
+
+
+def settled(lead: TeamMemory, id: str) -> None:
+    other = lead.save("what does not hold")
+    lead.link(id, other.id, "contradicts")
+    lead.settle(id, over=other.id)
+
+
+def contested(lead: TeamMemory) -> str:
+    lead.knowledge.upsert(key="contested", value="one", confidence=0.9)
+    return lead.knowledge.upsert(key="contested", value="two", confidence=0.1).id
+
+
+@pytest.fixture
+def lesson(workspace: Workspace) -> str:
+    [found] = workspace.as_member("eng-director").list(limit=1, tags="retry")
+    return found.id
+
+
+def test_every_changing_operation_is_accounted_for() -> None:
+    changing = {operation.name for operation in OPERATIONS if operation.writes}
+    assert changing == set(CHANGES) | BY_THE_ENGINE | NO_MEMORY
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_leaves_a_row_of_whoever_made_it(name: str, workspace: Workspace, lead: Reader, lesson: str) -> None:
+    director = workspace.as_member("eng-director")
+    before = director.audit(limit=1)[0].sequence
+    CHANGES[name](director, lesson)
+    newest = lead.get("/audit.json").json()["changes"][0]["change"]
+    assert newest["sequence"] > before
+    assert newest["changed_by"] == "eng-director"
+
+
+def test_a_row_says_who_when_what_before_after_and_why(lead: Reader, lesson: str) -> None:
+    shown = text_of(lead.get(f"/audit?memory_id={lesson}&operation=update&agent=eng-director").text)
+    for words in ("asked by support", "eng-director", "five times", "The key must be new for a refund."):
+        assert words in shown
+
+
+def test_taking_back_an_edit_makes_a_new_version(lead: Reader, workspace: Workspace, lesson: str) -> None:
+    director = workspace.as_member("eng-director")
+    answer = lead.post(f"/memory/{lesson}/versions/3/revert", expected_version="3")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/memory/{lesson}?did=reverted")
+    now, newest = director.get(lesson), director.history(lesson)[-1]
+    assert (now.version, newest.reason) == (4, "version 3 taken back")
+    assert "five times" in now.content
+
+
+def test_what_was_changed_meanwhile_is_not_taken_back(lead: Reader, workspace: Workspace, lesson: str) -> None:
+    workspace.as_member("eng-director").update(lesson, content="newer")
+    assert lead.post(f"/memory/{lesson}/versions/3/revert", expected_version="3").status_code == 409
+    assert workspace.as_member("eng-director").get(lesson).content == "newer"
+
+
+def test_the_first_version_and_versions_that_never_were_cannot_be_taken_back(lead: Reader, lesson: str) -> None:
+    for version in ("1", "99", "x"):
+        answer = lead.post(f"/memory/{lesson}/versions/{version}/revert", expected_version="3")
+        assert answer.status_code in {404, 422}, version
+
+
+def test_whoever_may_not_edit_is_offered_nothing_and_refused(agent: Reader, workspace: Workspace) -> None:
+    theirs = workspace.as_member("swe-2").save("theirs")
+    workspace.as_member("swe-2").update(theirs.id, content="theirs, again")
+    assert "Take back" not in agent.get(f"/audit?memory_id={theirs.id}").text
+    assert agent.post(f"/memory/{theirs.id}/versions/2/revert", expected_version="2").status_code == 403
+
+
+def test_a_deletion_is_restored_from_its_row(lead: Reader, workspace: Workspace) -> None:
+    page = lead.get("/audit?operation=delete").text
+    assert "A note that was deleted by mistake." in page
+    assert "Restore" in page
+
+
+def test_pages_follow_by_cursor_without_gaps_or_repeats(lead: Reader, workspace: Workspace) -> None:
+    director = workspace.as_member("eng-director")
+    whole = [change.sequence for change in director.changes()]
+    found: list[int] = []
+    cursor = ""
+    while True:
+        answer = lead.get(f"/audit.json{f'?cursor={cursor}' if cursor else ''}").json()
+        found += [row["change"]["sequence"] for row in answer["changes"]]
+        cursor = answer["next_cursor"]
+        if cursor is None:
+            break
+    assert found == whole[::-1]
+
+
+def test_a_bad_filter_says_which(lead: Reader) -> None:
+    for name, value in (("operation", "explode"), ("since", "yesterdayish"), ("cursor", "x"), ("memory_id", "x")):
+        answer = lead.get(f"/audit?{name}={value}")
+        assert answer.status_code == 422
+        assert name in answer.text
+
+
+def test_nothing_of_what_the_reader_does_not_see(agent: Reader, workspace: Workspace) -> None:
+    hidden = workspace.as_member("swe-2").save("quokkasecret", visibility="private")
+    absent = agent.get("/audit.json?memory_id=01a1ec7d-4681-7aa8-a04e-d9724d2a8682")
+    assert agent.get(f"/audit.json?memory_id={hidden.id}").json() == absent.json()

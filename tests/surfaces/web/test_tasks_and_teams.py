@@ -1,0 +1,109 @@
+"""Following a task, and looking after a team, in a browser."""
+
+from __future__ import annotations
+
+import re
+
+from mycel.domain.team import Role
+from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.forms import form_token
+from tests.surfaces.web.conftest import Reader, text_of
+
+
+def test_a_task_shows_what_was_tried_and_what_an_agent_would_be_told(lead: Reader, workspace: Workspace) -> None:
+    swe = workspace.as_member("swe-1")
+    swe.after_task(task_id="shop-318", action="completed", approach="CREATE INDEX CONCURRENTLY", output="Built.")
+    swe.artifacts.register(path="migrations/7.sql", content="CREATE INDEX", task_id="shop-318")
+    shown = text_of(lead.get("/tasks/shop-318").text)
+    for words in ("plain CREATE INDEX", "CONCURRENTLY", "migrations/7.sql", "Failed before: do not repeat", "0 of 1"):
+        assert words in shown
+    facts = lead.get("/tasks/shop-318.json").json()
+    assert [one["action"] for one in facts["episodes"]] == ["completed", "failed"]
+    assert (
+        facts["briefing"]
+        == workspace.as_member("eng-director")
+        .before_task("shop-318", task_id="shop-318", project=facts["project"])
+        .to_markdown()
+    )
+
+
+def test_a_task_of_any_name_has_a_page(lead: Reader, workspace: Workspace) -> None:
+    for name in ("feature/login", "50%", "a b?c#d", "x.json"):
+        workspace.as_member("swe-1").episodes.log(action="failed", approach="by hand", task_id=name)
+    for address in re.findall(r'class="title" href="(/tasks/[^"]+)"', lead.get("/tasks").text):
+        assert lead.get(address if not address.endswith(".json") else f"{address}.json").status_code == 200, address
+
+
+def test_tasks_are_filtered_by_the_address(lead: Reader) -> None:
+    assert [one["id"] for one in lead.get("/tasks.json?action=failed").json()["tasks"]] == ["shop-318"]
+    assert "Filtered out" in lead.get("/tasks?project=none-such").text
+    assert lead.get("/tasks?action=exploded").status_code == 422
+
+
+def test_a_private_episode_is_on_nobody_elses_page(agent: Reader, workspace: Workspace) -> None:
+    workspace.as_member("swe-2").episodes.log(
+        action="failed", approach="quokkasecret", task_id="hidden-1", visibility="private"
+    )
+    assert "hidden-1" not in agent.get("/tasks").text
+    hidden, absent = agent.get("/tasks/hidden-1"), agent.get("/tasks/absent-1")
+    assert (hidden.status_code, hidden.text) == (404, absent.text)
+
+
+def test_the_team_is_for_those_who_look_after_it(agent: Reader, lead: Reader) -> None:
+    assert agent.get("/teams").status_code == 403
+    assert agent.post("/teams/policy", promote_from="0.1").status_code == 403
+    assert "/teams" not in agent.get("/").text
+    assert "Whoever is trusted less" in lead.get("/teams").text
+
+
+def test_the_operator_adds_a_member_and_its_token_is_shown_once(workspace: Workspace, operator: Reader) -> None:
+    there = Reader(operator.client, f"{operator.secret}; mycel_team=storefront")
+    proof = form_token(operator.secret)
+    assert "Switch to it" in there.get("/teams").text
+    added = there.post("/teams/add-member", token=proof, member="swe-9", kind="agent", role="agent", trust="low")
+    assert added.headers["location"] == "/teams?did=member_added"
+    issued = there.post("/teams/issue-token", token=proof, member="swe-9", ttl="1d")
+    [secret] = re.findall(r"<pre><bdi>([^<]+)</bdi>", issued.text)
+    assert Reader(operator.client, secret).get("/").status_code == 200
+    assert issued.headers["cache-control"] == "no-store"
+    assert secret not in there.get("/teams").text
+    [token] = workspace.tokens(member_id="swe-9")
+    assert there.post("/teams/revoke-token", token=proof, token_id=token.id).status_code == 303
+    [revoked] = workspace.tokens(member_id="swe-9")
+    assert revoked.revoked_at is not None
+
+
+def test_an_admin_changes_and_removes_members_and_issues_no_tokens_of_others(
+    workspace: Workspace, lead: Reader
+) -> None:
+    workspace.update_member("eng-director", role="admin")
+    lead.post("/teams/add-member", member="swe-9", kind="agent", role="agent", trust="low")
+    lead.post("/teams/update-member", member="swe-9", role="lead", trust="normal")
+    assert {one.id: one.role for one in workspace.members(team="storefront")}["swe-9"] is Role.LEAD
+    assert lead.post("/teams/issue-token", member="swe-9").status_code == 403
+    assert lead.post("/teams/remove-member", member="swe-9").headers["location"] == "/teams?did=member_removed"
+
+
+def test_a_lead_admits_nobody(lead: Reader, workspace: Workspace) -> None:
+    for form, given in (("add-member", {"member": "swe-9"}), ("issue-token", {"member": "swe-1"})):
+        assert lead.post(f"/teams/{form}", **given).status_code == 403, form
+    assert "swe-9" not in {one.id for one in workspace.members(team="storefront")}
+
+
+def test_a_member_of_another_team_is_absent_here(lead: Reader, workspace: Workspace) -> None:
+    workspace.add_team("elsewhere")
+    workspace.add_member("outsider", team="elsewhere")
+    for form in ("issue-token", "update-member", "remove-member"):
+        hidden, absent = (lead.post(f"/teams/{form}", member=name) for name in ("outsider", "nobody"))
+        assert (hidden.status_code, hidden.text) == (404, absent.text), form
+
+
+def test_the_policy_is_changed_and_a_wrong_part_named(lead: Reader, workspace: Workspace) -> None:
+    done = lead.post("/teams/policy", promote_from="0.7", inbox_kept="9d", review="fact, lesson")
+    assert done.headers["location"] == "/teams?did=policy_changed"
+    policy = workspace.as_member("eng-director").policy()
+    assert (policy.promote_from, policy.inbox_kept and policy.inbox_kept.days, len(policy.review)) == (0.7, 9, 2)
+    for part, value in (("promote_from", "much"), ("inbox_kept", "soon"), ("secrets", "shout")):
+        answer = lead.post("/teams/policy", **{part: value})
+        assert answer.status_code == 422
+        assert f"{part}: " in answer.text
