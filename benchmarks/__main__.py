@@ -24,6 +24,7 @@ from benchmarks import (
     judging,
     mcp_calls,
     postgres,
+    relevance,
     saves,
     service,
     startup,
@@ -43,6 +44,7 @@ SUITES = {
     "capture": capture.run,
     "extraction": extraction.run,
     "judging": judging.run,
+    "relevance": relevance.run,
     "summaries": summaries.run,
     "context": context.run,
     "episodes": episodes.run,
@@ -57,7 +59,9 @@ SUITES = {
 OPTIONS = {
     "words": ("bench_data",),
     "judging": ("bench_data",),
+    "extraction": ("talk",),
     "embedding": ("model",),
+    "relevance": ("model", "cache"),
     "finding": ("large", "only", "bench_data", "model", "cache"),
     "postgres": ("only", "bench_data", "model", "cache"),
 }
@@ -71,8 +75,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to write; the disk there is what is measured")
     parser.add_argument("--large", action="store_true", help="finding: a million memories as well; takes minutes")
     parser.add_argument("--only", choices=("speed", "quality"), help="finding, postgres: one part alone")
-    parser.add_argument("--model", type=Path, help="embedding, finding, postgres: folder of a local model")
-    parser.add_argument("--cache", type=Path, help="finding, postgres: where vectors are kept for the next run")
+    parser.add_argument("--model", type=Path, help="embedding, finding, relevance, postgres: folder of a local model")
+    parser.add_argument("--cache", type=Path, help="for the same: where vectors are kept for the next run")
+    parser.add_argument("--talk", type=Path, help="extraction: print what is drawn from this talk, line by line")
     options = parser.parse_args()
     if unknown := set(options.suites) - set(SUITES):
         parser.error(f"unknown suite: {', '.join(sorted(unknown))}")

@@ -1,9 +1,15 @@
-"""Candidates from transcripts without a language model: precision and recall on labelled talk, and speed."""
+"""Candidates from talk without a language model: precision and recall on labelled talk, what becomes active, speed.
+
+`--talk FILE` prints instead, line by line, what is drawn from a talk of your own: what was kept, as what, whose word it
+is, and whether it would become active or wait, and why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -11,16 +17,19 @@ from typing import Any
 import yaml
 
 from benchmarks.report import show_rows
+from benchmarks.talk_lines import show_talk
+from mycel.contracts.judge import Judge
+from mycel.domain.memory import Category, MemoryType
 from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.extraction.extract import extract
 
-DATA = Path(__file__).parent / "data" / "transcripts"
+DATA = Path(__file__).parent / "data"
 SPLITS = ("dev", "held_out")
+SETS = ("transcripts", "talk/talks")
 SMALL_TALK = "smalltalk"
 LEAST_PRECISION = 0.8
-LEAST_RECALL = 0.6
+LEAST_RECALL = 0.65
 LEAST_MB_A_SECOND = 2.0
-TOOL_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +39,23 @@ class Label:
     types: frozenset[str]
     start: int
     end: int
+    by: str = ""
+    stands_alone: str = ""
 
     def fits(self, candidate: Candidate) -> bool:
         """Whether the evidence covers the place, with a type that it may have."""
-        return candidate.type in self.types and self.covers(candidate)
+        return not self.types.isdisjoint(types_of(candidate)) and self.covers(candidate)
 
     def covers(self, candidate: Candidate) -> bool:
         """Whether the evidence has at least half of the place, whatever its type."""
         return 2 * (min(self.end, candidate.end) - max(self.start, candidate.start)) >= self.end - self.start
+
+
+def types_of(candidate: Candidate) -> set[str]:
+    """The type, and what the labels call some of its categories."""
+    convention = {"convention"} if candidate.category == Category.CONVENTION else set[str]()
+    preference = {"preference"} if candidate.type is MemoryType.PROFILE else set[str]()
+    return {candidate.type.value} | convention | preference
 
 
 Judged = Callable[[Label, Candidate], bool]
@@ -82,17 +100,39 @@ class Score:
         return 2 * self.precision * self.recall / both if both else 0.0
 
 
-def run(folder: Path, *, quick: bool) -> None:
-    splits = {name: read_split(name) for name in SPLITS}
-    headings = ("transcripts", "precision", "recall", "F1", "candidates", f"aim {LEAST_PRECISION} / {LEAST_RECALL}")
-    show_rows("Extraction by rules: quality, with the type right", headings, _rows(splits, judged=Label.fits))
-    show_rows("Extraction by rules: quality, whatever the type", headings, _rows(splits, judged=Label.covers))
-    chatter = [one for split in splits.values() for one in split if one.kind == SMALL_TALK]
-    print(f"Candidates from {len(chatter)} pieces of small talk: {sum(score(one).given for one in chatter)} (aim: 0)")
-    talks = [spoken(one.transcript) for split in splits.values() for one in split]
-    sessions = [with_tools(talk) for talk in talks]
-    speed(talks, what="nothing but short chat", rounds=3 if quick else 20)
-    speed(sessions, what=f"with {TOOL_CHARS:,} characters of a tool after each turn", rounds=3 if quick else 20)
+def run(folder: Path, *, quick: bool, talk: Path | None = None) -> None:
+    judge = shipped_judge()
+    if talk is not None:
+        show_talk(talk, judge=judge)
+        return
+    for by, judge_or_none in (("the judge", judge), ("rules alone", None)):
+        if by == "the judge" and judge is None:
+            print("The judge of the package cannot be used here.")
+            continue
+        _show_quality(by, judge_or_none)
+    talks = [spoken(one.transcript) for one in read_split("dev")]
+    speed(talks, what="nothing but short chat, by rules alone", rounds=3 if quick else 20)
+
+
+def shipped_judge() -> Judge | None:
+    from mycel.providers.judge.shipped import builtin_judge
+
+    return builtin_judge()
+
+
+def _show_quality(by: str, judge: Judge | None) -> None:
+    from benchmarks.tricky_talk import show_tricky_talk
+
+    headings = ("talk", "precision", "recall", "F1", "candidates", f"aim {LEAST_PRECISION} / {LEAST_RECALL}")
+    splits = {f"{name}, {split}": read_split(split, name) for name in SETS for split in SPLITS}
+    drawn = {name: [(one, extract(one.transcript, judge=judge)) for one in split] for name, split in splits.items()}
+    show_rows(f"Extraction by {by}: quality, with the type right", headings, _rows(drawn, judged=Label.fits))
+    show_rows(f"Extraction by {by}: quality, whatever the type", headings, _rows(drawn, judged=Label.covers))
+    chatter = [one for found in drawn.values() for one in found if one[0].kind == SMALL_TALK]
+    print(f"Candidates from {len(chatter)} pieces of small talk: {sum(len(one[1]) for one in chatter)} (aim: 0)")
+    named = {name: found for name, found in drawn.items() if any(one.keep and one.keep[0].by for one, _ in found)}
+    show_rows(f"Extraction by {by}: standing alone", STANDING_HEADINGS, list(_standing_rows(named)))
+    show_tricky_talk(by, judge)
 
 
 def speed(transcripts: Sequence[Transcript], *, what: str, rounds: int) -> None:
@@ -101,13 +141,54 @@ def speed(transcripts: Sequence[Transcript], *, what: str, rounds: int) -> None:
     print(f"Speed, {what}: {found:.1f} MB/s (aim: {LEAST_MB_A_SECOND} MB/s, {mark})")
 
 
-def _rows(splits: Mapping[str, Sequence[Labelled]], *, judged: Judged) -> list[tuple[str, ...]]:
+Drawn = Sequence[tuple[Labelled, Sequence[Candidate]]]
+
+
+def _rows(drawn: Mapping[str, Drawn], *, judged: Judged) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for name, split in splits.items():
-        rows.append(_row(name, total(split, judged=judged)))
-        for kind in dict.fromkeys(one.kind for one in split):
-            rows.append(_row(f"  {kind}", total((one for one in split if one.kind == kind), judged=judged)))
+    for name, found in drawn.items():
+        rows.append(_row(name, _total(found, judged=judged)))
+        for kind in dict.fromkeys(one.kind for one, _ in found):
+            part = [(one, candidates) for one, candidates in found if one.kind == kind]
+            rows.append(_row(f"  {kind}", _total(part, judged=judged)))
     return rows
+
+
+def _total(drawn: Drawn, *, judged: Judged) -> Score:
+    return sum((compare(one, candidates, judged=judged) for one, candidates in drawn), Score())
+
+
+STANDING_HEADINGS = ("talk", "found", "owner named", "date resolved", "subject named")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_WORD = re.compile(r"[a-z0-9][a-z0-9._-]{3,}")
+# So many of the weighty words that the label's wording has.
+LEAST_SUBJECT = 0.5
+
+
+def _standing_rows(drawn: Mapping[str, Drawn]) -> Iterator[tuple[str, ...]]:
+    """Of what was found with its type: whose it is, on which day, and of what, as the label says it."""
+    for name, found in drawn.items():
+        pairs = [
+            (label, candidate)
+            for one, candidates in found
+            for label in one.keep
+            if (candidate := next((each for each in candidates if label.fits(each)), None)) is not None
+        ]
+        owned = sum((candidate.said_by or "assistant") == label.by for label, candidate in pairs)
+        # That it was said on the day of the talk stands in `observed_at`.
+        days = {f"{turn.said_at:%Y-%m-%d}" for one, _ in found for turn in one.transcript.turns if turn.said_at}
+        dates = [
+            (day, candidate) for label, candidate in pairs for day in set(_DATE.findall(label.stands_alone)) - days
+        ]
+        resolved = sum(day in candidate.content for day, candidate in dates)
+        subjects = sum(_names_subject(label, candidate) for label, candidate in pairs)
+        count = len(pairs)
+        yield name, f"{count}", f"{owned} of {count}", f"{resolved} of {len(dates)}", f"{subjects} of {count}"
+
+
+def _names_subject(label: Label, candidate: Candidate) -> bool:
+    wanted = set(_WORD.findall(label.stands_alone.lower()))
+    return len(wanted & set(_WORD.findall(candidate.content.lower()))) >= LEAST_SUBJECT * len(wanted)
 
 
 def _row(name: str, found: Score) -> tuple[str, ...]:
@@ -117,13 +198,13 @@ def _row(name: str, found: Score) -> tuple[str, ...]:
     return name, f"{found.precision:.2f}", f"{found.recall:.2f}", f"{found.f1:.2f}", counts, mark
 
 
-def total(labelled: Iterable[Labelled], *, judged: Judged = Label.fits) -> Score:
-    return sum((score(one, judged=judged) for one in labelled), Score())
+def total(labelled: Iterable[Labelled], *, judged: Judged = Label.fits, judge: Judge | None = None) -> Score:
+    return sum((score(one, judged=judged, judge=judge) for one in labelled), Score())
 
 
-def score(labelled: Labelled, *, judged: Judged = Label.fits) -> Score:
+def score(labelled: Labelled, *, judged: Judged = Label.fits, judge: Judge | None = None) -> Score:
     """How well the candidates agree with the labels; `judged` says when one agrees with the other."""
-    return compare(labelled, extract(labelled.transcript), judged=judged)
+    return compare(labelled, extract(labelled.transcript, judge=judge), judged=judged)
 
 
 def compare(labelled: Labelled, candidates: Sequence[Candidate], *, judged: Judged) -> Score:
@@ -136,13 +217,13 @@ def compare(labelled: Labelled, candidates: Sequence[Candidate], *, judged: Judg
     )
 
 
-def read_split(name: str) -> list[Labelled]:
-    return [_labelled(path) for path in sorted((DATA / name).glob("*.yaml"))]
+def read_split(name: str, folder: str = SETS[0]) -> list[Labelled]:
+    return [_labelled(path) for path in sorted((DATA / folder / name).glob("*.yaml"))]
 
 
 def _labelled(path: Path) -> Labelled:
     content = yaml.safe_load(path.read_text("utf-8"))
-    transcript = as_transcript(content["turns"])
+    transcript = as_transcript(content["turns"], said_at=_moment(content.get("date")))
     keep, may = (_labels(content.get(name) or (), text=transcript.text) for name in ("keep", "may"))
     return Labelled(path.stem, content["kind"], transcript, keep, may)
 
@@ -152,18 +233,23 @@ def _labels(entries: Sequence[Mapping[str, Any]], *, text: str) -> tuple[Label, 
     for entry in entries:
         types = entry["type"] if isinstance(entry["type"], list) else [entry["type"]]
         start = text.index(entry["quote"])
-        labels.append(Label(frozenset(types), start, start + len(entry["quote"])))
+        said = entry.get("by", ""), entry.get("stands_alone", "")
+        labels.append(Label(frozenset(types), start, start + len(entry["quote"]), *said))
     return tuple(labels)
 
 
-def as_transcript(turns: Sequence[Mapping[str, str]]) -> Transcript:
+def _moment(day: object) -> datetime | None:
+    return None if day is None else datetime.fromisoformat(str(day)).replace(hour=9, tzinfo=UTC)
+
+
+def as_transcript(turns: Sequence[Mapping[str, str]], *, said_at: datetime | None = None) -> Transcript:
     """The turns as paragraphs, each after the name of who speaks."""
     text = ""
     places: list[Turn] = []
     for turn in turns:
         speaker = turn.get("speaker")
         text += f"{speaker or turn['role']}: "
-        places.append(Turn(turn["role"], len(text), len(text) + len(turn["text"]), speaker))
+        places.append(Turn(turn["role"], len(text), len(text) + len(turn["text"]), speaker, said_at))
         text += turn["text"] + "\n\n"
     return Transcript(text, tuple(places))
 
@@ -171,13 +257,6 @@ def as_transcript(turns: Sequence[Mapping[str, str]]) -> Transcript:
 def spoken(transcript: Transcript) -> Transcript:
     """What people and assistants say, without the tools between."""
     return as_transcript([_turn(transcript, turn) for turn in transcript.turns if turn.role in {"user", "assistant"}])
-
-
-def with_tools(transcript: Transcript) -> Transcript:
-    """As the transcripts of agents are: mostly what tools printed."""
-    output = "src/module.py:42: checked 17 files in 0.4 s\n" * (TOOL_CHARS // 44)
-    turns = [_turn(transcript, turn) for turn in transcript.turns]
-    return as_transcript([each for turn in turns for each in (turn, {"role": "tool", "text": output})])
 
 
 def _turn(transcript: Transcript, turn: Turn) -> dict[str, str]:

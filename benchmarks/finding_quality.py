@@ -7,7 +7,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 
@@ -37,21 +37,26 @@ _SESSION = re.compile(r"session_(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`folder` is where it is asked; `category` is empty where a set has none."""
+    """`folder` is where it is asked; `category` is empty where a set has none.
+
+    `maybe` are texts that a careful reader could call an answer or not: they count neither way.
+    """
 
     text: str
     folder: str
     gold: frozenset[str]
     category: str = ""
+    maybe: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Texts by id, each with its path and the folder that questions about it are asked in."""
+    """Texts by id, each with its path and the folder that questions about it are asked in; `titles` of some."""
 
     name: str
     texts: Mapping[str, tuple[str, str, str]]
     questions: Sequence[Question]
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +240,15 @@ def save(memory: TeamMemory, task: Task) -> dict[str, str]:
     ids = list(task.texts)
     for place in range(0, len(ids), 1_000):
         part = ids[place : place + 1_000]
-        saved = memory.save_many([{"content": task.texts[id][2], "path": task.texts[id][0]} for id in part])
+        saved = memory.save_many([_record(task, id) for id in part])
         given |= {record.id: id for record, id in zip(saved, part, strict=True)}
     return given
+
+
+def _record(task: Task, id: str) -> dict[str, str]:
+    path, _, text = task.texts[id]
+    record = {"content": text, "path": path}
+    return record | {"title": task.titles[id]} if task.titles.get(id) else record
 
 
 def ask(memory: TeamMemory, question: Question, given: Mapping[str, str]) -> Answer:
@@ -286,9 +297,9 @@ def _calibration_rows(answers: Mapping[str, Answers]) -> tuple[list[str], list[l
             own = _judged(found.get(way, ()))
             hits += own
             if own:
-                rows.append([f"{name}, {way}", f"{len(own):,}", f"{calibration_error(own):.3f}", _bins(own)])
+                rows.append([f"{name}, {way}", f"{len(own):,}", f"{calibration_error(own):.3f}", bins_told(own)])
         if hits:
-            rows.append([f"all three, {way}", f"{len(hits):,}", f"{calibration_error(hits):.3f}", _bins(hits)])
+            rows.append([f"all three, {way}", f"{len(hits):,}", f"{calibration_error(hits):.3f}", bins_told(hits)])
     return ["hits of", "count", "error", "stated / true in percent, by bin"], rows
 
 
@@ -316,7 +327,7 @@ def calibration_error(hits: Sequence[tuple[float, bool]]) -> float:
     return sum(count * abs(stated - true) for count, stated, true in _by_bin(hits)) / len(hits)
 
 
-def _bins(hits: Sequence[tuple[float, bool]]) -> str:
+def bins_told(hits: Sequence[tuple[float, bool]]) -> str:
     return "  ".join(f"{100 * stated:.0f}/{100 * true:.0f}" for _, stated, true in _by_bin(hits))
 
 

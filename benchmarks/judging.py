@@ -6,22 +6,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.report import Figure, show, show_rows
 from mycel.contracts.embedder import Embedder
+from mycel.contracts.judge import PairOdds
 from mycel.engine.english.reading import read
-from mycel.engine.judging.pair import Judgement, Statement, judge
+from mycel.engine.judging.judgement import LIKELY_SAME, SURELY_SAME, Judgement, Statement
+from mycel.engine.judging.pair import judge, with_same_values
 from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
+from mycel.providers.judge.shipped import builtin_judge
 
 CLAIMS = Path(__file__).parent / "data" / "claim_pairs.tsv"
+PARAPHRASES = Path(__file__).parent / "data" / "talk" / "paraphrases.tsv"
 LEAST_DUPLICATE_SCORE = 4.5
 CONTRADICTS = 0.5
 QUICK_PAIRS = 400
 BATCH = 32
 
 AIM_DUPLICATES = 0.60
+AIM_PARAPHRASED = 0.60
+AIM_FALSE_PARAPHRASED = 0.02
+AIM_FALSE_CONTRADICTIONS = 0.05
 AIM_SICK = 0.85
 AIM_CLAIMS = 0.75
 AIM_MICROSECONDS = 300
@@ -37,12 +45,20 @@ class Pair:
     kind: str = ""
 
 
-Cosines = Mapping[tuple[str, str], float]
+class Known(NamedTuple):
+    """How near a pair is by meaning, and what the trained judge makes of it."""
+
+    cosine: float
+    odds: PairOdds | None
+
+
+Cosines = Mapping[tuple[str, str], Known]
 
 
 def run(folder: Path, *, quick: bool, bench_data: Path | None = None) -> None:
     claims = {split: [pair for pair, of in read_claims() if of == split] for split in ("dev", "held_out")}
-    sets = [*claims.values()]
+    paraphrases = {split: list(read_paraphrases(split)) for split in ("dev", "held_out")}
+    sets = [*claims.values(), *paraphrases.values()]
     if bench_data is None:
         print("Duplicates and everyday contradictions (STS, SICK) are skipped: they need --bench-data DIR.")
         sts, sick = [], []
@@ -58,6 +74,8 @@ def run(folder: Path, *, quick: bool, bench_data: Path | None = None) -> None:
     figures += [
         contradiction_figure(f"claims, {name}", pairs, cosines, aim=AIM_CLAIMS) for name, pairs in claims.items()
     ]
+    for split, found in paraphrases.items():
+        show(f"Paraphrases, {split}: what becomes of {len(found)} pairs", paraphrase_figures(found, cosines))
     show("Contradictions: F1, with precision and recall", figures)
     show_rows("Claims by kind: called a contradiction", ["kind", "so?", *claims], kind_rows(claims, cosines))
     show("Judging: time", time_figures([pair for pairs in sets for pair in pairs][: 400 if quick else 1500]))
@@ -66,6 +84,13 @@ def run(folder: Path, *, quick: bool, bench_data: Path | None = None) -> None:
 def read_claims() -> Iterator[tuple[Pair, str]]:
     for split, label, kind, first, second in _rows(CLAIMS):
         yield Pair(first, second, label == "contradiction", kind), split
+
+
+def read_paraphrases(split: str) -> Iterator[Pair]:
+    """The label is the first word of the kind."""
+    for of, label, kind, first, second, *_ in _rows(PARAPHRASES):
+        if of == split:
+            yield Pair(first, second, label == "duplicate", f"{label} {kind}")
 
 
 def read_sts(path: Path) -> Iterator[Pair]:
@@ -91,7 +116,14 @@ def measure_cosines(pairs: Iterable[Pair]) -> Cosines:
     texts = list(dict.fromkeys(text for pair in wanted for text in (pair.first, pair.second)))
     vectors = dict(zip(texts, _embed(embedder, texts), strict=True))
     embedder.close()
-    return {(pair.first, pair.second): float(vectors[pair.first] @ vectors[pair.second]) for pair in wanted}
+    model = builtin_judge()
+    asked = [(pair.first, pair.second) for pair in wanted]
+    given = [(first, with_same_values(first, second)) for first, second in asked]
+    odds = [None] * len(asked) if model is None else model.compare(given)
+    return {
+        texts: Known(float(vectors[texts[0]] @ vectors[texts[1]]), found)
+        for texts, found in zip(asked, odds, strict=True)
+    }
 
 
 def _embed(embedder: Embedder, texts: Sequence[str]) -> np.ndarray:
@@ -101,20 +133,80 @@ def _embed(embedder: Embedder, texts: Sequence[str]) -> np.ndarray:
 
 
 def judged(pair: Pair, cosines: Cosines | None) -> Judgement:
-    cosine = None if cosines is None else cosines[pair.first, pair.second]
-    return judge(Statement(pair.first), Statement(pair.second), cosine=cosine)
+    """With all that is known, or by rules alone."""
+    cosine, odds = (None, None) if cosines is None else cosines[pair.first, pair.second]
+    return judge(Statement(pair.first), Statement(pair.second), cosine=cosine, odds=odds)
+
+
+def paraphrase_figures(pairs: Sequence[Pair], cosines: Cosines) -> list[Figure]:
+    found = [(pair.kind, judged(pair, cosines)) for pair in pairs]
+
+    def share(labels: tuple[str, ...], is_so: Callable[[Judgement], bool]) -> tuple[int, int]:
+        among = [is_so(judgement) for kind, judgement in found if kind.startswith(labels)]
+        return sum(among), len(among)
+
+    def figure(name: str, counted: tuple[int, int], aim: str, is_met: Callable[[float], bool] | None) -> Figure:
+        of = counted[0] / max(1, counted[1])
+        met = None if is_met is None else is_met(of)
+        return Figure(name, f"{counted[0]} of {counted[1]}", "", f"{of:.3f}", aim, met)
+
+    same, others = ("duplicate",), ("related", "unrelated", "contradiction")
+    moved = ("related moved_other_attribute",)
+    return [
+        figure("the same: merged", share(same, _is_merged), "", None),
+        figure(
+            "the same: merged or suggested",
+            share(same, _is_found),
+            f">= {AIM_PARAPHRASED}",
+            lambda of: of >= AIM_PARAPHRASED,
+        ),
+        figure("others: merged", share(others, _is_merged), "", None),
+        figure(
+            "others: merged or suggested",
+            share(others, _is_found),
+            f"<= {AIM_FALSE_PARAPHRASED}",
+            lambda of: of <= AIM_FALSE_PARAPHRASED,
+        ),
+        figure(
+            "the same: called contradictions",
+            share(same, _is_against),
+            f"<= {AIM_FALSE_CONTRADICTIONS}",
+            lambda of: of <= AIM_FALSE_CONTRADICTIONS,
+        ),
+        figure("contradictions found", share(("contradiction",), _is_against), "", None),
+        figure("related or unrelated: called contradictions", share(("related", "unrelated"), _is_against), "", None),
+        figure("replaced: told", share(("supersedes",), _replaces), "", None),
+        figure("related or unrelated: replaced", share(("related", "unrelated"), _replaces), "0", lambda of: of == 0),
+        figure("of these, moved in another attribute", share(moved, _replaces), "0", lambda of: of == 0),
+    ]
+
+
+def _is_merged(found: Judgement) -> bool:
+    return found.likeness >= SURELY_SAME
+
+
+def _is_found(found: Judgement) -> bool:
+    return found.likeness >= LIKELY_SAME
+
+
+def _is_against(found: Judgement) -> bool:
+    return found.contradiction >= CONTRADICTS
+
+
+def _replaces(found: Judgement) -> bool:
+    return found.supersedes
 
 
 def duplicate_figures(pairs: Sequence[Pair], cosines: Cosines) -> list[Figure]:
     ways: dict[str, Callable[[Pair], float]] = {
         "likeness": lambda pair: judged(pair, cosines).likeness,
-        "likeness without a cosine": lambda pair: judged(pair, None).likeness,
-        "cosine alone": lambda pair: cosines[pair.first, pair.second],
+        "likeness by rules alone": lambda pair: judged(pair, None).likeness,
+        "cosine alone": lambda pair: cosines[pair.first, pair.second].cosine,
         "common words alone": _overlap,
     }
     found = {name: average_precision([(way(pair), pair.is_so) for pair in pairs]) for name, way in ways.items()}
     plain = max(found["cosine alone"], found["common words alone"])
-    merged = [pair.is_so for pair in pairs if judged(pair, cosines).likeness >= 0.85]
+    merged = [pair.is_so for pair in pairs if _is_merged(judged(pair, cosines))]
     return [
         Figure(
             name,
@@ -149,7 +241,7 @@ def contradiction_figure(name: str, pairs: Sequence[Pair], cosines: Cosines, *, 
     return Figure(
         f"{name}, {len(pairs)} pairs",
         f"{f1:.3f} ({precision:.3f}, {recall:.3f})",
-        f"without a cosine: {without:.3f}",
+        f"by rules alone: {without:.3f}",
         f"{f1 / without:.2f} x" if without else "",
         f">= {aim:.2f}",
         f1 >= aim,

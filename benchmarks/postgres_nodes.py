@@ -25,7 +25,8 @@ from tests.postgres import another, as_url
 
 NODES = (1, 2, 4)
 CONNECTIONS = 16
-TEAMS = 4
+# So few that nodes write to the same ones.
+TEAMS = 2
 # Of four connections one saves and three search.
 SAVES_EVERY = 4
 SAMPLE_SECONDS = 0.02
@@ -93,14 +94,15 @@ def _mixed(folder: Path, url: str, tokens: Sequence[str], *, nodes: int, each: i
         stack.enter_context(patch.dict(os.environ, {"MYCEL_DATABASE_URL": url}))
         places = [folder / f"{nodes}-{number}" for number in range(nodes)]
         ports = [stack.enter_context(service(place, embedder="none")) for place in places]
-        shares = [_connections(tokens, range(number, CONNECTIONS, nodes), each) for number in range(nodes)]
+        shares = [_connections(tokens, CONNECTIONS // nodes, each, node=number) for number in range(nodes)]
         with ThreadPoolExecutor(nodes) as pool:
-            list(pool.map(_sent, ports, [_connections(tokens, range(SAVES_EVERY), 5)] * nodes))
+            list(pool.map(_sent, ports, [_connections(tokens, SAVES_EVERY, 5)] * nodes))
             return list(pool.map(_sent, ports, shares))
 
 
-def _connections(tokens: Sequence[str], numbers: Sequence[int], each: int) -> list[dict[str, Any]]:
-    notes = Notes(seed=numbers[0])
+def _connections(tokens: Sequence[str], count: int, each: int, *, node: int = 0) -> list[dict[str, Any]]:
+    """The same mixture on every node; of those who save to a team, some are on another one."""
+    notes = Notes(seed=node)
 
     def body(number: int) -> dict[str, str]:
         if number % SAVES_EVERY:
@@ -109,11 +111,11 @@ def _connections(tokens: Sequence[str], numbers: Sequence[int], each: int) -> li
 
     return [
         {
-            "token": tokens[(number // SAVES_EVERY) % len(tokens)],
+            "token": tokens[(number // SAVES_EVERY + node) % len(tokens)],
             "path": "/api/memory/search" if number % SAVES_EVERY else "/api/memory",
             "bodies": [body(number) for _ in range(each)],
         }
-        for number in numbers
+        for number in range(count)
     ]
 
 

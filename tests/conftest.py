@@ -82,9 +82,11 @@ def database_variables(database: str) -> dict[str, str]:
 
 @pytest.fixture(autouse=True, scope="session")
 def words_alone() -> Iterator[None]:
-    """Loading the built-in model costs more than most tests; processes they start inherit this."""
+    """Loading the built-in models costs more than most tests; processes they start inherit most of this."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MYCEL_EMBEDDER", "none")
+        # What the judge makes of a sentence may change with every lesson; tests that are about it ask for it.
+        patch.setattr("mycel.app._judge", lambda: None)
         # A service for each of hundreds of commands would cost more still; those that are about it ask for one.
         patch.setenv("MYCEL_DAEMON", "off")
         yield
@@ -111,6 +113,14 @@ def builtin_in_memory() -> Iterator[None]:
     embedder.embed_query("ready")
     yield
     embedder.close()
+
+
+@pytest.fixture
+def with_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Talk is read by the judge that users get."""
+    from mycel.providers.judge.shipped import builtin_judge
+
+    monkeypatch.setattr("mycel.app._judge", builtin_judge)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ _DEEPEST = 5
 
 # Functions that make patterns, and what they make. Those of module level need none: what they made is found there.
 MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
-    "mycel.engine.english.decision_cues.family": lambda: (),
+    "mycel.engine.english.outright._marks": lambda: (),
     "mycel.engine.english.people.name_pattern": lambda: filter(None, [people.name_pattern(["swe-1", "qa lead"])]),
     "mycel.engine.poison.clues._any_in_letters": lambda: [clues._any_in_letters()],
     "mycel.engine.poison.clues._patterns": lambda: (

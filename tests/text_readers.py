@@ -109,12 +109,13 @@ _TALK = (
     "mycel.engine.extraction",
     _SENTENCES,
     _TITLES,
+    "mycel.engine.english.days",
     "mycel.engine.english.people",
-    "mycel.engine.english.phrases",
-    "mycel.engine.english.signs",
-    "mycel.engine.english.topic",
-    "mycel.engine.english.decision_cues",
-    "mycel.engine.english.knowledge_cues",
+    "mycel.engine.english.outright",
+    "mycel.engine.english.remedies",
+    "mycel.engine.english.sections",
+    "mycel.engine.english.standing_alone",
+    "mycel.engine.english.utterances",
 )
 _STATEMENTS = ("mycel.engine.judging", "mycel.engine.english.lexemes", "mycel.engine.english.values")
 _TRANSCRIPTS = ("mycel.engine.transcripts", "mycel.domain.fields")

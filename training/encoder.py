@@ -39,7 +39,9 @@ class Layer(nn.Module):
         self.dense = nn.ModuleDict({_key(name): nn.Linear(*_shape(name)) for name in DENSE})
         self.norms = nn.ModuleDict({_key(name): nn.LayerNorm(WIDTH, eps=EPSILON) for name in NORMS})
 
-    def forward(self, rows: Tensor, mask: Tensor, seen: Tensor, *, rounded: bool) -> Tensor:
+    def forward(self, rows: Tensor, mask: Tensor, seen: Tensor, *, rounded: bool, only_first: bool = False) -> Tensor:
+        """`only_first` computes the row of the first token and no other."""
+
         def dense(name: str, inputs: Tensor) -> Tensor:
             layer = self.dense[_key(name)]
             return functional.linear(inputs, round_weights(layer.weight) if rounded else layer.weight, layer.bias)
@@ -52,6 +54,8 @@ class Layer(nn.Module):
             dense(f"attention.self.{part}", given).unflatten(-1, (HEADS, -1)).transpose(1, 2)
             for part in ("query", "key", "value")
         )
+        if only_first:
+            rows, query, mask = rows[:, :1], query[:, :, :1], mask[:, :1]
         heads = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
         attended = dense("attention.output.dense", entering(heads.transpose(1, 2).flatten(2)))
         rows = self.norms[_key(NORMS[0])](rows + attended)

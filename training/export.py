@@ -51,13 +51,16 @@ class Graph:
         self._constants.setdefault(name, numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
-    def model(self, result: str) -> onnx.ModelProto:
-        self._nodes.append(helper.make_node("Identity", [result], ["vector"], name="vector"))
-        inputs = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
-            for name in ("input_ids", "attention_mask")
+    def model(
+        self, result: str, *, name: str, width: int, of_tokens: Sequence[str], of_words: Sequence[str] = ()
+    ) -> onnx.ModelProto:
+        """`name` and `width` of what comes out; what goes in is a number for each token, or its row of the table."""
+        self._nodes.append(helper.make_node("Identity", [result], [name], name=name))
+        inputs = [helper.make_tensor_value_info(entry, TensorProto.INT64, ["texts", "tokens"]) for entry in of_tokens]
+        inputs += [
+            helper.make_tensor_value_info(entry, TensorProto.FLOAT, ["texts", "tokens", WIDTH]) for entry in of_words
         ]
-        output = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["texts", WIDTH])
+        output = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["texts", width])
         graph = helper.make_graph(self._nodes, "mycel", inputs, [output], list(self._constants.values()))
         operators = [helper.make_opsetid("", OPERATORS), helper.make_opsetid(RUNTIME, 1)]
         model = helper.make_model(graph, opset_imports=operators, producer_name="mycel", ir_version=9)
@@ -67,13 +70,20 @@ class Graph:
 
 def build(weights: Weights, *, whole_numbers: bool) -> onnx.ModelProto:
     graph = Graph()
-    rows = _norm(graph, _embedded(graph, weights, whole_numbers=whole_numbers), "embeddings.LayerNorm", weights)
+    words = _embedded(graph, weights, whole_numbers=whole_numbers)
+    first = encoded(graph, weights, words, whole_numbers=whole_numbers)
+    return graph.model(first, name="vector", width=WIDTH, of_tokens=("input_ids", "attention_mask"))
+
+
+def encoded(graph: Graph, weights: Weights, words: str, *, whole_numbers: bool) -> str:
+    """What the layers make of the rows of a text: that of its first token."""
+    rows = _norm(graph, _with_positions(graph, weights, words), "embeddings.LayerNorm", weights)
     mask = graph.add("Cast", "attention_mask", to=TensorProto.INT32)
     layers = layer_count(weights)
     for number in range(layers):
         layer = _Layer(graph, weights, f"encoder.layer.{number}.", whole_numbers=whole_numbers)
         rows = layer.add(rows, mask, only_first=number == layers - 1)
-    return graph.model(graph.add("Squeeze", rows, graph.constant("second axis", np.array([1]))))
+    return graph.add("Squeeze", rows, graph.constant("second axis", np.array([1])))
 
 
 def _embedded(graph: Graph, weights: Weights, *, whole_numbers: bool) -> str:
@@ -83,12 +93,14 @@ def _embedded(graph: Graph, weights: Weights, *, whole_numbers: bool) -> str:
         taken = graph.add(
             "Cast", graph.add("Gather", graph.constant("words", table), "input_ids"), to=TensorProto.FLOAT
         )
-        rows = graph.add("Mul", taken, graph.add("Gather", graph.constant("words scale", scales[:, None]), "input_ids"))
-    else:
-        rows = graph.add("Gather", graph.constant("words", words), "input_ids")
+        return graph.add("Mul", taken, graph.add("Gather", graph.constant("words scale", scales[:, None]), "input_ids"))
+    return graph.add("Gather", graph.constant("words", words), "input_ids")
+
+
+def _with_positions(graph: Graph, weights: Weights, rows: str) -> str:
     # There is one type of token only.
     positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-    shape = graph.add("Shape", "input_ids")
+    shape = graph.add("Shape", "attention_mask")
     zero, one, two = (graph.constant(f"number {number}", np.array([number])) for number in range(3))
     tokens = graph.add("Slice", shape, one, two)
     return graph.add("Add", rows, graph.add("Slice", graph.constant("positions", positions), zero, tokens, zero))

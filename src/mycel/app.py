@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mycel.contracts.clock import Clock, SystemClock
 from mycel.contracts.directory import Directory
 from mycel.contracts.embedder import Embedder
+from mycel.contracts.judge import Judge
 from mycel.contracts.language_model import LanguageModel
 from mycel.contracts.store import Stores
 from mycel.domain.embedding import EmbeddingProgress
@@ -180,7 +181,7 @@ def _lay_ground(
         embedding=embedding,
         model=language_model or language_model_of(settings),
         policies=policies,
-        executor=MovableExecutor(_process_executor),
+        executor=MovableExecutor(_process_executor, judge=_judge),
         performers=performers,
         working=working,
         engine=Engine(stores, clock, policies, working),
@@ -241,10 +242,16 @@ def examine_database(settings: Settings) -> Condition:
     return examine(settings.database_url)
 
 
+def _judge() -> Judge | None:
+    from mycel.providers.judge.shipped import builtin_judge
+
+    return builtin_judge()
+
+
 def _process_executor() -> Executor:
     from mycel.engine.executor_process import ProcessExecutor
 
-    return ProcessExecutor()
+    return ProcessExecutor("mycel.providers.judge.engine_child")
 
 
 def _member_services(ground: _Ground) -> MemberServices:
@@ -278,7 +285,9 @@ def _member_services(ground: _Ground) -> MemberServices:
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
         candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
-        consolidating=Consolidating(stores, clock, policies, ground.embedding, executor=ground.executor),
+        consolidating=Consolidating(
+            stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
+        ),
         teaching=Teaching(stores, directory, policies, max_content=most),
         cascading=Cascading(stores, directory, wake=wake),
         policies=policies,

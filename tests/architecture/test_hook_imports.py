@@ -30,6 +30,7 @@ OWN = {
         "mycel.domain.author_share",
         "mycel.domain.defaults",
         "mycel.domain.envelope",
+        "mycel.domain.marks",
         "mycel.wire",
         "mycel.wire.http1",
         "mycel.wire.proof",

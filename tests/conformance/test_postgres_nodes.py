@@ -23,12 +23,13 @@ from mycel.stores.postgres.pool import PostgresStores
 from mycel.stores.postgres.schema import SCHEMA, steps
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_queue import MINUTE, claim, enqueue, settle
-from mycel.testing.store_samples import TEAM, put
+from mycel.testing.store_samples import TEAM, insert, put, sample
 from tests.patience import PATIENCE_SECONDS
 from tests.postgres import emptied, server
 from tests.service_process import eventually
 
 ROOT = Path(__file__).parents[2]
+PAGE_BYTES = 8192
 
 
 @contextmanager
@@ -116,6 +117,26 @@ def test_a_node_whose_connection_is_cut_hears_again_and_looks_at_what_it_missed(
     eventually(lambda: other._nodes.hears)
 
 
+def test_many_rows_in_one_transaction_leave_one_version_of_the_counter(
+    nodes: tuple[PostgresStores, PostgresStores],
+) -> None:
+    """The database keeps all of them until it ends, and looks through them for each row."""
+    one, other = nodes
+    before = _size_of_heads()
+    with one.lease(TEAM) as store, other.lease(TEAM) as elsewhere:
+        store.transact(lambda transaction: [insert(transaction, sample()) for _ in range(500)])
+        put(elsewhere)
+        assert store.log.last_sequence() == 501
+    assert _size_of_heads() <= before + PAGE_BYTES
+
+
+def _size_of_heads() -> int:
+    with psycopg.connect(server().owner) as owner:
+        row = owner.execute("SELECT pg_relation_size(%s)", (f"{SCHEMA}.heads",)).fetchone()
+        assert row is not None
+        return row[0]
+
+
 def test_many_commits_are_told_in_few_messages(nodes: tuple[PostgresStores, PostgresStores]) -> None:
     one, _ = nodes
     sent: list[str] = []
@@ -148,7 +169,7 @@ from mycel.stores.postgres.schema import SCHEMA, steps
 from mycel.stores.postgres.pool import PostgresStores
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_queue import MINUTE, claim, enqueue, settle
-from mycel.testing.store_samples import TEAM, put
+from mycel.testing.store_samples import TEAM, insert, put, sample
 database = Database({server().service!r})
 database.open()
 stores = PostgresStores(database, clock=ManualClock())

@@ -30,6 +30,8 @@ from tests.serving import ADDRESS, in_process
 from tests.squad import PATIENCE, HeldEmbedder, Squad, open_squad, wide_embedder
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+# As much of an id as a context cites it by.
+CITATION = re.compile(r"m:[0-9a-f][0-9a-f-]{7,}")
 TOKENS = re.compile(r'"tokens":\d+,')
 
 # A rare word, an identifier, a script without spaces, and words that others use as well.
@@ -259,7 +261,9 @@ def told(call: Callable[[], object]) -> str:
     names: dict[str, str] = {}
     # Ids stand in the text of a context and take as many tokens as their digits happen to.
     text = TOKENS.sub("", to_json(found).decode())
-    return UUID.sub(lambda match: names.setdefault(match[0], f"<{len(names)}>"), text)
+    for pattern in (UUID, CITATION):
+        text = pattern.sub(lambda match: names.setdefault(match[0], f"<{len(names)}>"), text)
+    return text
 
 
 def differences(present: Any, absent: Any, *, fully: Collection[str] = TELLING) -> dict[str, tuple[str, str]]:

@@ -40,6 +40,7 @@ def test_every_guide_with_an_example_is_run() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
+@pytest.mark.usefixtures("with_judge")
 def test_a_guide_prints_what_it_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if page in BY_MEANING:

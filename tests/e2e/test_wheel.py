@@ -16,8 +16,9 @@ from tests.e2e.test_first_use import MEMORIES
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILTIN = "mycel/providers/embeddings/builtin"
+JUDGE = "mycel/providers/judge/builtin"
 # A wheel that grows beyond this has something in it that was not meant to be.
-MOST_BYTES = 30_000_000
+MOST_BYTES = 42_000_000
 SAVING = """
 import sys
 import mycel
@@ -45,6 +46,8 @@ def test_the_model_and_its_papers_are_in_the_wheel(wheel: Path) -> None:
         for name in ("model.onnx", "tokenizer.json", "card.json", "SHA256SUMS", "README.md", "NOTICE"):
             source = ROOT / "src" / BUILTIN / name
             assert archive.read(f"{BUILTIN}/{name}") == source.read_bytes(), name
+        for name in ("judge.onnx", "card.json", "README.md", "NOTICE"):
+            assert archive.read(f"{JUDGE}/{name}") == (ROOT / "src" / JUDGE / name).read_bytes(), name
         metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
     assert "License-File: LICENSE\n" in metadata
     assert f"License-File: src/{BUILTIN}/NOTICE\n" in metadata

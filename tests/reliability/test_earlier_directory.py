@@ -31,12 +31,16 @@ def squad(tmp_path: Path, then: dict[str, Any]) -> Iterator[Squad]:
         yield squad
 
 
+# What an earlier version told under another name.
+RENAMED = {"valid_from": "believed_from", "valid_to": "believed_until"}
+
+
 def missing(then: Any, now: Any, at: str = "") -> list[str]:
     """Where the present lacks something of the past, or has it otherwise; what it has beside is its own affair."""
     if isinstance(then, dict):
         return [
             place
-            for name, inner in then.items()
+            for name, inner in ((old if old in now else RENAMED.get(old, old), inner) for old, inner in then.items())
             for place in (missing(inner, now[name], f"{at}.{name}") if name in now else [f"{at}.{name}"])
         ]
     if isinstance(then, list):

@@ -10,14 +10,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 import mycel
 from mycel.errors import Unavailable
 from mycel.stores.postgres import connection_pool
+from mycel.stores.postgres.connection_pool import ServerConnection
 from tests.reliability.keyed_writer import THREADS, save_on
 from tests.reliability.outage import KillableServer, Network
 from tests.service_process import eventually
@@ -196,6 +199,59 @@ def test_a_network_cut_to_the_database_loses_nothing_and_ends_by_itself(
         assert load.go_on_for(0.3) < BACK_SECONDS
         load.end()
         check(load.told, subscriber, elsewhere, unfinished=1)
+
+
+# What one node does when it is cut off, and what another would do then.
+CUT_OFF: dict[str, tuple[Callable[[mycel.Workspace], object], Callable[[mycel.Workspace], object]]] = {
+    "a save": (lambda node: node.as_operator(TEAM).save("one"), lambda node: node.as_operator(TEAM).save("other")),
+    "a note of who has read what": (
+        lambda node: node.as_operator(TEAM).get(node.as_operator(TEAM).recent()[0].id),
+        lambda node: node.as_operator(TEAM).save("other"),
+    ),
+    "a change of the organisation": (lambda node: node.add_team("one"), lambda node: node.add_team("other")),
+}
+
+
+@pytest.mark.parametrize("what", CUT_OFF)
+def test_a_node_cut_off_between_two_statements_holds_the_others_up_for_a_moment_at_most(
+    server: KillableServer, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has neither the next statement nor word that there is none, which it would count the time from."""
+    monkeypatch.setattr(connection_pool, "ANSWER_SECONDS", 4.0)
+    network, database = Network(server.socket), server.new_database()
+    is_cut, is_over = threading.Event(), threading.Event()
+    execute = ServerConnection.execute
+
+    def cut_before_commit(self: ServerConnection, query: Any, *args: Any, **options: Any) -> Any:
+        if query != "COMMIT" or self.info.port != network.port:
+            return execute(self, query, *args, **options)
+        eventually(lambda: server.waits_for_more(database))
+        network.cut("silent")
+        is_cut.set()
+        is_over.wait()
+        self.close()
+        raise psycopg.OperationalError
+
+    one, other = CUT_OFF[what]
+    with closing(network), mycel.open(server.url(database)) as elsewhere, mycel.open(network.url(database)) as node:
+        elsewhere.add_team(TEAM)
+        elsewhere.as_operator(TEAM).save("before")
+        monkeypatch.setattr(ServerConnection, "execute", cut_before_commit)
+        begun = threading.Thread(target=_refused, args=(one, node))
+        begun.start()
+        try:
+            is_cut.wait(60)
+            other(elsewhere)
+        finally:
+            monkeypatch.setattr(ServerConnection, "execute", execute)
+            network.mend()
+            is_over.set()
+            begun.join()
+
+
+def _refused(call: Callable[[mycel.Workspace], object], node: mycel.Workspace) -> None:
+    with suppress(Unavailable):
+        call(node)
 
 
 @pytest.mark.proof

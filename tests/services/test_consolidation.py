@@ -12,6 +12,7 @@ import pytest
 from mycel.domain.marks import CONTESTED
 from mycel.domain.memory import Memory, Status
 from mycel.domain.report import ActionKind, Report
+from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import AccessDenied, InvalidInput, NotFound
 from tests.squad import Squad, file_of, open_squad
 
@@ -30,10 +31,11 @@ def squad(tmp_path: Path) -> Iterator[Squad]:
         yield squad
 
 
-def capture(squad: Squad, text: str = DECISION, **fields: Any) -> Memory:
+def capture(squad: Squad, text: str = DECISION, *, by: TeamMemory | None = None, **fields: Any) -> Memory:
     """The one candidate of a conversation that says this."""
     known = {memory.id for memory in squad.admin.list(status="any", limit=1000)}
-    squad.author.capture_conversation([{"role": "user", "content": text}], **{"project": "billing", **fields})
+    asked = {"project": "billing", **fields}
+    (by or squad.author).capture_conversation([{"role": "user", "content": text}], **asked)
     squad.workspace.run_pending()
     (found,) = [memory for memory in squad.admin.list(status="inbox") if memory.id not in known]
     return found
@@ -229,7 +231,7 @@ def test_a_dry_run_shows_everything_and_does_nothing(squad: Squad) -> None:
     candidate = capture(squad)
     report = squad.person.consolidate(dry_run=True)
     assert (report.id, report.dry_run, kinds(report)) == (None, True, [ActionKind.PROMOTE])
-    assert "confidence" in report.actions[0].why
+    assert report.actions[0].why == "it was said outright, and nothing contradicts it"
     assert status(squad, candidate) is Status.INBOX
     assert list(squad.person.reports()) == []
 
@@ -306,9 +308,12 @@ def test_two_sources_that_agree_make_a_candidate_surer(squad: Squad) -> None:
     text = "Let's go with Redis for the session cache of the shop."
     first = capture(squad, text)
     squad.pass_time(minutes=1)
-    second = capture(squad, text, thread_id="another")
-    squad.person.consolidate(ids=[first.id, second.id])
-    assert squad.author.get(first.id).confidence > max(first.confidence, second.confidence)
+    same = capture(squad, text, thread_id="another")
+    squad.person.consolidate(ids=[first.id, same.id])
+    assert squad.author.get(first.id).confidence == first.confidence
+    other = capture(squad, text, by=squad.teammate)
+    squad.person.consolidate(ids=[first.id, other.id])
+    assert squad.author.get(first.id).confidence > max(first.confidence, other.confidence)
 
 
 def test_a_run_meets_a_memory_that_changes_meanwhile(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from mycel.app import open_workspace
+from mycel.domain.ids import TeamName
 from mycel.engine.executor import InlineExecutor, Pair
 from mycel.engine.executor_process import ProcessExecutor
 from mycel.engine.transcripts.reading import read_transcript
 from mycel.errors import Unavailable
+from mycel.services.queue_worker import Budget
+from mycel.services.scheduler import Engine
 from mycel.settings import Settings
 
 pytestmark = pytest.mark.each_database(slow=True)
@@ -42,6 +45,28 @@ def test_it_works_off_what_is_captured_here_and_elsewhere(tmp_path: Path) -> Non
         soon(lambda: len(workspace.as_member("swe-1").list(status="inbox")) == 1)
         other.as_member("swe-2").capture_conversation([{"role": "user", "content": SAID}])
         soon(lambda: len(workspace.as_member("swe-2").list(status="inbox")) == 1)
+
+
+def test_a_team_that_is_written_to_all_the_time_is_looked_at_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_workspace(settings=Settings(data=tmp_path, embedder="none")) as workspace:
+        memory = workspace.as_operator()
+        memory.save("before")
+        looks: list[TeamName] = []
+
+        def look(_engine: Engine, team: TeamName, _budget: Budget) -> int:
+            memory.save(f"meanwhile {len(looks)}")
+            looks.append(team)
+            return 0
+
+        monkeypatch.setattr(Engine, "_run", look)
+        workspace.work_beside()
+        soon(lambda: bool(looks))
+        for number in range(50):
+            memory.save(f"afterwards {number}")
+            time.sleep(0.01)
+        assert len(looks) < 10
 
 
 def test_closing_in_the_middle_leaves_the_work_to_the_next(tmp_path: Path) -> None:

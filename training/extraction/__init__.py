@@ -1,1 +1,1 @@
-"""Fits the weights by which memories are drawn from talk without a language model."""
+"""Talk of our own with its labels inside: what the small model that reads talk is taught with."""

@@ -115,11 +115,14 @@ def _ask(
     task: Task, memory: TeamMemory, given: dict[str, str], questions: Sequence[tuple[str, Question]]
 ) -> Iterator[Asked]:
     shelf = Shelf()
-    seen: list[Kept] = []
-    answers: list[Answer] = []
-    with keeping(shelf, seen):
-        for _, question in questions:
-            answers.append(ask(memory, question, given))
+    found: list[tuple[str, Question, Kept, Answer]] = []
+    for origin, question in questions:
+        seen: list[Kept] = []
+        with keeping(shelf, seen):
+            answer = ask(memory, question, given)
+        # What was asked before in the same words is answered without another search, and teaches nothing new.
+        if seen:
+            found.append((origin, question, seen[-1], answer))
     shelf.ids.update({number: given[one.id] for number, one in shelf.memories.items()})
-    for (origin, question), kept, answer in zip(questions, seen, answers, strict=True):
+    for origin, question, kept, answer in found:
         yield Asked(task.name, origin, question, kept, answer)

@@ -527,7 +527,7 @@ class AsyncRemoteMemory:
     async def inbox(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[InboxFilterFields]
     ) -> Page[InboxItem]:
-        """What waits for a decision, newest first, each with why it waits and its evidence where it was said."""
+        """What waits for a decision, the surest first, each with why it waits and its evidence where it was said."""
         ...
 
     async def approve(

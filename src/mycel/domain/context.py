@@ -11,6 +11,7 @@ from mycel.domain.ids import RecallId, TeamName
 from mycel.domain.marks import CONTESTED
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.rendering import estimate_tokens
+from mycel.domain.validity import validity_words
 
 
 class Section(StrEnum):
@@ -129,6 +130,7 @@ def item_start(item: ContextItem, section: Section, *, home: TeamName) -> str:
         "" if section in _ONE_TYPE else _kind(memory),
         f"and {item.alike} alike" if item.alike else "",
         "contested" if CONTESTED in memory.metadata else "",
+        validity_words(memory.validity, since=memory.valid_from, until=memory.valid_until),
     )
     return f"- {' '.join(filter(None, words))}: "
 

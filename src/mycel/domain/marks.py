@@ -15,9 +15,14 @@ REVIEW = "mycel_review"
 CONTESTED = "mycel_contested"
 # The team, id and version it is a copy of.
 ORIGIN = "mycel_origin"
-# What speaks for a candidate besides a rule: the language model that found it, or that somebody said so outright.
+# What speaks for a candidate besides a pattern: the language model that found it, a report that names it as a lesson,
+# a speaker who said it outright, or two independent sources.
 GROUNDS = "mycel_grounds"
 TOLD = "told"
+EXPLICIT = "explicit"
+TWO_SOURCES = "two sources"
+# Who said it, as the talk names them; its author is whoever captured the talk.
+SAID_BY = "mycel_said_by"
 # Somebody has looked at it and said no.
 REJECTED = "mycel_rejected"
 # The person a profile memory is about.
@@ -47,3 +52,9 @@ def without_marks(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def marks_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metadata.items() if name.startswith(PREFIX)}
+
+
+def voice_of(metadata: Mapping[str, Any], author: str) -> str:
+    """Whose word it is: who said it in the talk that it was drawn from, otherwise who wrote it."""
+    said_by = metadata.get(SAID_BY)
+    return said_by if isinstance(said_by, str) else author

@@ -33,7 +33,8 @@ DEFAULT_LIVES: Mapping[MadeBy, timedelta] = MappingProxyType(
 class Promote(StrEnum):
     """What becomes active without a person.
 
-    `reviewed`: nothing that a rule alone has found. `grounded`: also that, where it is sure enough.
+    `reviewed`: only what a language model has found with evidence, or a report names as a lesson. `grounded`: also what
+    somebody said outright, and what two independent sources say. What is merely likely waits under both.
     """
 
     REVIEWED = "reviewed"

@@ -19,6 +19,7 @@ class OrderField(StrEnum):
     UPDATED_AT = "updated_at"
     TITLE = "title"
     PATH = "path"
+    CONFIDENCE = "confidence"
 
 
 @dataclass(frozen=True, slots=True)

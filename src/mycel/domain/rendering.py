@@ -19,7 +19,7 @@ from mycel.domain.envelope import (
     under_key,
 )
 from mycel.domain.ids import TeamName
-from mycel.domain.marks import CONTESTED
+from mycel.domain.marks import CONTESTED, voice_of
 from mycel.domain.memory import Memory
 from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.validity import validity_words
@@ -87,7 +87,7 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
     return bullet_of(
         memory.id,
         type=kind_of(memory.type, memory.category),
-        author=memory.agent_id,
+        author=voice_of(memory.metadata, memory.agent_id),
         day=f"{memory.created_at:%Y-%m-%d}",
         team=None if memory.team == home else memory.team,
         beside=alike_words(alike) + contested + (held and f", {held}"),
@@ -95,7 +95,7 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
 
 
 def line_start(memory: Memory) -> str:
-    return f"[{memory.type}][{memory.agent_id}] "
+    return f"[{memory.type}][{voice_of(memory.metadata, memory.agent_id)}] "
 
 
 def note_text(memory: Memory) -> str:

@@ -13,7 +13,7 @@ class ActionKind(StrEnum):
     """`merge`: another memory says the same and gives way. `supersede`: a later one says that it replaces it.
 
     `link`: it says so too, but replaces it only once it is approved. `suggest`: it says so of what somebody else wrote,
-    and replaces it only once a person agrees.
+    and replaces it only once a person agrees; or two probably say the same, and are merged only then.
     """
 
     MERGE = "merge"

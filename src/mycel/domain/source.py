@@ -43,7 +43,8 @@ class Transcript:
 class Candidate:
     """A statement worth keeping, and the characters `start` to `end` of its source that support it.
 
-    `grounds` names what found it besides a rule: a language model.
+    `grounds` names what speaks for it besides a pattern: the language model that found it, or that it was said
+    outright. `said_by` is whose word it is, as the talk names them.
     """
 
     type: MemoryType
@@ -57,6 +58,7 @@ class Candidate:
     rationale: str | None = None
     alternatives: tuple[str, ...] = ()
     grounds: str | None = None
+    said_by: str | None = None
 
 
 # Of what was drawn from a talk, where nothing says it more exactly. Only memories of one category are merged.

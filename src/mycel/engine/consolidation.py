@@ -11,14 +11,26 @@ from mycel.domain.change import audience_of
 from mycel.domain.fields import MAX_TAGS
 from mycel.domain.ids import MemoryId
 from mycel.domain.link import Relation
-from mycel.domain.marks import CONTESTED, GROUNDS, ORIGIN, REJECTED, REVIEW, with_marks
+from mycel.domain.marks import (
+    ABOUT,
+    CONTESTED,
+    EXPLICIT,
+    GROUNDS,
+    ORIGIN,
+    REJECTED,
+    REVIEW,
+    SAID_BY,
+    TWO_SOURCES,
+    with_marks,
+)
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope, Status, Visibility
 from mycel.domain.policy import Policy, Promote
 from mycel.domain.report import Action, ActionKind
 from mycel.domain.team import Trust
+from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, SURELY_SAME
 
 if TYPE_CHECKING:
-    from mycel.engine.judging.pair import Judgement
+    from mycel.engine.judging.judgement import Judgement
 
 
 CLAIMS = frozenset(
@@ -49,20 +61,36 @@ def may_merge(first: Memory, second: Memory) -> bool:
         MemoryType.DECISION,
         MemoryType.PROFILE,
     }
-    return same_sort and first.category == second.category and _together(first, second)
+    same_person = first.type is not MemoryType.PROFILE or _person(first) == _person(second)
+    same_category = first.category == second.category or first.category is None or second.category is None
+    return same_sort and same_person and same_category and _together(first, second)
 
 
 def may_contradict(first: Memory, second: Memory) -> bool:
     profile = MemoryType.PROFILE in (first.type, second.type)
-    same_person = not profile or (first.type is second.type and first.agent_id == second.agent_id)
+    same_person = not profile or (first.type is second.type and _person(first) == _person(second))
     return {first.type, second.type} <= CLAIMS and same_person and _together(first, second)
 
 
+def _person(memory: Memory) -> object:
+    """Whom a profile memory is about: whoever said it, where it was drawn from a talk."""
+    return memory.metadata.get(ABOUT, memory.metadata.get(SAID_BY, memory.agent_id))
+
+
 def _together(first: Memory, second: Memory) -> bool:
+    if _person(first) != _person(second) and (_is_personal(first) or _is_personal(second)):
+        return False
     if ORIGIN in first.metadata or ORIGIN in second.metadata or not same_readers(first, second):
         return False
     same_key = first.key == second.key or first.key is None or second.key is None
     return same_key and _place(first) == _place(second)
+
+
+def _is_personal(memory: Memory) -> bool:
+    """What somebody says of themselves holds for nobody else: two people may like the same, or the opposite."""
+    from mycel.engine.language import speaks_of_oneself
+
+    return memory.type is MemoryType.PROFILE or speaks_of_oneself(memory.content)
 
 
 def _place(memory: Memory) -> tuple[object, ...]:
@@ -78,8 +106,6 @@ def same_readers(first: Memory, second: Memory) -> bool:
     return alike and (ours.visibility is Visibility.TEAM or ours.agent_id == theirs.agent_id)
 
 
-SAME = 0.85
-OPPOSED = 0.5
 # Two sources that agree are worth more than one, but never as much as a person's word.
 MOST_CORROBORATED = 0.95
 _TRUST_ORDER = list(Trust)
@@ -125,6 +151,8 @@ def plan_consolidation(
     for pair in judged:
         planner.merge(pair)
     for pair in judged:
+        planner.suggest_merge(pair)
+    for pair in judged:
         planner.oppose(pair)
     for memory in memories:
         planner.promote(memory)
@@ -145,7 +173,7 @@ class _Planner:
 
     def merge(self, pair: Judged) -> None:
         first, second = self._now(pair.earlier), self._now(pair.later)
-        if pair.judgement.likeness < SAME or not may_merge(first, second):
+        if pair.judgement.likeness < SURELY_SAME or not may_merge(first, second):
             return
         if REJECTED in first.metadata or REJECTED in second.metadata:
             self._rejected_before |= {first.id, second.id}
@@ -159,6 +187,22 @@ class _Planner:
         self._change(keeper, merged(keeper, other))
         self._change(other, replace(other, status=Status.SUPERSEDED))
         self._link(keeper, other, Relation.SUPERSEDES)
+
+    def suggest_merge(self, pair: Judged) -> None:
+        """Probably the same: a person says, by the same inbox and the same link as where one replaces the other."""
+        first, second = self._now(pair.earlier), self._now(pair.later)
+        likely = LIKELY_SAME <= pair.judgement.likeness < SURELY_SAME
+        if not likely or not self._both_stand(first, second) or not may_merge(first, second):
+            return
+        keeper, other = sorted((first, second), key=_preference)
+        stand = keeper.status is other.status is Status.ACTIVE
+        # What waits is shown beside what stands, and who approves it has seen both.
+        kind, relation = (ActionKind.SUGGEST, Relation.SUPERSEDES) if stand else (ActionKind.LINK, Relation.RELATED_TO)
+        known = any(self._linked(first, second, there) for there in Relation)
+        if known or other.key is not None or self._was_undone(kind, keeper, other):
+            return
+        self._act(kind, keeper, other, why=pair.judgement.reason)
+        self._link(keeper, other, relation)
 
     def oppose(self, pair: Judged) -> None:
         first, second = self._now(pair.earlier), self._now(pair.later)
@@ -174,7 +218,7 @@ class _Planner:
     def promote(self, memory: Memory) -> None:
         candidate = self._now(memory)
         if self._is_grounded(candidate) and not self._was_undone(ActionKind.PROMOTE, candidate, None):
-            why = f"it has evidence and a confidence of {candidate.confidence:.2f}, and nothing contradicts it"
+            why = f"{_grounds_in_words(candidate)}, and nothing contradicts it"
             self._act(ActionKind.PROMOTE, candidate, None, why=why)
             self._change(candidate, replace(candidate, status=Status.ACTIVE, expires_at=None))
 
@@ -209,7 +253,7 @@ class _Planner:
             memory.status is Status.INBOX
             and memory.made_by is MadeBy.EXTRACTION
             and memory.evidence_ref is not None
-            and (self._policy.promote is Promote.GROUNDED or GROUNDS in memory.metadata)
+            and _has_grounds(memory, self._policy)
             # Which value of a key holds, an arbiter says.
             and memory.key is None
             and memory.confidence >= self._policy.promote_from
@@ -221,7 +265,7 @@ class _Planner:
         )
 
     def _opposed(self, pair: Judged, first: Memory, second: Memory) -> bool:
-        opposed = pair.judgement.contradiction >= OPPOSED or pair.judgement.supersedes
+        opposed = pair.judgement.contradiction >= CONTRADICTS or pair.judgement.supersedes
         return opposed and self._both_stand(first, second) and may_contradict(first, second)
 
     def _replaces(self, pair: Judged, first: Memory, second: Memory) -> bool:
@@ -259,10 +303,30 @@ class _Planner:
         )
 
 
+# Grounds that rules alone have seen.
+_SEEN_BY_RULES = frozenset((EXPLICIT, TWO_SOURCES))
+
+
+def _has_grounds(memory: Memory, policy: Policy) -> bool:
+    grounds = memory.metadata.get(GROUNDS)
+    return grounds is not None and (policy.promote is Promote.GROUNDED or grounds not in _SEEN_BY_RULES)
+
+
+def _grounds_in_words(memory: Memory) -> str:
+    grounds = memory.metadata.get(GROUNDS)
+    speaker = memory.metadata.get(SAID_BY)
+    if grounds == EXPLICIT:
+        return f"{speaker} said it outright" if speaker else "it was said outright"
+    if grounds == TWO_SOURCES:
+        return "two independent sources say it"
+    return f"it has evidence and a confidence of {memory.confidence:.2f}"
+
+
 def _replacement(first: Memory, second: Memory) -> ActionKind:
     if second.status is not Status.ACTIVE or first.status is not Status.ACTIVE:
         return ActionKind.LINK
-    return ActionKind.SUPERSEDE if second.agent_id == first.agent_id else ActionKind.SUGGEST
+    outranks = _trust(second) > _trust(first)
+    return ActionKind.SUPERSEDE if second.agent_id == first.agent_id or outranks else ActionKind.SUGGEST
 
 
 def _trust(memory: Memory) -> int:
@@ -285,11 +349,12 @@ def _preference(memory: Memory) -> tuple[object, ...]:
 def merged(keeper: Memory, other: Memory) -> Memory:
     """Two sources that agree make a candidate surer. Who else said it, and where, the other tells by the link to it."""
     confidence = max(keeper.confidence, other.confidence)
-    if keeper.made_by is MadeBy.EXTRACTION and _source_of(other) and _source_of(keeper) != _source_of(other):
+    grounds = keeper.metadata.get(GROUNDS, other.metadata.get(GROUNDS))
+    if keeper.made_by is MadeBy.EXTRACTION and _are_independent(keeper, other):
         together = 1 - (1 - keeper.confidence) * (1 - other.confidence)
         confidence = max(confidence, min(together, MOST_CORROBORATED))
+        grounds = grounds or TWO_SOURCES
     lives = (keeper.expires_at, other.expires_at)
-    grounds = keeper.metadata.get(GROUNDS, other.metadata.get(GROUNDS))
     return replace(
         keeper,
         metadata=with_marks(keeper.metadata, grounds=grounds) if keeper.status is Status.INBOX else keeper.metadata,
@@ -301,6 +366,18 @@ def merged(keeper: Memory, other: Memory) -> Memory:
 
 def _later(first: datetime | None, second: datetime | None) -> datetime | None:
     return max(first, second) if first is not None and second is not None else first
+
+
+def _are_independent(first: Memory, second: Memory) -> bool:
+    """Two sources, and two who say it: one talk that two agents have captured has the same speakers in both."""
+    if not _source_of(second) or _source_of(first) == _source_of(second):
+        return False
+    same_session = first.session_id is not None and first.session_id == second.session_id
+    return not same_session and _speaker(first) != _speaker(second)
+
+
+def _speaker(memory: Memory) -> object:
+    return memory.metadata.get(SAID_BY, memory.agent_id)
 
 
 def _source_of(memory: Memory) -> list[str]:

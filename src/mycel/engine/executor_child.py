@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-from mycel.engine.executor import InlineExecutor
+from mycel.engine.executor import InlineExecutor, MakeJudge, no_judge
 from mycel.engine.executor_process import (
     candidate_values,
     judgement_values,
@@ -21,16 +21,16 @@ from mycel.engine.executor_process import (
 NICENESS = 10
 
 
-def main() -> None:
+def main(judge: MakeJudge = no_judge) -> None:
     """Interrupts are for the parent; when that ends, so does the input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    serve(sys.stdin, sys.stdout)
+    serve(sys.stdin, sys.stdout, judge=judge)
 
 
-def serve(asked: IO[str], answers: IO[str]) -> None:
-    executor = InlineExecutor()
+def serve(asked: IO[str], answers: IO[str], *, judge: MakeJudge = no_judge) -> None:
+    executor = InlineExecutor(judge)
     for line in asked:
         request = json.loads(line)
         try:
@@ -51,7 +51,8 @@ def _summarize(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
 
 
 def _judge(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
-    return [judgement_values(found) for found in executor.judge([pair_from(pair) for pair in request["pairs"]])]
+    found = executor.judge([pair_from(pair) for pair in request["pairs"]], quick=request["quick"])
+    return [judgement_values(judgement) for judgement in found]
 
 
 _WORK: Mapping[str, Callable[[InlineExecutor, Mapping[str, Any]], Any]] = {

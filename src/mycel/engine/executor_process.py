@@ -9,13 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, cast
 
 from mycel.domain.memory import MemoryType
 from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.executor import Pair
-from mycel.engine.judging.pair import Judgement, Statement
+from mycel.engine.judging.judgement import Judgement, Statement
 from mycel.errors import Unavailable
 
 SLICE_CHARS = 65_536
@@ -44,27 +45,23 @@ def _encoded(value: object) -> Iterator[str]:
 
 
 def transcript_values(transcript: Transcript) -> dict[str, Any]:
-    turns = [[turn.role, turn.start, turn.end, turn.speaker] for turn in transcript.turns]
+    turns = [
+        [turn.role, turn.start, turn.end, turn.speaker, turn.said_at and turn.said_at.isoformat()]
+        for turn in transcript.turns
+    ]
     return {"text": transcript.text, "turns": turns}
 
 
 def transcript_from(values: Mapping[str, Any]) -> Transcript:
-    return Transcript(values["text"], tuple(Turn(*turn) for turn in values["turns"]))
+    return Transcript(values["text"], tuple(_turn_from(*turn) for turn in values["turns"]))
+
+
+def _turn_from(role: str, start: int, end: int, speaker: str | None, said_at: str | None) -> Turn:
+    return Turn(role, start, end, speaker, None if said_at is None else datetime.fromisoformat(said_at))
 
 
 def candidate_values(candidate: Candidate) -> dict[str, Any]:
-    return {
-        "type": candidate.type.value,
-        "title": candidate.title,
-        "content": candidate.content,
-        "confidence": candidate.confidence,
-        "start": candidate.start,
-        "end": candidate.end,
-        "category": candidate.category,
-        "tags": list(candidate.tags),
-        "rationale": candidate.rationale,
-        "alternatives": list(candidate.alternatives),
-    }
+    return asdict(candidate)
 
 
 def candidate_from(values: Mapping[str, Any]) -> Candidate:
@@ -82,13 +79,12 @@ def pair_from(values: list[Any]) -> Pair:
     return Pair(_statement_from(earlier), _statement_from(later), cosine)
 
 
-def judgement_values(judgement: Judgement) -> list[Any]:
-    return [judgement.likeness, judgement.contradiction, judgement.supersedes, judgement.reason]
+def judgement_values(judgement: Judgement) -> dict[str, Any]:
+    return asdict(judgement)
 
 
-def judgement_from(values: list[Any]) -> Judgement:
-    likeness, contradiction, supersedes, reason = values
-    return Judgement(likeness, contradiction, supersedes, reason)
+def judgement_from(values: Mapping[str, Any]) -> Judgement:
+    return Judgement(**values)
 
 
 def _statement_values(statement: Statement) -> list[Any]:
@@ -101,6 +97,8 @@ def _statement_from(values: list[Any]) -> Statement:
     return Statement(text, tuple(subject), None if at is None else datetime.fromisoformat(at))
 
 
+# What the child runs unless the program names a module that brings a judge along.
+RULES_ALONE = "mycel.engine.executor_child"
 CLOSING_SECONDS = 2.0
 # The largest transcript takes a minute; what takes so long would keep every team waiting.
 MOST_SECONDS = 600.0
@@ -109,7 +107,8 @@ MOST_SECONDS = 600.0
 class ProcessExecutor:
     """Started by the first work, and again when it has died. One piece of work at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = RULES_ALONE) -> None:
+        self._module = module
         self._turn = threading.Lock()
         # Held while a child is started or ended, so that none is started after the end.
         self._changing = threading.Lock()
@@ -123,10 +122,10 @@ class ProcessExecutor:
     def summarize(self, transcript: Transcript) -> str:
         return self._ask({"work": "summarize", "transcript": transcript_values(transcript)})
 
-    def judge(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
         if not pairs:
             return []
-        found = self._ask({"work": "judge", "pairs": [pair_values(pair) for pair in pairs]})
+        found = self._ask({"work": "judge", "pairs": [pair_values(pair) for pair in pairs], "quick": quick})
         return [judgement_from(values) for values in found]
 
     def close(self) -> None:
@@ -170,7 +169,7 @@ class ProcessExecutor:
             if self._child is not None:
                 _close_pipes(self._child)
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "mycel.engine.executor_child"],
+                [sys.executable, "-m", self._module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import zip_longest
 
+from mycel.contracts.judge import Judge
 from mycel.domain.memory import MemoryType
 from mycel.domain.session_summary import BULLET, Part, write_parts
 from mycel.domain.source import Transcript, Turn
@@ -114,7 +115,7 @@ class _Sentence:
         return len(self.words - _small_talk()) >= LEAST_WORDS
 
 
-def summarize(transcript: Transcript, *, most_characters: int = MOST_CHARACTERS) -> str:
+def summarize(transcript: Transcript, *, most_characters: int = MOST_CHARACTERS, judge: Judge | None = None) -> str:
     """What was asked, decided, done, what failed, was learned and is open, in sentences of the talk with who said them.
 
     Empty when nothing was said. The same talk gives the same summary, never longer than `most_characters`.
@@ -125,7 +126,7 @@ def summarize(transcript: Transcript, *, most_characters: int = MOST_CHARACTERS)
     draft = _Draft(most_characters)
     asked = " ".join(one.text for one in subject)
     draft.add(Part.ASKED, _shortened(asked, most=min(MOST_SUBJECT_CHARS, draft.room_for(Part.ASKED))), place=0)
-    for part, sentence in _chosen(rest, told=subject, drawn=_drawn(transcript)):
+    for part, sentence in _chosen(rest, told=subject, drawn=_drawn(transcript, judge)):
         draft.add(part, _line(sentence), place=sentence.place)
     for part, names in ((Part.FILES, _files(transcript)), (Part.COMMANDS, _commands(transcript))):
         for place, name in enumerate(names):
@@ -207,10 +208,10 @@ def _subject(sentences: Sequence[_Sentence]) -> list[_Sentence]:
     return found
 
 
-def _drawn(transcript: Transcript) -> list[tuple[int, int, Part]]:
+def _drawn(transcript: Transcript, judge: Judge | None) -> list[tuple[int, int, Part]]:
     """Where something is said that is worth keeping for itself, and which part that belongs to."""
     read = Transcript(transcript.text, tuple(turn for _, turn in _read_turns(transcript.turns)))
-    found = ((one, _PART_OF_TYPE.get(one.type)) for one in extract(read))
+    found = ((one, _PART_OF_TYPE.get(one.type)) for one in extract(read, judge=judge))
     return [(one.start, one.end, part) for one, part in found if part is not None]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mycel.access.rules import may_curate, may_review
 from mycel.access.scope import ReadScope, engine_scope, read_scope
 from mycel.contracts.clock import Clock
+from mycel.contracts.language_model import LanguageModel
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.fields import MAX_ITEMS
@@ -18,6 +19,7 @@ from mycel.domain.report import Report
 from mycel.domain.request_filters import read_limit
 from mycel.domain.source import IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller, Trust
+from mycel.engine.by_model.judging import with_second_opinion
 from mycel.engine.consolidation import LinkKey, Plan, plan_consolidation
 from mycel.engine.executor import Executor
 from mycel.errors import AccessDenied, Conflict, NotFound, Unavailable
@@ -57,8 +59,16 @@ class _Chosen:
 
 class Consolidating:
     def __init__(
-        self, stores: Stores, clock: Clock, policies: Policies, embedding: Embedding, *, executor: Executor
+        self,
+        stores: Stores,
+        clock: Clock,
+        policies: Policies,
+        embedding: Embedding,
+        *,
+        executor: Executor,
+        model: LanguageModel | None = None,
     ) -> None:
+        self._language_model = model
         self._stores = stores
         self._clock = clock
         self._policies = policies
@@ -156,7 +166,7 @@ class Consolidating:
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
         now = self._clock.now()
         compare = PairFinder(store, scope, self._executor, model=self._model(store), now=now)
-        judged = compare.judge(chosen.fresh.items())
+        judged = with_second_opinion(compare.judge(chosen.fresh.items()), self._language_model)
         met = {memory.id for pair in judged for memory in (pair.earlier, pair.later)}
         looked_at = {memory.id: memory for memory in (*chosen.fresh.values(), *chosen.waiting)}
         return plan_consolidation(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 from mycel.domain.draft import default_path, default_scope, first_sentence
-from mycel.domain.ids import MemoryId, TeamName
-from mycel.domain.marks import with_marks
+from mycel.domain.ids import MemberId, MemoryId, TeamName
+from mycel.domain.marks import EXPLICIT, with_marks
 from mycel.domain.memory import (
     NO_METADATA,
+    Category,
     EvidenceRef,
     MadeBy,
     MemoryType,
@@ -20,7 +22,7 @@ from mycel.domain.memory import (
 from mycel.domain.policy import Policy
 from mycel.domain.session_summary import Part, points_of
 from mycel.domain.source import Candidate, Source
-from mycel.domain.team import Trust
+from mycel.domain.team import Kind, Member, Trust
 from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.screening import suspicion
 
@@ -28,14 +30,28 @@ from mycel.services.screening import suspicion
 SUMMARY_CONFIDENCE = 0.9
 
 
+# The member of the team that a talk calls by a name.
+FindMember = Callable[[str], Member | None]
+
+
 class Drawing:
-    def __init__(self, source: Source, policy: Policy, *, team: TeamName, trust: Trust) -> None:
+    def __init__(
+        self,
+        source: Source,
+        policy: Policy,
+        *,
+        team: TeamName,
+        trust: Trust,
+        find_member: FindMember = lambda _: None,
+    ) -> None:
         self._source = source
         self._policy = policy
         self._team = team
         self._trust = trust
+        self._find_member = find_member
 
     def candidate(self, found: Candidate) -> PreparedMemory:
+        speaker = None if found.said_by is None else self._find_member(found.said_by)
         values = {
             "type": found.type,
             "title": found.title,
@@ -49,7 +65,12 @@ class Drawing:
             "made_by": MadeBy.EXTRACTION,
             "status": Status.INBOX,
             "observed_at": self._said_at(found.start),
-            "metadata": with_marks(NO_METADATA, grounds=found.grounds),
+            "metadata": with_marks(
+                NO_METADATA,
+                grounds=None if _is_order_of_agent(found, speaker) else found.grounds,
+                said_by=found.said_by,
+                about=_person(found, speaker),
+            ),
         }
         return self.memory(values, ttl=self._policy.inbox_kept)
 
@@ -101,6 +122,19 @@ class Drawing:
         if not self._policy.trusts(self._trust):
             return f"{self._source.agent_id} has {self._trust} trust, and the team asks for {self._policy.least_trust}"
         return suspicion(values)
+
+
+def _person(found: Candidate, speaker: Member | None) -> MemberId | None:
+    """Whom a profile memory is about: that one confirms it. Agents have no profile."""
+    if found.type is not MemoryType.PROFILE or speaker is None or speaker.kind is not Kind.HUMAN:
+        return None
+    return speaker.id
+
+
+def _is_order_of_agent(found: Candidate, speaker: Member | None) -> bool:
+    """What an agent tells others to do is nobody's rule before a person has looked at it."""
+    by_agent = speaker is not None and speaker.kind is Kind.AGENT
+    return by_agent and found.grounds == EXPLICIT and found.category == Category.CONVENTION
 
 
 def _title(summary: str, *, what: str) -> str:

@@ -20,7 +20,7 @@ from mycel.retrieval.lexical import parse_question
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
-    from mycel.engine.judging.pair import Statement
+    from mycel.engine.judging.judgement import Statement
 
 # More would find nothing that is alike: the nearest by words and by meaning come first.
 NEIGHBOURS = 12
@@ -68,7 +68,7 @@ class PairFinder:
         """What stands near a memory that was just written, whose own vector may not be stored yet."""
         found = [pair for pair in self._with_vector(memory, vector) if pair[0].id != memory.id]
         asked = [Pair(_statement(other), _statement(memory), cosine) for other, cosine in found]
-        judgements = self._executor.judge(asked)
+        judgements = self._executor.judge(asked, quick=True)
         return [Judged(other, memory, judged) for (other, _), judged in zip(found, judgements, strict=True)]
 
     def _neighbours(self, number: int, memory: Memory) -> Iterator[tuple[Memory, float | None]]:
@@ -97,7 +97,7 @@ def said_at(memory: Memory) -> tuple[datetime, str]:
 
 
 def _statement(memory: Memory) -> Statement:
-    from mycel.engine.judging.pair import Statement
+    from mycel.engine.judging.judgement import Statement
 
     subject = () if memory.key is None else (memory.key,)
     return Statement(memory.content, subject, memory.observed_at or memory.created_at)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from mycel.access.scope import engine_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.language_model import LanguageModel
 from mycel.contracts.store import Store, Transaction
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.source import Candidate, IngestionEvent, Source, Transcript
-from mycel.domain.team import ENGINE, Trust
+from mycel.domain.team import ENGINE, Member, Trust
 from mycel.engine.executor import Executor
 from mycel.errors import Conflict, NotFound
 from mycel.retrieval.duplicates import Wording
@@ -42,14 +43,18 @@ class SourceProcessor:
 
         source = get_source(store, event)
         found = extract_and_summarize(
-            Transcript(source.text, source.turns),
+            _dated(source, event),
             steps=event.steps,
             start=source.extracted_to,
             executor=self._executor,
             model=self._model,
         )
         drawing = Drawing(
-            source, self._policies.of(store.team), team=store.team, trust=trust_of(self._directory, source)
+            source,
+            self._policies.of(store.team),
+            team=store.team,
+            trust=trust_of(self._directory, source),
+            find_member=partial(_find_member, self._directory, store.team),
         )
         echoes = _Echoes(store, source)
         fresh = [candidate for candidate in found.candidates if not echoes.hold(candidate)]
@@ -72,6 +77,17 @@ def get_source(store: Store, event: IngestionEvent) -> Source:
     if found is None:
         raise NotFound("the source of this event is gone")
     return found
+
+
+def _dated(source: Source, event: IngestionEvent) -> Transcript:
+    """A turn without a time was said when it was captured."""
+    turns = (turn if turn.said_at else replace(turn, said_at=event.created_at) for turn in source.turns)
+    return Transcript(source.text, tuple(turns))
+
+
+def _find_member(directory: Directory, team: TeamName, name: str) -> Member | None:
+    found = (directory.find_member(MemberId(id)) for id in dict.fromkeys((name, name.lower())))
+    return next((one for one in found if one and one.team == team and one.removed_at is None), None)
 
 
 def trust_of(directory: Directory, source: Source) -> Trust:

@@ -18,10 +18,10 @@ from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.inbox import InboxItem, Snoozes
 from mycel.domain.link import Link, Relation
-from mycel.domain.marks import CONTESTED, REVIEW, with_marks
+from mycel.domain.marks import ABOUT, CONTESTED, EXPLICIT, GROUNDS, REVIEW, SAID_BY, TWO_SOURCES, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
-from mycel.domain.query import Filters, Order, Page
+from mycel.domain.query import Filters, Order, OrderField, Page
 from mycel.domain.request_filters import read_filters, read_limit, read_mark
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
@@ -35,13 +35,15 @@ from mycel.services.write import lose, require_free_of_details
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240
-_DRAWN = "drawn from a source; nobody has looked at it yet"
+_DRAWN = "not plainly said by a person; somebody should look at it"
+_OUTRIGHT = "said outright, but the team's policy leaves it to a person"
 _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"
-_SUGGESTED = "says that it replaces another memory that stands; somebody should decide"
+_SUGGESTED = "replaces another memory that stands, or repeats it; somebody should decide"
 # A reviewer has seen the text: neither its wording nor anybody's trust holds it back any more.
 ANYONE = Policy(least_trust=Trust.LOW)
 STANDING = (Status.ACTIVE, Status.INBOX)
+_SUREST_FIRST = Order(OrderField.CONFIDENCE)
 _LOSSES = (Status.CONTRADICTED, Status.SUPERSEDED)
 
 
@@ -58,7 +60,7 @@ class Reviewing:
     def inbox(
         self, caller: Caller, given: Mapping[str, object], *, limit: object = None, cursor: object = None
     ) -> Page[InboxItem]:
-        """The newest first, each with its evidence where it was said."""
+        """The surest first, the newest of those as sure, each with its evidence where it was said."""
         if given.get("status") is not None:
             raise InvalidInput("of what waits is known", field="status")
         now = self._clock.now()
@@ -67,7 +69,7 @@ class Reviewing:
         mark = read_mark(cursor)
         scope = read_scope(caller)
         with self._stores.lease(caller.team) as store:
-            found = store.memories.page(scope, filters, order=Order(), limit=page, cursor=mark)
+            found = store.memories.page(scope, filters, order=_SUREST_FIRST, limit=page, cursor=mark)
             fresh = self._freshness.of_all(found)
             return Page(items_of(store, caller, fresh, now=now), found.next_cursor)
 
@@ -208,7 +210,25 @@ def _reason(memory: Memory) -> str:
         return marked
     if CONTESTED in memory.metadata:
         return _OPPOSED
-    return _DRAWN if memory.evidence_ref is not None else _WAITS
+    if memory.evidence_ref is None:
+        return _WAITS
+    about = memory.metadata.get(ABOUT)
+    if about is not None:
+        return f"{memory.metadata.get(SAID_BY, about)} should confirm it: it is about {about}"
+    return _drawn_reason(memory)
+
+
+def _drawn_reason(memory: Memory) -> str:
+    """Why what was drawn from a talk waits, by what speaks for it."""
+    grounds, speaker = memory.metadata.get(GROUNDS), memory.metadata.get(SAID_BY)
+    by = f"{speaker}: " if speaker else ""
+    if grounds == EXPLICIT:
+        return by + _OUTRIGHT
+    if grounds == TWO_SOURCES:
+        return "two sources say it, but the team's policy leaves it to a person"
+    if grounds is not None:
+        return f"drawn by {grounds}; not yet consolidated, or not sure enough for the team's policy"
+    return by + _DRAWN
 
 
 def approve_one(
@@ -270,11 +290,11 @@ def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadSco
             continue
         if other.key is not None:
             require_arbiter(caller)
-        lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by a later one")
+        lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by another")
 
 
 def _replaceable(transaction: Transaction, scope: ReadScope, memory: Memory) -> list[Memory]:
-    """What stands, and this memory says that it replaces."""
+    """What stands, and this memory is said to replace."""
     said = [link for link in transaction.links.of(scope, memory.id) if link.relation is Relation.SUPERSEDES]
     others = [transaction.memories.find(scope, MemoryId(link.to_id)) for link in said if link.from_id == memory.id]
     return [other for other in others if other is not None and other.status is Status.ACTIVE]

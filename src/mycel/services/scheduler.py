@@ -47,6 +47,7 @@ class Engine:
         self._jumps = _Jumps(clock)
         self._due: dict[TeamName, float] = {}
         self._seen: dict[TeamName, int] = {}
+        self._looked_at: dict[TeamName, float] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -109,7 +110,8 @@ class Engine:
                 _log.error("team %s: the engine failed", team)
                 wait = RETRY_SECONDS
             with self._changed:
-                self._due[team] = min(self._due.get(team, FOREVER), time.monotonic() + wait)
+                self._looked_at[team] = time.monotonic()
+                self._due[team] = min(self._due.get(team, FOREVER), self._looked_at[team] + wait)
 
     def _next_team(self) -> TeamName | None:
         while True:
@@ -128,12 +130,16 @@ class Engine:
                 self._changed.wait(LOOK_SECONDS if due is None else min(LOOK_SECONDS, due[1] - now))
 
     def _notice_writes(self) -> None:
-        """Whichever process wrote: the time of a team's files tells."""
+        """Whichever process wrote: the time of a team's files tells.
+
+        A team that is written to all the time is not looked at all the time, by every node.
+        """
         written = self._stores.written()
         with self._changed:
             for team, stamp in written.items():
                 if self._seen.get(team) != stamp:
-                    self._due[team] = min(self._due.get(team, FOREVER), time.monotonic())
+                    soon = self._looked_at.get(team, -FOREVER) + LOOK_SECONDS
+                    self._due[team] = min(self._due.get(team, FOREVER), max(time.monotonic(), soon))
             self._seen = dict(written)
 
     def _run(self, team: TeamName, budget: Budget) -> int:

@@ -45,7 +45,7 @@ class Comparing:
         return replace(saved, similar=tuple(map(_similar, best)))
 
     def _near(self, caller: Caller, saved: Memory) -> list[Judged]:
-        from mycel.engine.judging.pair import CONTRADICTS, NEARLY_ALIKE
+        from mycel.engine.judging.judgement import CONTRADICTS, NEARLY_ALIKE
 
         vector = self._vector(saved.content)
         embedder = self._embedding.embedder

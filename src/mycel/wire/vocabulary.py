@@ -115,6 +115,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "after": whole(0, 2**63 - 1, description="Only changes after this sequence number."),
         "agent": {**LABEL, "description": "Who wrote it."},
         "agent_id": {**MEMBER, "description": "Who did it; by default the caller."},
+        "asked_by": {**LABEL, "description": "Who asked for the task: what that member wishes comes first."},
         "artifacts": listed(ref("TaskArtifact"), most=MAX_ARTIFACTS),
         "as_of": {**MOMENT, "description": "What was believed at that moment."},
         "by": one_of(RateBy),
@@ -230,7 +231,6 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "index_file": {"path": filled(MAX_URI_BYTES), "content": filled(MAX_TRANSCRIPT_BYTES)},
         "context_for": {
             "agent": LABEL,
-            "asked_by": {**LABEL, "description": "Who asked for the task: what that member wishes comes first."},
             "task": text(MAX_QUERY_BYTES),
         },
         "before_task": {"limit": whole(1, MAX_BRIEFED), "repo": LABEL},

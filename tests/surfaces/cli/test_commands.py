@@ -27,7 +27,7 @@ PROMISED = {
     "knowledge list", "knowledge get", "knowledge set", "knowledge history", "knowledge candidates",
     "knowledge arbitrate", "knowledge delete", "knowledge import",
     "artifacts list", "artifacts register", "artifacts get", "artifacts verify", "artifacts delete",
-    "install", "uninstall", "doctor", "check", "team reset", "database migrate",
+    "install", "uninstall", "doctor", "check", "team reset", "database migrate", "open",
 }  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def test_a_suggestion_is_listed_shown_and_decided(mycel) -> None:
     new = mycel.save("The gateway no longer listens on port 8080, it moved from 8080 to 9090.", "--as", "swe-2")
     assert [action["kind"] for action in mycel.json("consolidate")["actions"]] == ["suggest"]
     shown = mycel.ok("inbox", "show", new)
-    assert "says that it replaces another memory" in shown
+    assert "replaces another memory that stands, or repeats it" in shown
     assert f"supersedes → The gateway listens on port 8080.  {old}" in shown
     mycel.ok("inbox", "approve", new)
     assert mycel.json("get", old)["status"] == "superseded"

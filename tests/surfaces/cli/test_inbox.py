@@ -74,7 +74,7 @@ def test_a_terminal_shows_the_reason_below_the_title(mycel, candidate: str, term
     lines = mycel.ok("inbox").splitlines()
     assert lines[2].startswith("Never run migrations")
     assert lines[3].startswith(candidate)
-    assert lines[4].startswith("drawn from a source")
+    assert lines[4].startswith("said outright")
     assert max(map(len, lines)) <= 80
 
 

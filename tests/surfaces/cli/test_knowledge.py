@@ -44,7 +44,7 @@ def test_a_value_is_found_by_its_key_and_printed_with_it(mycel) -> None:
     assert mycel.ok("get", id).startswith("metrics-port: 9090\n")
     assert "metrics-port: 9090" in mycel.ok("list")
     assert "metrics-port: 9090" in mycel.ok("tree", "/notes")
-    assert "fact (architecture) by operator" in mycel.ok("context")
+    assert "operator today fact (architecture): metrics-port: 9090" in mycel.ok("context")
     assert "metrics-port: 9090" in mycel.ok("context")
 
 

@@ -45,7 +45,7 @@ def test_what_is_made_has_a_status_and_a_place(client: TestClient) -> None:
     assert answer.headers["location"] == f"/api/memory/{answer.json()['id']}"
     assert answer.headers["etag"] == '"1"'
     read = client.get(answer.headers["location"]).json()
-    assert {**read, "freshness": None} == answer.json()
+    assert {**read, "freshness": None, "validity": None} == answer.json()
     assert "location" not in client.get(answer.headers["location"]).headers
 
 

@@ -49,7 +49,7 @@ def written(client: TestClient, **fields: Any) -> dict[str, Any]:
 def as_read(item: dict[str, Any]) -> dict[str, Any]:
     """What was just written, once it is read: how fresh it is, no answer to a write says."""
     assert item["freshness"] is None
-    return {**item, "freshness": 1.0}
+    return {**item, "freshness": 1.0, "validity": "current"}
 
 
 class TestTeamMemory:

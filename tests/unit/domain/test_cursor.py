@@ -13,12 +13,13 @@ from mycel.errors import InvalidInput, InvalidState
 ORDERS = [Order(field, descending) for field in OrderField for descending in (True, False)]
 TIMES = {OrderField.CREATED_AT, OrderField.UPDATED_AT}
 micros = st.integers(-(10**17), 10**17)
+shares = st.floats(0, 1)
 titles = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@given(order=st.sampled_from(ORDERS), number=st.integers(0, 10**17), when=micros, title=titles)
-def test_a_cursor_is_read_as_it_was_written(order: Order, number: int, when: int, title: str) -> None:
-    last = when if order.field in TIMES else title
+@given(order=st.sampled_from(ORDERS), number=st.integers(0, 10**17), when=micros, title=titles, share=shares)
+def test_a_cursor_is_read_as_it_was_written(order: Order, number: int, when: int, title: str, share: float) -> None:
+    last = when if order.field in TIMES else share if order.field is OrderField.CONFIDENCE else title
     cursor = write_cursor(order, last, number)
     assert read_cursor(cursor, order) == (last, number)
     assert re.fullmatch(CURSOR, cursor)

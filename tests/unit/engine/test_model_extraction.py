@@ -12,7 +12,8 @@ from mycel.domain.source import USUAL_CATEGORY, Candidate
 from mycel.engine.by_model import extraction
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.prompts import read_prompt
-from mycel.engine.language import kind_of, rules
+from mycel.engine.english.outright import MARKS
+from mycel.engine.language import kind_of
 from mycel.errors import Unavailable
 from tests.unit.engine.scripted_model import ScriptedModel, talk
 
@@ -67,6 +68,7 @@ def test_a_sound_candidate_is_taken_with_its_evidence() -> None:
         rationale="npm was too slow",
         alternatives=("npm",),
         grounds="scripted",
+        said_by="swe-1",
     )
 
 
@@ -145,7 +147,7 @@ def test_a_category_that_the_rules_do_not_know_is_the_usual_one_of_its_type(name
 
 def test_the_model_is_told_the_types_and_categories_that_the_rules_give() -> None:
     told = set(re.findall(r"Type `(\w+)`, category\s+`([\w-]+)`", read_prompt("extraction")))
-    ruled = {(rule.type, rule.category) for rule in rules()}
+    ruled = {mark.kind for mark in MARKS}
     ruled |= {kind for heading in HEADINGS if (kind := kind_of(heading)) is not None} | set(USUAL_CATEGORY.items())
     assert told == {(type.value, category.value) for type, category in ruled}
     fields = extraction.SCHEMA["properties"]["candidates"]["items"]["properties"]

@@ -10,6 +10,7 @@ from mycel.domain.session_summary import Part
 from mycel.domain.source import Transcript
 from mycel.engine.summary import summarize
 from mycel.engine.transcripts.reading import read_transcript
+from tests.unit.engine.judge_double import ToldJudge, odds
 
 
 def talk(*said: tuple[str, str]) -> Transcript:
@@ -39,7 +40,14 @@ LOGIN = talk(
 
 
 def test_begins_with_what_was_asked_and_goes_on_with_what_was_said() -> None:
-    lines = summarize(LOGIN).splitlines()
+    judge = ToldJudge(
+        {
+            "We decided": odds("decision", "explicit_decision", keep=0.9),
+            "The root cause": odds("lesson", "solution", keep=0.9),
+            "The login page still": odds("lesson", "solution", keep=0.9),
+        }
+    )
+    lines = summarize(LOGIN, judge=judge).splitlines()
     assert lines == [
         "Asked:",
         "- The login page fails with a 500 since the last deploy. Can you find the reason in the logs?",

@@ -54,13 +54,15 @@ def test_a_vendor_needs_a_key(llm: str, variable: str) -> None:
 
 
 def test_an_unknown_name_explains_the_choice() -> None:
-    with pytest.raises(Misconfigured, match="MYCEL_LLM must be one of `none`, `openai`, `anthropic`, not 'opnai'"):
+    with pytest.raises(
+        Misconfigured, match="MYCEL_LLM must be one of `none`, `openai`, `anthropic`, `command`, not 'opnai'"
+    ):
         make_language_model(LanguageModelOptions(llm="opnai"))
 
 
 @pytest.mark.parametrize("llm", NAMES)
 def test_no_repr_shows_the_key(llm: str) -> None:
-    options = LanguageModelOptions(llm=llm, key="sk-secret")
+    options = LanguageModelOptions(llm=llm, key="sk-secret", command="cat")
     assert "sk-secret" not in repr(options) + repr(make_language_model(options))
 
 

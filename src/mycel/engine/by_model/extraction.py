@@ -187,6 +187,7 @@ def _candidate(
         end=last,
         category=_category(values),
         grounds=model,
+        said_by=next((turn.speaker for turn in transcript.turns if turn.start <= first < turn.end), None),
         rationale=values.get("rationale"),
         alternatives=values["alternatives"],
     )

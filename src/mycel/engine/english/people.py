@@ -1,4 +1,4 @@
-"""Who is to do what: work given to somebody by name, work that somebody takes on, and how others answer."""
+"""Who is to do what: work given to somebody by name, and work that somebody takes on."""
 
 from __future__ import annotations
 
@@ -40,24 +40,6 @@ _NOT_GIVEN = word_set("has knows likes means needs prefers says seems thinks use
 _SPEAKER = frozenset(("i", "i'll", "i'm", "will"))
 _ASKED = re.compile(r"\b(?:please|pls|can you|could you)\b", re.IGNORECASE)
 _WORD = re.compile(r"[a-z']+")
-_AGREES = re.compile(
-    r"\W*+(?:(?:ok|okay|k|kk|fine|good|great|nice|cool|deal|agreed?|yes|yep|yeah|yup|y|sure|right|perfect|love|works"
-    r"|sounds|makes sense|fair|true|excellent|thanks|thx|thank|ack|noted|understood|got it|will do|can do|alright"
-    r"|very good)\b|\+1)|\s*+[\U0001f44d\U0001f44c\U0001f389\U0001f64f]",
-    re.IGNORECASE,
-)
-_CARRIED_OUT = re.compile(
-    r"\W*+(?:done|changed|added|implemented|written|removed|set|committed|understood|noted|updated|renamed|fixed"
-    r"|merged|deployed|applied|switched|reverted|converted|rewritten|retrained|adjusted|reformatted|restored|moved"
-    r"|built|covered|alright|ok|all \d+|doing|will do|i'll|i've|on it|drafted|replaced|split|created|trained|writing"
-    r"|editing|rebuilding)\b",
-    re.IGNORECASE,
-)
-# The first letters are looked at before the words are.
-_PROPOSES = re.compile(
-    r"\b(?=[acehimopsw])(?:could|should|would|maybe|options?|either|or|suggest|propos(?:e|al)|what if|how about"
-    r"|what about|alternatively|i'd|we'd|instead)\b"
-)
 
 
 def name_pattern(names: Collection[str]) -> re.Pattern[str] | None:
@@ -93,18 +75,6 @@ def takes_on(text: str, *, words: Sequence[str]) -> bool:
     )
 
 
-def agrees(answer: str) -> bool:
-    return _AGREES.match(answer) is not None
-
-
-def is_carried_out(answer: str) -> bool:
-    return _CARRIED_OUT.match(answer) is not None
-
-
-def proposes(lowered: str) -> bool:
-    return _PROPOSES.search(lowered) is not None
-
-
 def _is_given(before: str, after: str) -> bool:
     words = _WORD.findall(after[:60])
     if not words:
@@ -134,3 +104,11 @@ def _is_work(match: re.Match[str], *, soon: bool) -> bool:
     if verb in _VAGUE:
         return soon and promised
     return promised or soon or rest[0].lower() in {"the", "a", "an", "it", "them", "that", "this", "all", "both", "to"}
+
+
+# Not the I of I/O.
+_ONESELF = re.compile(r"(?<![\w/])(?:I|I['\u2019](?:m|d|ve|ll)|[Mm]y|me|[Mm]ine|[Mm]yself)(?![\w/])")
+
+
+def speaks_of_oneself(text: str) -> bool:
+    return _ONESELF.search(text) is not None

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
+from mycel.engine.english.days import DAYS_AHEAD, WEEKDAYS, next_weekday
+
 # A longer text tells of more than one thing, and a period in it is not that of the whole.
 LONGEST_STATEMENT = 600
 # How far before a day the words may begin that say what it is.
@@ -19,10 +21,8 @@ _CUE_LENGTH = 24
 _YEARS_AROUND = 8
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 # Verbs, unless they are written as names.
 _ALSO_VERBS = frozenset(("march", "mar", "may"))
-_DAYS_AHEAD = {"today": 0, "tonight": 0, "tomorrow": 1}
 
 _DAY = re.compile(
     r"""(?<![\w/.-])(?:
@@ -162,10 +162,8 @@ def _read(match: re.Match[str], today: date) -> _Day:
             return _on(date(int(close), 12, 31))
         return _on(_last_of(today.month if close == "month" else 12)(today.year))
     if match["weekday"]:
-        # On a Friday, Friday is the next one.
-        ahead = (_WEEKDAYS.index(match["weekday"].lower()) - today.weekday() - 1) % 7 + 1
-        return _on(today + timedelta(days=ahead))
-    return _on(today + timedelta(days=_DAYS_AHEAD[match["relative"].lower()]))
+        return _on(next_weekday(WEEKDAYS.index(match["weekday"].lower()), today))
+    return _on(today + timedelta(days=DAYS_AHEAD[match["relative"].lower()]))
 
 
 def _in_month(match: re.Match[str]) -> _Day:

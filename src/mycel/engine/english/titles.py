@@ -126,11 +126,6 @@ _FAVOUR = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"(?<!\s)\s+(?:or|and)\s+")
-# What such a word stands for was said in the sentence before.
-_REFERS_BACK = re.compile(
-    r"\W*+(?:so |and |but |then )?(?:it|that|this|they|these|those)(?:'s|'re|'ll)?\b(?! (?:is|are|was) why\b)",
-    re.IGNORECASE,
-)
 
 
 def rationale_of(text: str) -> str | None:
@@ -157,8 +152,3 @@ def alternatives_of(text: str) -> tuple[str, ...]:
 def gives_reason(text: str) -> bool:
     """Whether a sentence begins as the reason for the one before."""
     return _STARTS_REASON.match(text) is not None
-
-
-def refers_back(text: str) -> bool:
-    """Whether a sentence speaks of what the one before it named."""
-    return _REFERS_BACK.match(text) is not None

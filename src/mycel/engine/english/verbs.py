@@ -80,13 +80,13 @@ _NO_DOING = word_set(
 _VOWELS = "aeiou"
 
 
-def _third(verb: str) -> str:
+def third_person(verb: str) -> str:
     if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
         return verb + "es"
     return verb[:-1] + "ies" if verb.endswith("y") and verb[-2] not in _VOWELS else verb + "s"
 
 
-THIRD_PERSON = frozenset(map(_third, BASE - {"have"})) | {"has"}
+THIRD_PERSON = frozenset(map(third_person, BASE - {"have"})) | {"has"}
 
 
 def is_past(word: str) -> bool:

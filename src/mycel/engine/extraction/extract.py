@@ -1,256 +1,181 @@
-"""Candidates from a transcript, by rules and weights alone."""
+"""Candidates from a transcript: sentences that the judge finds worth keeping, and those that say so themselves."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cache
-from math import exp
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
+from mycel.contracts.judge import Judge, Sentence, SentenceOdds
 from mycel.domain.memory import Category, MemoryType
 from mycel.domain.source import USUAL_CATEGORY, Candidate, Transcript
-from mycel.engine.extraction.rules import Match, RuleBook
+from mycel.engine.extraction.compose import Verdict, compose
 from mycel.engine.extraction.talk import Talk
 from mycel.engine.language import (
-    HYPOTHETICAL,
-    add_signs,
-    alternatives_of,
-    content_of,
-    gives_reason,
-    is_chatter,
+    Outright,
+    is_personal,
     is_question,
+    is_remedy,
     is_report,
-    is_taken_back,
     kind_of,
-    phrase_signs,
-    rationale_of,
-    refers_back,
-    rules,
+    said_outright,
     takes_on,
-    title_of,
-    weights,
 )
+from mycel.errors import Unavailable
 
-# How much a sign or a word speaks for keeping, and then for each type.
-Row = tuple[int, ...]
-
-BIAS = "bias"
-
-
-class Weights(NamedTuple):
-    """Whole numbers, `weights.SCALE` of which make one: they add up to the same sum in any order."""
-
-    signs: Mapping[str, Row]
-    words: Mapping[str, Row]
-
-
-class Weighed(NamedTuple):
-    """A type, and the chance that the sentence is worth keeping and may have it."""
-
-    type: MemoryType
-    chance: float
-
-
-@cache
-def fitted() -> Weights:
-    """Those that the package carries."""
-    return Weights(read_table(weights.SIGNS), read_table(weights.WORDS))
-
-
-def read_table(text: str) -> dict[str, Row]:
-    """Entries such as `we do:4,9,-1,-1,-1,-4,-6`, apart by bars."""
-    entries = (entry.strip().rpartition(":") for entry in text.replace("\n", "|").split("|") if entry.strip())
-    return {name: tuple(map(int, numbers.split(","))) for name, _, numbers in entries}
-
-
-def weigh(signs: Collection[str], words: Iterable[str], *, least: float, table: Weights) -> Weighed | None:
-    """The likeliest type, where the chance is at least `least`."""
-    rows = [table.signs[BIAS]]
-    rows += filter(None, map(table.signs.get, signs))
-    rows += filter(None, map(table.words.get, set(words)))
-    keep = _logistic(sum([row[0] for row in rows]))
-    if keep < least:
-        return None
-    _, *sums = map(sum, zip(*rows, strict=True))
-    best = max(sums)
-    chance = keep * _logistic(best)
-    return Weighed(weights.TYPES[sums.index(best)], chance) if chance >= least else None
-
-
-def _logistic(score: int) -> float:
-    return 1 / (1 + exp(-score / weights.SCALE))
-
+Kind = tuple[MemoryType, Category]
 
 SECTION_CONFIDENCE = 0.8
+OUTRIGHT_CONFIDENCE = 0.9
+MARKED_CONFIDENCE = 0.75
 ASSIGNED_CONFIDENCE = 0.75
 TAKEN_ON_CONFIDENCE = 0.65
-# Rules this sure are followed; others are one sign more, and what they keep need not be as likely.
-SURE = 0.85
-LEAST_CHANCE = 0.38
-LEAST_CHANCE_RULED = 0.15
-# What signs alone say is never as sure as what a rule says.
-MOST_BY_WEIGHT = 0.7
+# What the judge alone finds is never as sure as what somebody said outright.
+MOST_BY_JUDGE = 0.8
 LEAST_WORDS = 3
-LEAST_WORDS_WEIGHED = 5
+# Sentences of a talk that the judge reads, some five milliseconds each; of a longer talk the last ones.
+MOST_JUDGED = 20_000
+
+# Worth keeping as the judge sees it; less is asked of what says itself what it is.
+LEAST_KEEP = 0.8
+LEAST_KEEP_MARKED = 0.2
+SURE_OF_TYPE = 0.9
+# In talk decisions are more, and lessons and conventions fewer, than in what the judge was taught with.
+_IN_TALK = MappingProxyType({"decision": 2.0, "lesson": 0.7, "convention": 0.7})
+# Of what is said outright: that it is meant, and worth keeping at all, as the judge sees it.
+LEAST_MEANT = 0.5
+LEAST_KEEP_GROUNDED = 0.2
+_MEANT = (
+    *("explicit_decision", "decision_in_passing", "lesson", "solution", "failed_approach", "confirmed_fact"),
+    *("correction", "standing_instruction", "preference", "promise", "reference"),
+)
+LEAST_SOLUTION = 0.5
+# How likely it may be that something marked is quoted, supposed, of others or a joke.
+MOST_DOUBT = 0.25
+MOST_DOUBT_MARKED = 0.4
+_UNMEANT = (
+    *("example_text", "hypothetical", "joke", "machine_narrative", "name_with_cue", "negated"),
+    *("news", "not_standalone", "other_company", "other_team", "private", "question", "quoted_text"),
+)
+
+_TYPES: Mapping[str, Kind] = MappingProxyType(
+    {
+        **{type.value: (type, category) for type, category in USUAL_CATEGORY.items()},
+        "convention": (MemoryType.FACT, Category.CONVENTION),
+        "preference": (MemoryType.PROFILE, Category.PREFERENCE),
+    }
+)
 
 
-class Verdict(NamedTuple):
-    """What a sentence is, how sure that is, and where in it the statement itself begins."""
+def extract(transcript: Transcript, *, start: int = 0, judge: Judge | None = None) -> list[Candidate]:
+    """What the talk decided, learned, prefers, plans or knows, in order of the text.
 
-    type: MemoryType
-    category: Category
-    confidence: float
-    begins: int = 0
-
-
-class Reading(NamedTuple):
-    """What there is to weigh: all signs, and what a rule says that is not sure enough."""
-
-    signs: set[str]
-    ruled: Verdict | None
-
-
-def judge(talk: Talk, place: int, *, table: Weights) -> Verdict | None:
-    found = read(talk, place)
-    return _by_weight(found, talk.words(place), table=table) if isinstance(found, Reading) else found
+    Each candidate's evidence begins at or after `start` and lies inside one turn. Text by tools and the system, code,
+    quoted lines and notes given earlier yield nothing, and neither does what cannot stand alone. Without a judge only
+    those sentences are found that say themselves what they are.
+    """
+    talk = Talk(transcript)
+    odds = _weighed(talk, judge, start=start) if judge is not None else {}
+    verdicts: dict[int, Verdict] = {}
+    for place in range(len(talk.statements)):
+        verdict = _judged(talk, place, odds[place]) if place in odds else _ruled(talk, place)
+        if verdict is not None:
+            verdicts[place] = verdict
+    composed = (compose(talk, place, verdict, taken=verdicts) for place, verdict in verdicts.items())
+    found = (candidate for candidate in composed if candidate is not None)
+    return [candidate for candidate in _without_repeats(found) if candidate.start >= start]
 
 
-def read(talk: Talk, place: int) -> Verdict | Reading | None:
-    """What a sentence is, what there is to weigh, or None where it is nothing to keep."""
-    words = talk.words(place)
-    if len(words) < LEAST_WORDS or not talk.is_about_work(place):
-        return None
+def _weighed(talk: Talk, judge: Judge, *, start: int) -> dict[int, SentenceOdds]:
+    """What the judge makes of each sentence that says more than a word or two."""
+    places = [
+        place
+        for place, statement in enumerate(talk.statements)
+        if statement.start >= start and len(talk.words(place)) >= LEAST_WORDS
+    ][-MOST_JUDGED:]
+    asked = [Sentence(talk.text(place), talk.turn(place).role or "user", talk.befores[place]) for place in places]
+    try:
+        return dict(zip(places, judge.weigh(asked), strict=True))
+    except Unavailable:
+        # Rules alone find less, and that is better than nothing.
+        return {}
+
+
+def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     text = talk.text(place)
+    outright = said_outright(text)
+    section = kind_of(talk.statements[place].section)
+    if not _is_kept(odds, outright, section=section):
+        return None
+    given = (MemoryType.TASK_HINT, Category.FACT) if talk.assigns(place) else section
+    kind = _kind(odds, outright.kind if outright is not None else given)
+    explicit = outright is not None and outright.grounds and _is_meant(odds)
+    # A judge is not surer than to a tenth.
+    confidence = OUTRIGHT_CONFIDENCE if explicit else min(MOST_BY_JUDGE, round(0.5 + 0.3 * odds.keep, 1))
+    return Verdict(
+        *kind,
+        confidence,
+        outright.begins if outright is not None else 0,
+        outright=explicit and not talk.is_assistant(place),
+        remedy=kind[0] is MemoryType.LESSON and (is_remedy(text) or _odds_of(odds, "solution") > LEAST_SOLUTION),
+    )
+
+
+def _is_kept(odds: SentenceOdds, outright: Outright | None, *, section: Kind | None) -> bool:
+    """What says itself what it is need not be as likely, and what is marked falls only where it is not meant."""
+    if outright is not None and outright.grounds and _doubt(odds) <= MOST_DOUBT_MARKED:
+        return True
+    is_marked = outright is not None or section is not None
+    return odds.keep >= (LEAST_KEEP_MARKED if is_marked else LEAST_KEEP)
+
+
+def _doubt(odds: SentenceOdds) -> float:
+    """How likely it is not meant, by the likeliest way of not meaning it: all of them together say little."""
+    return max(_odds_of(odds, kind) for kind in _UNMEANT)
+
+
+def _odds_of(odds: SentenceOdds, kind: str) -> float:
+    return odds.kinds.get(kind, 0.0)
+
+
+def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
+    """What the sentence says that it is, unless the judge is sure of something else."""
+    named = max(odds.types, key=lambda name: odds.types[name] * _IN_TALK.get(name, 1.0))
+    return _TYPES[named] if said is None or odds.types[named] >= SURE_OF_TYPE else said
+
+
+def _is_meant(odds: SentenceOdds) -> bool:
+    """The judge can say no to any mark, and makes none: how sure a model is, is no ground."""
+    meant = sum(_odds_of(odds, kind) for kind in _MEANT)
+    return meant >= LEAST_MEANT and _doubt(odds) <= MOST_DOUBT and odds.keep >= LEAST_KEEP_GROUNDED
+
+
+def _ruled(talk: Talk, place: int) -> Verdict | None:
+    """By what the sentence says of itself, for where there is no judge."""
+    words, text = talk.words(place), talk.text(place)
+    if len(words) < LEAST_WORDS or is_personal(words):
+        return None
     if talk.assigns(place):
         return Verdict(MemoryType.TASK_HINT, Category.FACT, ASSIGNED_CONFIDENCE)
     if is_question(text, words=words):
         return None
-    kind = kind_of(talk.statements[place].section)
-    if kind is not None:
-        return Verdict(*kind, SECTION_CONFIDENCE)
-    signs = phrase_signs(words)
-    ruled = _ruled(text, words, signs=signs, assistant=talk.is_assistant(place))
-    if ruled is not None and ruled.confidence >= SURE:
-        return ruled
-    if ruled is not None:
-        signs.add(f"ruled {ruled.type.value}")
-    elif len(words) < LEAST_WORDS_WEIGHED or is_chatter(text, words, signs=signs):
-        return None
-    if is_report(text):
-        signs.add("report")
-    add_signs(signs, text, words=words, topic=talk.topic(place))
-    signs |= talk.setting_signs(place)
-    return Reading(signs, ruled)
-
-
-def _ruled(text: str, words: list[str], *, signs: set[str], assistant: bool) -> Verdict | None:
-    ruled = None if HYPOTHETICAL in signs else _by_rule(text, words, assistant=assistant)
-    if ruled is None and not assistant and takes_on(text, words=words):
+    section = kind_of(talk.statements[place].section)
+    if section is not None:
+        return Verdict(*section, SECTION_CONFIDENCE)
+    outright = said_outright(text)
+    if outright is not None and (outright.grounds or not (talk.is_assistant(place) and is_report(text))):
+        confidence = OUTRIGHT_CONFIDENCE if outright.grounds else MARKED_CONFIDENCE
+        kind = outright.kind
+        remedy = kind[0] is MemoryType.LESSON and is_remedy(text)
+        return Verdict(*kind, confidence, outright.begins, outright=outright.grounds, remedy=remedy)
+    if not talk.is_assistant(place) and takes_on(text, words=words):
         return Verdict(MemoryType.TASK_HINT, Category.FACT, TAKEN_ON_CONFIDENCE)
-    return ruled
-
-
-def _by_rule(text: str, words: list[str], *, assistant: bool) -> Verdict | None:
-    for match in _rule_book().matches(text, words):
-        if _holds(match, text, assistant=assistant):
-            rule = match.rule
-            return Verdict(rule.type, rule.category, rule.confidence, match.end if rule.leads else 0)
     return None
 
 
-def _holds(match: Match, text: str, *, assistant: bool) -> bool:
-    rule = match.rule
-    if rule.personal and assistant:
-        return False
-    if rule.settled and is_taken_back(text[: match.start], text[match.end :]):
-        return False
-    return rule.firm or not is_report(text)
-
-
-def _by_weight(reading: Reading, words: list[str], *, table: Weights) -> Verdict | None:
-    ruled = reading.ruled
-    least = LEAST_CHANCE if ruled is None else LEAST_CHANCE_RULED
-    found = weigh(reading.signs, words, least=least, table=table)
-    if found is None:
-        return None
-    if ruled is not None and (ruled.type is found.type or found.chance < LEAST_CHANCE):
-        return ruled
-    return Verdict(found.type, USUAL_CATEGORY[found.type], min(MOST_BY_WEIGHT, 0.45 + found.chance / 4))
-
-
-@cache
-def _rule_book() -> RuleBook:
-    return RuleBook(rules())
-
-
-MOST_JOINED_CHARS = 500
 # What is said again soon after is the same candidate.
 REMEMBERED = 30
 ALIKE = 0.75
-SURER_WITH_REASON = 0.05
-MOST_CONFIDENCE = 0.95
-# A cue further in than this does not lead the sentence.
-LEADING_CHARS = 40
-
-
-def extract(transcript: Transcript, *, start: int = 0, table: Weights | None = None) -> list[Candidate]:
-    """What the talk decided, learned, prefers, plans or knows, in order of the text.
-
-    Each candidate's evidence begins at or after `start` and lies inside one turn. Text by tools and the system, code,
-    quoted lines and notes given earlier yield nothing, and neither does small talk. What no rule is sure of is weighed
-    by the fitted weights, or by those of `table`.
-    """
-    talk = Talk(transcript)
-    table = table or fitted()
-    verdicts = {place: verdict for place in range(len(talk.statements)) if (verdict := judge(talk, place, table=table))}
-    found = (_candidate(talk, place, verdict, verdicts=verdicts) for place, verdict in verdicts.items())
-    return [candidate for candidate in _without_repeats(found) if candidate.start >= start]
-
-
-def _candidate(talk: Talk, place: int, verdict: Verdict, *, verdicts: Mapping[int, Verdict]) -> Candidate:
-    statement = talk.statements[place]
-    start, end = _joined(talk, place, verdicts=verdicts)
-    content = content_of(talk.original(start, end))
-    sentence = talk.original(statement.start, statement.end)
-    leads = 0 < verdict.begins <= LEADING_CHARS
-    decided = verdict.type is MemoryType.DECISION
-    rationale = rationale_of(content) if decided else None
-    surer = SURER_WITH_REASON if rationale else 0.0
-    return Candidate(
-        type=verdict.type,
-        title=title_of(sentence[verdict.begins :] if leads else "", fallback=content_of(sentence)),
-        content=content,
-        confidence=round(min(MOST_CONFIDENCE, verdict.confidence + surer), 2),
-        start=start,
-        end=end,
-        category=verdict.category,
-        rationale=rationale,
-        alternatives=alternatives_of(content) if decided else (),
-    )
-
-
-def _joined(talk: Talk, place: int, *, verdicts: Mapping[int, Verdict]) -> tuple[int, int]:
-    """The evidence: with the sentence before if this one speaks of it, and the one after if that gives the reason."""
-    start, end = talk.statements[place].start, talk.statements[place].end
-    if refers_back(talk.text(place)) and _may_join(talk, place - 1, place, verdicts=verdicts):
-        start = talk.statements[place - 1].start
-    if _may_join(talk, place + 1, place, verdicts=verdicts) and gives_reason(talk.text(place + 1)):
-        end = talk.statements[place + 1].end
-    return start, end
-
-
-def _may_join(talk: Talk, other: int, place: int, *, verdicts: Mapping[int, Verdict]) -> bool:
-    """Whether a sentence stands with this one in a paragraph, is no candidate itself, and says something."""
-    if not 0 <= other < len(talk.statements) or other in verdicts:
-        return False
-    one, two = talk.statements[other], talk.statements[place]
-    if (one.turn, one.paragraph) != (two.turn, two.paragraph):
-        return False
-    if max(one.end, two.end) - min(one.start, two.start) > MOST_JOINED_CHARS:
-        return False
-    text = talk.text(other)
-    return not is_question(text, words=talk.words(other)) and not is_report(text)
 
 
 def _without_repeats(candidates: Iterable[Candidate]) -> Iterator[Candidate]:

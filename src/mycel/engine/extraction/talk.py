@@ -1,25 +1,15 @@
-"""A transcript as its statements, each with what is known about it: words, topic, speaker, place in the talk."""
+"""A transcript as its statements, each with what is known about it: words, speaker, what was said before."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from mycel.domain.envelope import ENVELOPE
 from mycel.domain.source import Transcript, Turn
-from mycel.engine.extraction.rules import OPEN_BOX, Topic
-from mycel.engine.language import (
-    agrees,
-    assigns,
-    is_carried_out,
-    name_pattern,
-    proposes,
-    split_sentences,
-    topic_of,
-    words_of,
-)
+from mycel.engine.language import OPEN_BOX, assigns, name_pattern, split_sentences, words_of
 
 SILENT_ROLES = frozenset({"tool", "system"})
 # Longer ones are pasted text without full stops, and shorter ones say nothing.
@@ -182,125 +172,9 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = stop + 1
 
 
-# In its first turns a talk says what is wrong or wanted, and little that lasts.
-OPENING_TURNS = 2
-LATE_TURNS = 6
-VERY_LATE_TURNS = 12
-# Said in answer, a turn this short says hardly more than yes or no.
-SHORT_TURN_CHARS = 25
-# A turn may be a whole pasted file; how it begins and ends is enough.
-ANSWER_CHARS = 40
-PROPOSAL_CHARS = 300
-# An "ok." or "yes!" before the sentence.
-RUN_UP_CHARS = 15
-
-_ALONE = frozenset(("alone",))
-
-
-class _Spoken(NamedTuple):
-    """What a turn shows to the sentences before and after it."""
-
-    before: set[str]
-    after: set[str]
-    asks: bool
-
-
-class Surroundings:
-    """Signs of place; a talk of a single turn has none but that."""
-
-    def __init__(self, transcript: Transcript) -> None:
-        self._text = transcript.text
-        self._turns = transcript.turns
-        self._known: dict[int, _Spoken] = {}
-
-    def is_opening(self, turn: int) -> bool:
-        return self._numbers[turn] < OPENING_TURNS <= self._numbers[-1] - 2
-
-    def signs(self, statement: Statement) -> set[str]:
-        if len(self._order) < 2:
-            return set(_ALONE)
-        number = self._numbers[statement.turn]
-        found = self._inside(statement, self._turns[statement.turn])
-        if number > 0:
-            before = self._spoken(number - 1)
-            found |= before.after
-            if before.asks and "first in turn" in found:
-                found.add("answers")
-        if number + 1 < len(self._order):
-            found |= self._spoken(number + 1).before
-        else:
-            found.add("last turn")
-        found.update(name for name, least in (("late", LATE_TURNS), ("very late", VERY_LATE_TURNS)) if number >= least)
-        if not self._has_assistant:
-            found.add("meeting")
-        return found
-
-    def _inside(self, statement: Statement, turn: Turn) -> set[str]:
-        found: set[str] = set()
-        begins = max(turn.start, statement.start - RUN_UP_CHARS)
-        run_up = self._text[begins : statement.start].strip()
-        if not run_up:
-            found.add("first in turn")
-        elif begins == turn.start:
-            found.add("after a word")
-        if self._text[max(turn.start, statement.start - 3) : statement.start].rstrip().endswith("?"):
-            found.add("after own question")
-        if turn.end - statement.end <= 2:
-            found.add("last in turn")
-        return found
-
-    def _spoken(self, number: int) -> _Spoken:
-        found = self._known.get(number)
-        if found is None:
-            found = self._known[number] = self._look(self._turns[self._order[number]])
-        return found
-
-    def _look(self, turn: Turn) -> _Spoken:
-        begins = self._text[turn.start : min(turn.end, turn.start + ANSWER_CHARS)]
-        ends = self._text[max(turn.start, turn.end - PROPOSAL_CHARS) : turn.end].lower()
-        assistant = turn.role == "assistant"
-        asks = ends.rstrip().endswith("?")
-        after = {"after assistant"} if assistant else set[str]()
-        before = {"then assistant"} if assistant else set[str]()
-        if asks:
-            after.add("after question")
-            before.add("then asked")
-        if turn.end - turn.start < SHORT_TURN_CHARS:
-            after.add("after short turn")
-            before.add("then short turn")
-        if proposes(ends):
-            after.add("after proposal")
-        if agrees(begins):
-            before.add("then agreed")
-        if is_carried_out(begins):
-            before.add("then carried out" if assistant else "then taken on")
-        return _Spoken(before, after, asks)
-
-    @cached_property
-    def _order(self) -> Sequence[int]:
-        """The turns that are not of a tool."""
-        return [place for place, turn in enumerate(self._turns) if turn.role not in SILENT_ROLES]
-
-    @cached_property
-    def _numbers(self) -> Sequence[int]:
-        """For each turn, how many before it were not of a tool."""
-        found: list[int] = []
-        count = 0
-        for turn in self._turns:
-            found.append(count)
-            count += turn.role not in SILENT_ROLES
-        return found
-
-    @cached_property
-    def _has_assistant(self) -> bool:
-        return any(turn.role == "assistant" for turn in self._turns)
-
-
-# So many sentences before and after show what the talk is about.
-NEARBY = 12
-# What a sentence that names nothing technical needs in and around it; a few sentences cannot weigh as much as many.
-LEAST_WEIGHT = 4.0
-LEAST_WEIGHT_EACH = 0.36
+LEAST_WEIGHTY_CHARS = 4
+# So much of what was said before helps to understand a sentence.
+BEFORE_CHARS = 160
 
 _NO_NAMES = frozenset(("user", "assistant", "agent", "human"))
 # Each for one other character, so that places stay the same: straight quotes, and spaces for emphasis and line breaks.
@@ -316,10 +190,9 @@ class Talk:
         self.statements: list[Statement] = list_statements(transcript)
         self._names = frozenset(turn.speaker.lower() for turn in transcript.turns if turn.speaker) - _NO_NAMES
         self._named = name_pattern(self._names)
+        self._spelled = {turn.speaker.lower(): turn.speaker for turn in transcript.turns if turn.speaker}
         self._first_names = frozenset(words_of(name)[0] for name in self._names if words_of(name))
         self._words = [words_of(self.text(place).lower()) for place in range(len(self.statements))]
-        self._topics: dict[int, Topic] = {}
-        self._surroundings = Surroundings(transcript)
 
     def text(self, place: int) -> str:
         """Without emphasis, on one line, with plain quotes; each character at its place."""
@@ -332,59 +205,52 @@ class Talk:
     def words(self, place: int) -> list[str]:
         return self._words[place]
 
-    def topic(self, place: int) -> Topic:
-        found = self._topics.get(place)
-        if found is None:
-            found = self._topics[place] = topic_of(self.text(place), words=self.words(place), names=self._names)
-        return found
-
-    def is_about_work(self, place: int) -> bool:
-        first, last = max(0, place - NEARBY), min(len(self.statements), place + NEARBY + 1)
-        (weight, personal), (weight_before, personal_before) = self._sums[last], self._sums[first]
-        return _is_about_work(
-            self.topic(place),
-            weight=weight - weight_before,
-            personal=personal - personal_before,
-            sentences=last - first,
-        )
-
     def assigns(self, place: int) -> bool:
         """Whether work is given to one of those who speak; their names are looked for by the first word."""
         if self._named is None or self._first_names.isdisjoint(self._words[place]):
             return False
         return assigns(self.text(place), named=self._named)
 
+    def turn(self, place: int) -> Turn:
+        return self._transcript.turns[self.statements[place].turn]
+
+    def name_at_start(self, text: str) -> str | None:
+        """The speaker of this talk whose name begins the text."""
+        found = self._named.match(text) if self._named is not None else None
+        return None if found is None else self._spelled[found[0].lower()]
+
+    def weighty_words(self, place: int) -> frozenset[str]:
+        """Those long enough to name something."""
+        return frozenset(word for word in self._words[place] if len(word) > LEAST_WEIGHTY_CHARS)
+
     def is_assistant(self, place: int) -> bool:
         return self._transcript.turns[self.statements[place].turn].role == "assistant"
 
-    def setting_signs(self, place: int) -> set[str]:
-        """Who speaks, and what stands around the sentence."""
-        statement = self.statements[place]
-        found = self._surroundings.signs(statement)
-        if self.is_assistant(place):
-            found.add("assistant")
-        if self._surroundings.is_opening(statement.turn):
-            found.add("opening")
+    @cached_property
+    def befores(self) -> list[str]:
+        """For each statement what was said just before it, in its own turn and in the last one."""
+        found: list[str] = []
+        last, before = -1, ""
+        for place, statement in enumerate(self.statements):
+            if statement.turn != last:
+                before = self._spoken_before(statement.turn)
+                last = statement.turn
+            found.append(before)
+            said = self.text(place)
+            before = f"{before} {said}"[-BEFORE_CHARS:] if before else _spoken(self.turn(place).role, said)
         return found
 
-    @cached_property
-    def _sums(self) -> list[tuple[float, int]]:
-        """What all statements before each place weigh together."""
-        weight, personal = 0.0, 0
-        sums = [(weight, personal)]
-        for place in range(len(self.statements)):
-            topic = self.topic(place)
-            weight += topic.weight
-            personal += topic.personal
-            sums.append((weight, personal))
-        return sums
+    def _spoken_before(self, turn: int) -> str:
+        """How the last turn began that was not a tool's."""
+        for number in range(turn - 1, -1, -1):
+            one = self._transcript.turns[number]
+            if one.role not in SILENT_ROLES:
+                return _spoken(one.role, self._plain[one.start : min(one.end, one.start + BEFORE_CHARS)].strip())
+        return ""
 
 
-def _is_about_work(topic: Topic, *, weight: float, personal: int, sentences: int) -> bool:
-    """By what it names itself, or else by what those sentences weigh that stand around it, itself among them."""
-    if topic.personal > topic.weight or personal >= weight:
-        return False
-    return topic.technical > 0 or weight >= min(LEAST_WEIGHT, LEAST_WEIGHT_EACH * sentences)
+def _spoken(role: str, text: str) -> str:
+    return f"{'agent' if role == 'assistant' else role or 'user'}: {text}"[:BEFORE_CHARS]
 
 
 def _plain(text: str) -> str:

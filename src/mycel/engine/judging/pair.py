@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Iterator
 from math import exp
 
-from mycel.engine.judging.clauses import Clause, Reading, Role, Tense
+from mycel.contracts.judge import PairOdds
+from mycel.engine.judging.clauses import Clause, Lexeme, Reading, Role, Tense
 from mycel.engine.judging.comparison import NOTHING, Finding, Nearness
 from mycel.engine.judging.contradictions import contradiction
+from mycel.engine.judging.judgement import CONTRADICTS, MOST_UNLIKELY_SAME, NEARLY_ALIKE, Judgement, Statement
+from mycel.engine.judging.weighed import is_settled, weigh
 from mycel.engine.language import given_up, read, says_now
 
 # Said in the same words, whatever their order.
 SAME = 0.95
-# What differs in a word is never taken for the same, however near its meaning.
-MOST_UNLESS_SAME = 0.84
 
 # Logistic regression on pairs of sentences that people scored from 0 to 5, for a score of 4 and above.
 _WITH_COSINE = (34.9, 2.3, -1.1, -34.8)
@@ -35,7 +34,7 @@ def likeness(first: Reading, second: Reading, *, cosine: float | None) -> float:
     else:
         by_cosine, by_overlap, by_values, constant = _WITH_COSINE
         odds = by_cosine * cosine + by_overlap * overlap + by_values * differs + constant
-    return min(MOST_UNLESS_SAME, 1 / (1 + exp(-max(-60.0, min(60.0, odds)))))
+    return min(MOST_UNLIKELY_SAME, 1 / (1 + exp(-max(-60.0, min(60.0, odds)))))
 
 
 def is_same(first: Reading, second: Reading) -> bool:
@@ -100,10 +99,8 @@ def _is_about_more(first: Reading, second: Reading, given_up: Collection[str]) -
     return not rest or len(given_up) > 1 or not rest.isdisjoint(second.counts.keys())
 
 
-CONTRADICTS = 0.5
 # Two statements against each other are no near-duplicates to show, whatever words they share.
 MOST_ALIKE_AGAINST_EACH_OTHER = 0.55
-NEARLY_ALIKE = 0.6
 # From this cosine of the built-in model on, two texts that differ in one place mostly answer the same question.
 CLOSE = 0.91
 # From this one on a single common word is no coincidence, and below the other they are about different things.
@@ -112,30 +109,48 @@ FAR = 0.8
 LEAST_COMMON = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """`text` is what is said; `subject` are words of its surroundings, such as project, key or category."""
+def judge(earlier: Statement, later: Statement, *, cosine: float | None, odds: PairOdds | None = None) -> Judgement:
+    """By rules, and by what the trained judge says of the two if it was asked.
 
-    text: str
-    subject: tuple[str, ...] = ()
-    said_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """`likeness` from 0.85 on is the same statement, about 0.6 a near-duplicate; `contradiction` counts from 0.5 on."""
-
-    likeness: float
-    contradiction: float
-    supersedes: bool
-    reason: str
-
-
-def judge(earlier: Statement, later: Statement, *, cosine: float | None) -> Judgement:
-    """Promises 1.0 and no contradiction for equal texts, and less than 0.85 for any two that differ in substance."""
-    if _plain(earlier.text) == _plain(later.text):
+    Promises 1.0 and no contradiction for equal texts, and less than 0.85 for any two whose values or negations differ.
+    """
+    if is_same_text(earlier, later):
         return Judgement(1.0, 0.0, supersedes=False, reason="the same text")
     first, second = _read(earlier), _read(later)
+    found = _by_rules(earlier, later, first, second, cosine=cosine)
+    return found if odds is None else weigh(found, first, second, odds, in_order=_is_in_order(earlier, later))
+
+
+def is_open(earlier: Statement, later: Statement, found: Judgement) -> bool:
+    """Whether the trained judge could change what the rules found."""
+    return not is_settled(found, _read(earlier), _read(later))
+
+
+def with_same_values(earlier: str, later: str) -> str:
+    """The later text with the values of the earlier one as that writes them.
+
+    The judge reads letters, and cannot tell that 2000 ms are 2 seconds.
+    """
+    written = {lexeme.value: lexeme.text for lexeme in _valued(earlier)}
+    for lexeme in _valued(later):
+        other = written.get(lexeme.value)
+        if other is not None and other != lexeme.text:
+            later = later.replace(lexeme.text, other, 1)
+    return later
+
+
+def _valued(text: str) -> Iterator[Lexeme]:
+    lexemes = (lexeme for sentence in read(text).sentences for part in sentence for lexeme in part)
+    return (lexeme for lexeme in lexemes if lexeme.value is not None)
+
+
+def is_same_text(earlier: Statement, later: Statement) -> bool:
+    return _plain(earlier.text) == _plain(later.text)
+
+
+def _by_rules(
+    earlier: Statement, later: Statement, first: Reading, second: Reading, *, cosine: float | None
+) -> Judgement:
     alike = likeness(first, second, cosine=cosine)
     if alike >= SAME:
         return Judgement(alike, 0.0, supersedes=False, reason="the same statement in other words")

@@ -28,7 +28,7 @@ class OnnxGraph:
     def __init__(self, path: Path, *, card: Card) -> None:
         self._path = path
         self._card = card
-        self._session = _open(path)
+        self._session = open_session(path)
         self._inputs = {entry.name: self._type_of(entry) for entry in self._session.get_inputs()}
         if "input_ids" not in self._inputs:
             raise Misconfigured(f"{path} has no input input_ids")
@@ -68,7 +68,7 @@ class OnnxGraph:
             )
 
 
-def _open(path: Path) -> onnxruntime.InferenceSession:
+def open_session(path: Path) -> onnxruntime.InferenceSession:
     # From its import on it collects reports for its vendor, unless the process has said no before.
     os.putenv("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime

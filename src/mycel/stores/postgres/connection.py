@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, LiteralString, cast
@@ -29,18 +30,43 @@ _IS = re.compile(r"\bIS (?=[?:])")
 _CONFLICT = re.compile(r"ON CONFLICT \(")
 _OF_ORGANISATION = re.compile(r"INSERT INTO (?:teams|members)\b")
 
+# Counts from the beginning; to set it to what it is already would not.
+_COUNT_ANEW = "set_config('transaction_timeout', '0', true), set_config('transaction_timeout', '{}', true)"
+# What lasts no longer needs not be counted anew.
+_COUNTED_SECONDS = 1.0
+
 
 class PostgresConnection:
     """See `stores.sql.connection`."""
 
-    def __init__(self, raw: Raw, writes_in: psycopg.Pipeline | None = None) -> None:
-        """`writes_in` is that of a transaction which holds locks."""
+    def __init__(
+        self, raw: Raw, writes_in: psycopg.Pipeline | None = None, *, silence_millis: int | None = None
+    ) -> None:
+        """`writes_in` is that of a transaction which holds locks, and which the server ends after so much silence."""
         self.raw = raw
         self._pipeline = writes_in
+        self._anew = None if silence_millis is None else _COUNT_ANEW.format(silence_millis)
+        self._counted_at = time.monotonic()
 
     def execute(self, sql: str, values: Values = (), /) -> Cursor:
         cursor = self.raw.execute(translated(sql), _bound(sql, values))
-        return cursor if self._pipeline is None else _SyncedCursor(cursor, self._pipeline)
+        return cursor if self._pipeline is None else _SyncedCursor(cursor, self)
+
+    def lock(self, sql: str) -> Cursor:
+        """Executes a statement that locks the rows it returns. Silence is counted from when it has them, not from when
+        it waits for them."""
+        if self._anew is None:
+            return self.execute(sql)
+        self._counted_at = time.monotonic()
+        return self.execute(f"WITH locked AS MATERIALIZED ({sql}) SELECT locked.*, {self._anew} FROM locked")
+
+    def sync(self) -> None:
+        """Has the server count the time until it hears more: in the middle of a pipeline it would wait without end."""
+        if self._anew is not None and time.monotonic() > self._counted_at + _COUNTED_SECONDS:
+            self._counted_at = time.monotonic()
+            self.raw.execute(cast(LiteralString, f"SELECT {self._anew}"))
+        if self._pipeline is not None:
+            self._pipeline.sync()
 
     def executemany(self, sql: str, rows: Sequence[Values], /) -> None:
         if rows:
@@ -59,13 +85,13 @@ def as_array(numbers: Iterable[int]) -> str:
 
 
 class _SyncedCursor:
-    """Has the server count the time until it hears more: in the middle of a pipeline it would wait without end."""
+    """Synchronises before its answer is waited for."""
 
-    __slots__ = ("_cursor", "_pipeline")
+    __slots__ = ("_connection", "_cursor")
 
-    def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]], pipeline: psycopg.Pipeline) -> None:
+    def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]], connection: PostgresConnection) -> None:
         self._cursor = cursor
-        self._pipeline = pipeline
+        self._connection = connection
 
     def fetchone(self) -> Any:
         return self._answered().fetchone()
@@ -78,7 +104,7 @@ class _SyncedCursor:
 
     def _answered(self) -> psycopg.Cursor[tuple[Any, ...]]:
         if self._cursor.pgresult is None:
-            self._pipeline.sync()
+            self._connection.sync()
         return self._cursor
 
 

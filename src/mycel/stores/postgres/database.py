@@ -43,7 +43,8 @@ _BEGIN_AS = """
 _BEGIN_WRITE = f"""
     {_BEGIN_AS}, set_config('idle_in_transaction_session_timeout', %s, true),
       set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true), {SCHEMA}.require_writer(%s)"""
-# Between statements that are not answered yet, only this ends a transaction whose node is gone.
+# Between statements that are not synchronised, only this ends a transaction whose node is gone. It begins with what a
+# lock may be waited for; whoever has one, and goes on, has it counted anew.
 _BOUND_WRITE = f"{_BEGIN_WRITE}, set_config('transaction_timeout', %s, true)"
 _FIRST_WITH_BOUND = 170_000
 
@@ -160,18 +161,21 @@ class Database:
     def _write(self, team: str, work: Callable[[PostgresConnection], ResultT], answer_seconds: float | None) -> ResultT:
         seconds = answer_seconds or connection_pool.ANSWER_SECONDS
         # Whoever waits for a node that is cut off sees the end of it before its own.
-        idle, lock, statement, whole = (str(int(seconds * share)) for share in (500, 800, 1000, 6000))
+        silence, lock, statement = (int(seconds * share) for share in (500, 800, 1000))
         with self._pool.lend(answer_seconds=answer_seconds) as raw:
             is_ending = False
             try:
                 with _losses(raw), raw.pipeline() as pipeline:
                     raw.execute("BEGIN")
-                    values = (team, ROLE, SEARCH_PATH, idle, lock, statement, len(steps()))
-                    if raw.info.server_version >= _FIRST_WITH_BOUND:
-                        raw.execute(_BOUND_WRITE, (*values, whole))
+                    values = (team, ROLE, SEARCH_PATH, *map(str, (silence, lock, statement)), len(steps()))
+                    is_bound = raw.info.server_version >= _FIRST_WITH_BOUND
+                    if is_bound:
+                        raw.execute(_BOUND_WRITE, (*values, str(lock + silence)))
                     else:
                         raw.execute(_BEGIN_WRITE, values)
-                    result = work(PostgresConnection(raw, writes_in=pipeline))
+                    result = work(
+                        PostgresConnection(raw, writes_in=pipeline, silence_millis=silence if is_bound else None)
+                    )
                     is_ending = True
                     end = raw.execute("COMMIT")
                 if end.statusmessage != "COMMIT":

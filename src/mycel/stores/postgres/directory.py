@@ -24,7 +24,7 @@ from mycel.stores.sql.tables import OF_ORGANISATION
 ResultT = TypeVar("ResultT")
 
 # Locks the row, so that one writer follows the other.
-_RAISE = "UPDATE organisation SET revision = revision + 1"
+_RAISE = "UPDATE organisation SET revision = revision + 1 RETURNING revision"
 _COUNT = """
     INSERT INTO request_counts (node, member_id, requests)
     SELECT %s, member_id, requests FROM unnest(%s::text[], %s::bigint[]) AS given (member_id, requests)
@@ -48,7 +48,7 @@ class PostgresDirectory(SqlDirectoryReads):
 
     def transact(self, work: Callable[[SqlDirectoryWriter], ResultT]) -> ResultT:
         def run(connection: PostgresConnection) -> ResultT:
-            connection.execute(_RAISE)
+            connection.lock(_RAISE)
             return work(SqlDirectoryWriter(connection, now=self._clock.now()))
 
         return self._database.write(ORGANISATION, run)

@@ -70,7 +70,7 @@ class PostgresRecalls(SqlRecalls):
 
     def _write(self, connection: PostgresConnection) -> None:
         if self._traces.write(connection):
-            connection.execute("UPDATE heads SET readings = readings + 1")
+            connection.lock("UPDATE heads SET readings = readings + 1 RETURNING readings")
 
 
 class _FlushedSession(ReadSession):

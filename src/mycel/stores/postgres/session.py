@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -15,7 +16,9 @@ from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.records import insert_records
 from mycel.stores.postgres.team_terms import unpacked
-from mycel.stores.sql.deferred import DeferredWrites, Statement
+from mycel.stores.sql import log
+from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.deferred import DeferredWrites, Rows, Statement
 from mycel.stores.sql.rows import micros, moment
 
 ParamsT = ParamSpec("ParamsT")
@@ -29,13 +32,24 @@ _PUT_TERMS = Statement(
     " SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts, numbers = excluded.numbers",
 )
 # Whoever holds it is the only one to write to the team: what it has read stays so until it commits.
-_LOCK = "SELECT committed_at, number FROM heads FOR UPDATE"
+_LOCK = "SELECT committed_at, number, sequence FROM heads FOR UPDATE"
 _FIRST = "INSERT INTO heads DEFAULT VALUES ON CONFLICT DO NOTHING"
 # The moment is that of the last change: what leaves none in the log takes no place in the history.
 _RAISE = """
     UPDATE heads SET committed_at =
       least(?, coalesce((SELECT c.committed_at FROM changes c ORDER BY c.sequence DESC LIMIT 1), committed_at)),
-      number = ?, writes = writes + 1"""
+      number = ?, sequence = ?, writes = writes + 1"""
+# Raised for each row by the database, the counter of a thousand rows would leave a thousand versions of it.
+_LOG = Statement(log.INSERT.order, log.INSERT.sql.replace("(", "(sequence, ", 1), f"(?, {log.INSERT.marks[1:]}")
+
+
+@dataclass(slots=True)
+class _Head:
+    """Of a team, while nobody else writes to it."""
+
+    committed_at: int
+    number: int
+    sequence: int
 
 
 class ReadSession:
@@ -70,11 +84,12 @@ class WriteSession:
     def __init__(self, connection: PostgresConnection, *, team: TeamName, clock: Clock) -> None:
         self._connection = connection
         self._team = team
-        self._head: list[int] | None = None
+        self._head: _Head | None = None
         self._mark = 0
         self._operating = False
         self._has_savepoint = False
-        self.later = DeferredWrites(insert_records)
+        self._sequence_before = 0
+        self.later = DeferredWrites(self._insert)
         self.now: datetime = clock.now()
 
     @property
@@ -83,7 +98,7 @@ class WriteSession:
 
     @property
     def committed_micros(self) -> int:
-        return max(micros(self.now), self._locked()[0] + 1)
+        return max(micros(self.now), self._locked().committed_at + 1)
 
     @property
     def clock_micros(self) -> int | None:
@@ -92,10 +107,11 @@ class WriteSession:
 
     @property
     def connection(self) -> PostgresConnection:
-        self._locked()
+        head = self._locked()
         if self._operating and not self._has_savepoint:
             self.later.run_before(self._mark, self._connection)
             self._mark = 0
+            self._sequence_before = head.sequence
             self._connection.execute("SAVEPOINT operation")
             self._has_savepoint = True
         if self.later:
@@ -133,26 +149,38 @@ class WriteSession:
         if self._has_savepoint:
             self._connection.execute("ROLLBACK TO operation")
             self._connection.execute("RELEASE operation")
+            self._locked().sequence = self._sequence_before
 
     def next_number(self) -> int:
         head = self._locked()
-        head[1] += 1
-        return head[1]
+        head.number += 1
+        return head.number
 
     def put_terms(self, words: PackedTerms, *, number: int) -> None:
         self.later.add(_PUT_TERMS, (number, *unpacked(words, self._team)))
 
     def finish(self) -> None:
         """Right before COMMIT."""
-        if self._head is not None:
+        head = self._head
+        if head is not None:
             self._operating = False
-            self.connection.execute(_RAISE, (self.committed_micros, self._head[1]))
+            self.connection.execute(_RAISE, (self.committed_micros, head.number, head.sequence))
 
-    def _locked(self) -> list[int]:
+    def _insert(self, connection: Connection, statement: Statement, rows: Rows) -> None:
+        if statement is log.INSERT:
+            statement, rows = _LOG, [(self._next_sequence(), *row) for row in rows]
+        insert_records(connection, statement, rows)
+
+    def _next_sequence(self) -> int:
+        head = self._locked()
+        head.sequence += 1
+        return head.sequence
+
+    def _locked(self) -> _Head:
         if self._head is None:
-            row = self._connection.execute(_LOCK).fetchone()
+            row = self._connection.lock(_LOCK).fetchone()
             if row is None:
                 self._connection.execute(_FIRST)
-                row = self._connection.execute(_LOCK).fetchone()
-            self._head = list(row)
+                row = self._connection.lock(_LOCK).fetchone()
+            self._head = _Head(*row[:3])
         return self._head

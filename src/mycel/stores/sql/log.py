@@ -26,7 +26,7 @@ _LOG_COLUMNS = (
     *_SIGHTING,
     *(f"old_{name}" for name in _SIGHTING),
 )
-_INSERT = Statement(
+INSERT = Statement(
     6,
     f"INSERT INTO changes ({', '.join(_LOG_COLUMNS)}) VALUES ",
     f"({', '.join('?' * len(_LOG_COLUMNS))})",
@@ -118,7 +118,7 @@ def log_change(
     """Old places and readers are kept only where any differs: most changes move nothing out of sight."""
     has_moved = before is not None and sighting_of(before) != sighting_of(memory)
     batch.later.add(
-        _INSERT,
+        INSERT,
         (
             *(operation, memory.id, memory.version, by, batch.committed_micros, other_id),
             *_sighting_row(memory),
@@ -130,7 +130,7 @@ def log_change(
 def log_created(batch: WriteSession, memories: Sequence[Memory], *, by: MemberId) -> None:
     at, created = batch.committed_micros, Operation.CREATE
     batch.later.add(
-        _INSERT,
+        INSERT,
         *[(created, one.id, one.version, by, at, None, *_sighting_row(one), *_NO_SIGHTING) for one in memories],
     )
 

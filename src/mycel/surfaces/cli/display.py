@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mycel.domain.envelope import kind_of, under_key
+from mycel.domain.marks import voice_of
 from mycel.domain.memory import FIELDS, Status
 from mycel.domain.memory_field import MOMENTS, FieldRow, Holds
 from mycel.domain.rendering import field_text
@@ -210,7 +211,14 @@ def when(time: datetime) -> str:
 
 
 def _row(memory: Memory) -> tuple[str, ...]:
-    return title_of(memory), memory.type, memory.agent_id, when(memory.created_at), memory.id, memory.path
+    return (
+        title_of(memory),
+        memory.type,
+        voice_of(memory.metadata, memory.agent_id),
+        when(memory.created_at),
+        memory.id,
+        memory.path,
+    )
 
 
 def _hit_lines(rank: int, hit: Hit, *, with_team: bool) -> Iterator[Line]:

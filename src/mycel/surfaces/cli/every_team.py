@@ -127,7 +127,7 @@ def teams_of(call: Invocation, *, reads_other_team: bool = False) -> Generator[T
 
 
 def _place_in(order: Order, memory: Memory) -> str | float:
-    value: datetime | str = getattr(memory, order.field.value)
+    value: datetime | float | str = getattr(memory, order.field.value)
     return value.timestamp() if isinstance(value, datetime) else value
 
 

@@ -62,7 +62,7 @@ FIRST_COMMANDS = frozenset(
         *("save", "learn", "profile set", "knowledge set", "knowledge import", "episodes log", "artifacts register"),
         *("capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail"),
         *("team add", "team load", "member add", "token issue", "policy set", "model use", "import", "migrate"),
-        *("install", "mcp", "hook", "serve", "work", "database migrate"),
+        *("install", "mcp", "hook", "serve", "open", "work", "database migrate"),
     }
 )
 # They look at the name themselves: the agent must not notice, nothing may be asked yet, or it is what they report on.

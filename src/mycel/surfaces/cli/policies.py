@@ -22,7 +22,7 @@ _SPAN = "SPAN|never"
 _MEANINGS = {
     "least_trust": "whoever is below it writes into the inbox",
     "review": "types that wait for a person, whatever their evidence",
-    "promote": "what becomes active by itself: reviewed leaves what a rule found to a person",
+    "promote": "what becomes active by itself: grounded lets what was said outright, or by two sources",
     "promote_from": "confidence from which a candidate becomes active by itself",
     "consolidate_every": "how often the engine consolidates",
     "inbox_kept": "how long candidates wait that nobody looks at",
@@ -69,7 +69,7 @@ def change(
         str | None,
         typer.Option(
             metavar="WHAT",
-            help=f"What becomes active by itself: {any_of(Promote)}. With reviewed, nothing that a rule alone found.",
+            help=f"What becomes active by itself: {any_of(Promote)}; grounded: what was said outright, or by two.",
         ),
     ] = None,
     promote_from: Annotated[

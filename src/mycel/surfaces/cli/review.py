@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mycel.domain.marks import voice_of
 from mycel.domain.memory import WRITTEN
 from mycel.domain.memory_field import Holds
-from mycel.domain.query import Order
+from mycel.domain.query import Order, OrderField
 from mycel.errors import InvalidInput, NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
@@ -76,7 +77,7 @@ def list_items(
     limit: options.PageLimit = None,
     cursor: options.Cursor = None,
 ) -> None:
-    """List what waits, the newest first, and why; for the owner of the files in every team."""
+    """List what waits, the surest first, and why; for the owner of the files in every team."""
     call = invocation(context)
     with teams_of(call) as teams:
         page = teams.page(
@@ -85,7 +86,7 @@ def list_items(
             ),
             limit=limit,
             cursor=cursor,
-            order=Order,
+            order=lambda: Order(OrderField.CONFIDENCE),
             memory_of=lambda item: item.memory,
         )
         with_team = teams.are_several
@@ -236,7 +237,11 @@ def other_end(link: Link, id: str) -> str:
 
 def _row(item: InboxItem) -> tuple[str, ...]:
     memory = item.memory
-    return title_of(memory), memory.type, f"{memory.confidence:.2f}", memory.agent_id, memory.id, item.reason
+    return title_of(memory), memory.type, f"{memory.confidence:.2f}", _voice(memory), memory.id, item.reason
+
+
+def _voice(memory: Memory) -> str:
+    return voice_of(memory.metadata, memory.agent_id)
 
 
 def _fields(item: InboxItem) -> list[tuple[str, str]]:
@@ -247,7 +252,8 @@ def _fields(item: InboxItem) -> list[tuple[str, str]]:
         ("team", memory.team),
         ("type", memory.type),
         ("confidence", f"{memory.confidence:.2f}"),
-        ("by", memory.agent_id),
+        ("by", _voice(memory)),
+        ("captured by", "" if memory.agent_id == _voice(memory) else memory.agent_id),
         ("trust", memory.trust),
         ("made", f"{when(memory.created_at)}, {memory.made_by}"),
         ("path", memory.path),

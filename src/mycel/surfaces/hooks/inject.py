@@ -23,6 +23,7 @@ from mycel.domain.envelope import (
     one_line,
     under_key,
 )
+from mycel.domain.marks import voice_of
 from mycel.engine.transcripts.privacy import PrivateFilter
 from mycel.surfaces.hooks.clock import Deadline
 from mycel.surfaces.hooks.environment import HookSettings
@@ -161,7 +162,7 @@ def _line(memory: dict[str, Any], *, copies: int) -> str:
     start = bullet_of(
         str(memory.get("id")),
         type=kind_of(one_line(str(memory.get("type"))), memory.get("category")),
-        author=one_line(str(memory.get("agent_id"))),
+        author=one_line(voice_of(memory.get("metadata") or {}, str(memory.get("agent_id")))),
         day=str(memory.get("created_at"))[:10],
         beside=alike_words(copies),
     )

@@ -1,0 +1,29 @@
+"""Problems and what cured them: a remedy is kept together with the problem it is for."""
+
+from __future__ import annotations
+
+import re
+
+_REMEDY = re.compile(
+    r"\b(?:(?:the|my|our|a) (?:actual |real |final |only )?(?:fix|solution|remedy|cure|workaround|trick) (?:was|is)"
+    r"|turn(?:ed|s) out|works? (?:now|again|fine now)|fixed|solved|cured|resolved|helped|(?:did|does) the trick"
+    r"|root cause|culprit|(?:is|are) gone (?:now|since)|no more \w+ since|found (?:it|the (?:cause|reason|culprit)))\b",
+    re.IGNORECASE,
+)
+_PROBLEM = re.compile(
+    r"\b(?:(?:fail|crash|break|hang|leak|stall|time|throw|die|block|miss|lose|drop|corrupt|duplicat|doubl)(?:s|es|ed|ing|e"
+    r"|ure|ures)?(?: out)?|broke(?:n)?|died|lost|hung|stuck|error|errors|exception|flaky|slow|slower|wrong|red|down"
+    r"|timeouts?|deadlocks?|outage|bug|denied|refused|rejected|empty|stale|cannot|can't|won't|doesn't|does not|not work"
+    r"(?:ing)?|[45]\d\ds?|missing|twice|why (?:is|are|do|does|did))\b",
+    re.IGNORECASE,
+)
+
+
+def is_remedy(text: str) -> bool:
+    """Whether it tells what cured something."""
+    return _REMEDY.search(text) is not None
+
+
+def tells_problem(text: str) -> bool:
+    """Whether it tells that something went wrong."""
+    return _PROBLEM.search(text) is not None

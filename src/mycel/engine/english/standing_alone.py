@@ -1,0 +1,119 @@
+"""A sentence as it reads outside of its talk: who "I" is, and whether it can stand at all."""
+
+from __future__ import annotations
+
+import re
+
+from mycel.engine.english import word_set
+from mycel.engine.english.verbs import BASE, is_past, third_person
+
+# Between "I" and its verb.
+_ADVERBS = word_set(
+    "always never usually generally really also just only still first then strongly personally mostly often rarely "
+    "much kinda normally definitely already finally now"
+)
+# What follows "I" and stays as it is.
+_UNCHANGED = word_set(
+    "will would can could should must might may shall was had did won't wouldn't can't cannot couldn't shouldn't "
+    "mustn't wasn't hadn't didn't wrote read put set cut let and or"
+)
+_IRREGULAR = {"am": "is", "have": "has", "do": "does", "don't": "does not", "dont": "does not", "haven't": "has not"}
+_SHORT = {"'ll": " will", "'m": " is", "'ve": " has", "'d": " would"}
+_FIRST_PERSON = re.compile(
+    r"(?<![\w`/.-])(?:(?P<subject>i)(?P<short>'(?:ll|m|ve|d))?|(?P<owner>my|mine)|(?P<object>me)|(?P<self>myself))"
+    r"(?![\w`/-]|\.\w)",
+    re.IGNORECASE,
+)
+_WILL_FIRST = re.compile(r"will [a-z]", re.IGNORECASE)
+_NEXT_WORDS = re.compile(r"(?P<between>(?:\s+[a-z]+)??)(?P<space>\s+)(?P<verb>[a-z']+)", re.IGNORECASE)
+_CODE = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"")
+
+
+def name_speaker(text: str, speaker: str, *, promises: bool = False) -> str:
+    """Says by name what somebody said of themselves: "I'll move it" becomes "ops-1 will move it".
+
+    Whoever `promises` may leave out who will, or say that they do what they are going to do.
+    """
+    text = text.replace("\u2019", "'")
+    if promises and _WILL_FIRST.match(text):
+        text = f"I {text[0].lower()}{text[1:]}"
+    quoted = [match.span() for match in _CODE.finditer(text)]
+    pieces: list[str] = []
+    at = 0
+    for match in _FIRST_PERSON.finditer(text):
+        if match.start() < at or any(start <= match.start() < end for start, end in quoted):
+            continue
+        pieces.append(text[at : match.start()])
+        at = match.end()
+        if match["subject"]:
+            said, at = _named_subject(text, match, speaker, does="will {}" if promises else None)
+            pieces.append(said)
+        else:
+            pieces.append(f"{speaker}'s" if match["owner"] else speaker)
+    return "".join((*pieces, text[at:]))
+
+
+def _named_subject(text: str, match: re.Match[str], speaker: str, *, does: str | None) -> tuple[str, int]:
+    short = (match["short"] or "").lower()
+    if short:
+        follows = _NEXT_WORDS.match(text, match.end())
+        # "I'd prefer" is a wish, "I'd tried" is a past.
+        had = short == "'d" and follows is not None and is_past(follows["verb"].lower())
+        return speaker + (" had" if had else _SHORT[short]), match.end()
+    follows = _NEXT_WORDS.match(text, match.end())
+    if follows is None:
+        return speaker, match.end()
+    if follows["between"] and follows["between"].strip().lower() not in _ADVERBS:
+        return speaker, match.end()
+    verb = follows["verb"]
+    if not follows["between"] and verb.lower() in _ADVERBS:
+        further = _NEXT_WORDS.match(text, follows.end())
+        if further is None or further["between"]:
+            return speaker, match.end()
+        return f"{speaker} {verb} {_of_another(further['verb'], does)}", further.end()
+    return f"{speaker}{follows['between']} {_of_another(verb, does)}", follows.end()
+
+
+def _of_another(verb: str, does: str | None) -> str:
+    known = verb.lower()
+    if known in _UNCHANGED or is_past(known):
+        return verb
+    if does is not None and known in BASE:
+        return does.format(known)
+    return _IRREGULAR.get(known) or third_person(known)
+
+
+# A subject that stands for something said before; a clause that follows says what it is ("it is official that").
+_POINTS_BACK = re.compile(
+    r"\W*+(?>(?:(?:so|and|but|then|ok|okay|yes|no|well|also|btw|yeah|turned out|turns out|agreed)\b[\s,:.-]*+)*)"
+    r"(?:(?:it|that|this|they|these|those|he|she)(?:'s|'re|'ll|'d)?"
+    r"(?!\s+(?:is|was|'s)?\s*(?:official|forbidden|not allowed|allowed|required|mandatory|a rule|the rule|not the"
+    r"|not your|not our|repo|repository|project|team|service|module|branch|sprint|release|week|month))"
+    r"|(?:the )?(?:same|other|first|second|third|former|latter)(?: one| thing| two)?(?= |,|$)"
+    r"|(?:both|neither|either)(?= of (?:them|these|those)| (?:is|are|was|were)\b))\b",
+    re.IGNORECASE,
+)
+# Words that mean nothing without the talk, wherever they stand.
+_NAMELESS = re.compile(
+    r"\b(?:the (?:other|second|first|third|last|same|old|new|left|right) one|that one|this one|those two|these two"
+    r"|the same (?:thing|way|as before)|as before|like (?:this|that|last time)|what (?:it|that) was"
+    r"|do(?:ing)? (?:it|that|so|this)|(?:all|any|some|none) of (?:it|them|that|those)|over there|in there"
+    r"|on that again)\b",
+    re.IGNORECASE,
+)
+_THING = re.compile(r"`|\b[a-z]+[-_/.][\w-]+|\b[A-Z]{2,}|\b[A-Z][a-z]+[A-Z]|\d|\bthe [a-z]{4,}", re.ASCII)
+LEAST_NAMED = 5
+
+
+def points_back(text: str) -> bool:
+    """Whether its subject was named in another sentence."""
+    return _POINTS_BACK.match(text) is not None
+
+
+def is_nameless(text: str) -> bool:
+    """Whether it speaks of something that only the talk around it names."""
+    said = _NAMELESS.search(text)
+    if said is None:
+        return False
+    rest = text[: said.start()] + text[said.end() :]
+    return len(rest.split()) < LEAST_NAMED or _THING.search(rest) is None

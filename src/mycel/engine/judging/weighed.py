@@ -1,0 +1,107 @@
+"""What the rules found and what the trained judge makes of the same pair, weighed into one judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from enum import Enum
+
+from mycel.contracts.judge import PairOdds
+from mycel.engine.judging.clauses import Reading
+from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, MOST_UNLIKELY_SAME, SURELY_SAME, Judgement
+
+# All of these were chosen on pairs that the judge was not taught with: `python -m training.judge.bars`.
+MERGES = 0.96
+SUGGESTS = 0.8
+# Where values and negations agree, so much of the judge is enough.
+SUGGESTS_WHERE_ALL_AGREE = 0.6
+OPPOSES = 0.9
+REPLACES = 0.8
+# Where the rules have a reason of their own, so much of the judge is enough.
+OPPOSES_WITH_A_REASON = 0.05
+REPLACES_WITH_A_REASON = 0.5
+# Of what a rule has a reason against, the judge must be so sure that it is the same or merely related.
+DOUBTS = 0.9
+# From here on a language model is asked, if there is one.
+DOUBTFUL = 0.4
+
+
+class Values(Enum):
+    """The numbers, units, dates, versions and identifiers of two statements beside each other."""
+
+    SAME = "same"
+    ONE_SAYS_MORE = "one says more"
+    OTHER = "other"
+
+
+def compare_values(first: Reading, second: Reading) -> Values:
+    found = [_compare(*both) for both in ((first.values, second.values), (_names(first), _names(second)))]
+    return max(found, key=list(Values).index)
+
+
+def _compare(first: Collection[str], second: Collection[str]) -> Values:
+    ones, others = set(first), set(second)
+    if ones == others:
+        return Values.SAME
+    return Values.OTHER if ones - others and others - ones else Values.ONE_SAYS_MORE
+
+
+def _names(reading: Reading) -> set[str]:
+    """Identifiers, which mean something else when they differ in one character: swe-1, `max_jobs`, /srv/data."""
+    lexemes = (lexeme for sentence in reading.sentences for part in sentence for lexeme in part)
+    return {
+        lexeme.word
+        for lexeme in lexemes
+        if lexeme.value is None and any(sign.isdigit() or sign in "_/#@" for sign in lexeme.word)
+    }
+
+
+def is_settled(found: Judgement, first: Reading, second: Reading) -> bool:
+    """Whether the judge has nothing to add: surely the same, or of other values with nothing that opposes them."""
+    if found.likeness >= SURELY_SAME:
+        return True
+    return found.contradiction < CONTRADICTS and compare_values(first, second) is Values.OTHER
+
+
+def weigh(found: Judgement, first: Reading, second: Reading, odds: PairOdds, *, in_order: bool) -> Judgement:
+    """`found` is by rules, `in_order` whether the second was said later."""
+    if is_settled(found, first, second):
+        return found
+    values = compare_values(first, second)
+    agree = values is Values.SAME and _is_negative(first) is _is_negative(second)
+    may_be = values is not Values.OTHER and found.contradiction < CONTRADICTS
+    if may_be and odds.duplicate >= (SUGGESTS_WHERE_ALL_AGREE if agree else SUGGESTS):
+        return _same(odds, agree=agree)
+    opposed = _opposed(found, odds, values, in_order=in_order)
+    if opposed is not None:
+        return opposed
+    alike = min(found.likeness, MOST_UNLIKELY_SAME)
+    is_doubtful = max(odds.duplicate, odds.contradiction, odds.supersedes) >= DOUBTFUL
+    reason = found.reason if found.contradiction < CONTRADICTS else "different statements"
+    return Judgement(alike, 0.0, supersedes=False, reason=reason, doubtful=is_doubtful)
+
+
+def _same(odds: PairOdds, *, agree: bool) -> Judgement:
+    """Surely the same is only what has the same values and negations too, and no rule against it."""
+    if odds.duplicate >= MERGES and agree:
+        return Judgement(SURELY_SAME, 0.0, supersedes=False, reason="the same statement in other words")
+    return Judgement(LIKELY_SAME, 0.0, supersedes=False, reason="probably the same statement", doubtful=True)
+
+
+def _opposed(found: Judgement, odds: PairOdds, values: Values, *, in_order: bool) -> Judgement | None:
+    # A rule that sees no other value may have met an opposite word that says the same.
+    is_doubted = odds.related >= DOUBTS or (values is not Values.OTHER and odds.duplicate >= DOUBTS)
+    has_reason = found.contradiction >= CONTRADICTS and not is_doubted
+    replaces = in_order and odds.supersedes >= (REPLACES_WITH_A_REASON if found.supersedes else REPLACES)
+    against = odds.contradiction + odds.supersedes
+    if not replaces and against < (OPPOSES_WITH_A_REASON if has_reason else OPPOSES):
+        return None
+    reason = "it says that something has changed" if replaces else "both cannot hold"
+    opposed = Judgement(
+        min(found.likeness, MOST_UNLIKELY_SAME), max(against, CONTRADICTS), supersedes=replaces, reason=reason
+    )
+    return replace(opposed, reason=found.reason) if has_reason else replace(opposed, doubtful=True)
+
+
+def _is_negative(reading: Reading) -> bool:
+    return sum(clause.is_negated for clause in reading.clauses) % 2 == 1

@@ -1,0 +1,132 @@
+"""The judge as an ONNX model: tokens of two texts in, what it makes of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from mycel.contracts.judge import PairOdds, Sentence, SentenceOdds
+from mycel.errors import Misconfigured, Unavailable
+from mycel.providers.embeddings.onnx import MODEL_FILE, TOKENIZER_FILE
+from mycel.providers.embeddings.onnx_graph import open_session
+from mycel.providers.embeddings.shipped import FOLDER as EMBEDDER
+
+WIDTH = 384
+BEGIN, SEPARATOR = 101, 102
+Numbers = NDArray[np.float32]
+# How much of what was said before is read along.
+BEFORE_CHARS = 160
+# Most neighbours have nothing to do with each other: the other way round would say so too.
+CLEARLY_APART = 0.98
+# No token is made of more.
+_CHARS_OF_A_TOKEN = 40
+
+
+class OnnxJudge:
+    """The words' table is the embedder's: the card says where in its file it lies."""
+
+    def __init__(self, path: Path, *, card: Mapping[str, Any]) -> None:
+        self._path = path
+        self._card = card
+        self._most = int(card["max_tokens"])
+        self._words = _Words(EMBEDDER / MODEL_FILE, **card["words"])
+        self._tokenizer = _tokenizer(EMBEDDER / TOKENIZER_FILE)
+        self._session = open_session(path)
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairOdds]:
+        """Both ways round: only what replaces what depends on the order."""
+        return [self._compared(self._tokens(earlier), self._tokens(later)) for earlier, later in pairs]
+
+    def weigh(self, sentences: Sequence[Sentence]) -> Sequence[SentenceOdds]:
+        return [self._weighed(sentence) for sentence in sentences]
+
+    def _compared(self, earlier: list[int], later: list[int]) -> PairOdds:
+        forward = self._shares(self._run(earlier, later), "relation")
+        if forward[PairOdds._fields.index("related") :].sum() >= CLEARLY_APART:
+            return PairOdds(*forward.tolist())
+        mean = (forward + self._shares(self._run(later, earlier), "relation")) / 2
+        odds = PairOdds(*mean.tolist())._replace(supersedes=float(forward[2]))
+        total = sum(odds)
+        return PairOdds(*(share / total for share in odds))
+
+    def _weighed(self, sentence: Sentence) -> SentenceOdds:
+        before = self._tokens(sentence.before[-BEFORE_CHARS:])
+        said = self._run(before, self._tokens(f"{_speaker(sentence.role)}: {sentence.text}"))
+        types, kinds = (self._shares(said, head).tolist() for head in ("type", "kind"))
+        return SentenceOdds(
+            self._chance(said, "keep"),
+            self._chance(said, "active"),
+            dict(zip(self._card["types"], types, strict=True)),
+            dict(zip(self._card["kinds"], kinds, strict=True)),
+        )
+
+    def _tokens(self, text: str) -> list[int]:
+        # What lies beyond is cut off in any case.
+        text = text[: self._most * _CHARS_OF_A_TOKEN]
+        return self._tokenizer.encode(text, add_special_tokens=False).ids[: self._most]
+
+    def _run(self, first: list[int], second: list[int]) -> Numbers:
+        """One by one: with others beside it, a quantised model would round a text by them."""
+        ones, others = set(first), set(second)
+        ids = [BEGIN, *first, SEPARATOR, *second, SEPARATOR]
+        # 0 and 1 in the first text, 2 and 3 in the second; odd where the other has the same token.
+        places = [0, *(int(token in others) for token in first), 0, *(2 + (token in ones) for token in second), 2]
+        given = {
+            "words": self._words.rows(ids)[None],
+            "places": np.asarray([places], dtype=np.int64),
+            "attention_mask": np.ones((1, len(ids)), dtype=np.int64),
+        }
+        try:
+            return np.asarray(self._session.run(["said"], given)[0], dtype=np.float32)[0]
+        except Exception as error:  # onnxruntime's errors have no common ancestor but this one
+            raise Unavailable(f"{self._path} could not be run ({type(error).__name__})") from error
+
+    def _head(self, said: Numbers, head: str) -> Numbers:
+        heads: Mapping[str, int] = self._card["heads"]
+        start = 0
+        for name, width in heads.items():
+            if name == head:
+                return said[start : start + width] / np.float32(self._card["temperatures"][head])
+            start += width
+        raise Misconfigured(f"the card of {self._path} names no head {head}")
+
+    def _shares(self, said: Numbers, head: str) -> Numbers:
+        part = self._head(said, head)
+        grown = np.exp(part - part.max())
+        return grown / grown.sum()
+
+    def _chance(self, said: Numbers, head: str) -> float:
+        return float(1 / (1 + np.exp(-self._head(said, head)[0])))
+
+
+class _Words:
+    """Rows of the embedder's table of words, read from its file as they are asked for."""
+
+    def __init__(self, path: Path, *, count: int, at: int, scales_at: int) -> None:
+        try:
+            self._table = np.memmap(path, dtype=np.int8, mode="r", offset=at, shape=(count, WIDTH))
+            self._scales = np.memmap(path, dtype=np.float32, mode="r", offset=scales_at, shape=(count, 1))
+        except (OSError, ValueError) as error:
+            raise Misconfigured(f"{path} does not hold the words that the judge was taught with ({error})") from error
+
+    def rows(self, ids: Sequence[int]) -> Numbers:
+        return self._table[ids].astype(np.float32) * self._scales[ids]
+
+
+def _speaker(role: str) -> str:
+    return "agent" if role == "assistant" else role
+
+
+def _tokenizer(path: Path) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the package knows no narrower error
+        raise Misconfigured(f"{path} cannot be used: {error}") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

@@ -1,0 +1,109 @@
+"""A sentence outside of its talk: who said it, on which day, of what."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mycel.engine.english.days import resolve_days
+from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back
+
+# A Wednesday.
+SAID_AT = datetime(2026, 11, 18, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("I'll move the bucket", "ops-1 will move the bucket"),
+        ("I\u2019ll move the bucket", "ops-1 will move the bucket"),
+        ("I prefer short commit messages.", "ops-1 prefers short commit messages."),
+        ("I always use tabs", "ops-1 always uses tabs"),
+        ("I don't read long mails", "ops-1 does not read long mails"),
+        ("I'd rather be called than mailed", "ops-1 would rather be called than mailed"),
+        ("I'd tried the pool before", "ops-1 had tried the pool before"),
+        ("I first tried `i` and it hung", "ops-1 first tried `i` and it hung"),
+        ("I have no access to my staging account", "ops-1 has no access to ops-1's staging account"),
+        ("Send me the diff, not the file", "Send ops-1 the diff, not the file"),
+        ("I'm out and I can't test", "ops-1 is out and ops-1 can't test"),
+        ('The banner says "I agree"', 'The banner says "I agree"'),
+        ("We use I/O threads, see i.py and I18N", "We use I/O threads, see i.py and I18N"),
+    ],
+)
+def test_the_speaker_is_named(said: str, named: str) -> None:
+    assert name_speaker(said, "ops-1") == named
+
+
+def test_whoever_promises_will_do_it() -> None:
+    assert name_speaker("ok i do the scan", "ops-1", promises=True) == "ok ops-1 will do the scan"
+    assert name_speaker("Will rotate the keys", "ops-1", promises=True) == "ops-1 will rotate the keys"
+
+
+@pytest.mark.parametrize(
+    ("said", "dated"),
+    [
+        ("done by Friday", "done by 2026-11-20"),
+        ("done by Wednesday", "done by 2026-11-25"),
+        ("ready tomorrow", "ready on 2026-11-19"),
+        ("before the end of next week", "before 2026-11-27"),
+        ("by end of the week", "by 2026-11-20"),
+        ("by the end of the month", "by 2026-11-30"),
+        ("in ten days", "by 2026-11-28"),
+        ("on the 24th", "on 2026-11-24"),
+        ("on the 3rd", "on 2026-12-03"),
+        ("it broke last Friday", "it broke on 2026-11-13"),
+        ("we saw it yesterday", "we saw it on 2026-11-17"),
+        ("the export fails since Monday", "the export fails since 2026-11-16"),
+        ("the disk failed on Monday", "the disk failed on 2026-11-16"),
+        ("we learned that it is due on Monday", "we learned that it is due on 2026-11-23"),
+        ("we changed it and will be done on Monday", "we changed it and will be done on 2026-11-23"),
+        ("this week", "in the week of 2026-11-16"),
+        ("no deploys on Fridays", "no deploys on Fridays"),
+        ("every Friday at nine", "every Friday at nine"),
+        ("the wed-night job", "the wed-night job"),
+        ("Friday's build", "Friday's build"),
+        ("the launch is on the 3rd of May", "the launch is on 2027-05-03"),
+        ("out from 27 October", "out from 2026-10-27"),
+        ("by the end of January", "by 2027-01-31"),
+        ("the launch date is March 3", "the launch date is 2027-03-03"),
+        ("on 3 October 2026", "on 3 October 2026"),
+        ("on Feb 30", "on Feb 30"),
+        ("we may 3 times march 4 miles", "we may 3 times march 4 miles"),
+        ("by 2026-11-20", "by 2026-11-20"),
+    ],
+)
+def test_days_are_resolved_against_the_moment_of_the_talk(said: str, dated: str) -> None:
+    assert resolve_days(said, SAID_AT) == dated
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it passed until last week",
+        "That was the reason, so I changed it back.",
+        "They promised it for the usual date.",
+        "turned out it was the other one after all",
+        "OK let's do the second one then.",
+        "We decided on the second one then.",
+        "Agreed. Always like this, please.",
+        "the same as before",
+    ],
+)
+def test_what_only_the_talk_around_it_names_does_not_stand_alone(text: str) -> None:
+    assert points_back(text) or is_nameless(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is official, the partner launch is on 12 November 2026.",
+        "It is forbidden to copy production data on laptops.",
+        "This repo uses pnpm.",
+        "The importer retries, and it logs each try.",
+        "Always do this before a release: run `make lint` in the API folder",
+    ],
+)
+def test_what_names_its_subject_stands_alone(text: str) -> None:
+    assert not points_back(text)
+    assert not is_nameless(text)

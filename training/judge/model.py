@@ -1,0 +1,73 @@
+"""The judge in torch: the encoder of the built-in embedder with heads, told of each token where else it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import numpy_helper
+from torch import Tensor, nn
+from torch.nn import functional
+
+from training.encoder import Encoder, encoder_of
+from training.judge.labels import WIDTH as OUTPUTS
+from training.weights import DENSE, NORMS, WIDTH, Weights
+
+# First or second text, and whether the same token stands in the other one too: see `places_of`.
+PLACES = 4
+
+
+class Judge(nn.Module):
+    """The table of words stays as the embedder has it, so that the package carries it once."""
+
+    def __init__(self, encoder: Encoder, *, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.encoder.word.requires_grad_(False)
+        self.place = nn.Parameter(torch.randn(PLACES, WIDTH) * 0.02)
+        self.heads = nn.Linear(WIDTH, OUTPUTS)
+        nn.init.normal_(self.heads.weight, std=0.02)
+        nn.init.zeros_(self.heads.bias)
+        self._dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor, places: Tensor, mask: Tensor) -> Tensor:
+        encoder = self.encoder
+        rows = functional.embedding(ids, encoder.word) + encoder.position[: ids.shape[1]]
+        rows = self._dropout(encoder.norm(rows + functional.embedding(places, self.place)))
+        seen = mask[:, None, None, :]
+        for layer in encoder.layers[:-1]:
+            rows = layer(rows, mask, seen, rounded=encoder.rounded)
+        rows = encoder.layers[-1](rows, mask, seen, rounded=encoder.rounded, only_first=True)
+        return self.heads(self._dropout(rows[:, 0].float()))
+
+
+def read_shipped(path: Path) -> Weights:
+    """The embedder of the package as a plain encoder: the other way round of `training.export`."""
+    constants = {entry.name: numpy_helper.to_array(entry) for entry in onnx.load(str(path)).graph.initializer}
+    weights: Weights = {
+        "embeddings.word_embeddings.weight": constants["words"].astype(np.float32) * constants["words scale"],
+        "embeddings.position_embeddings.weight": constants["positions"],
+        "embeddings.token_type_embeddings.weight": np.zeros((2, WIDTH), dtype=np.float32),
+    }
+    for name, array in constants.items():
+        if name.endswith((".weight", ".bias")):
+            weights[name] = array
+        elif name.endswith(" scale") and name.startswith("encoder."):
+            joined = name.removesuffix(" scale")
+            number, names = joined.removeprefix("encoder.layer.").split(".", 1)
+            parts = names.split("+")
+            tables = np.split(constants[joined].T.astype(np.float32) * array[:, None], len(parts))
+            biases = np.split(constants[f"{joined} bias"], len(parts))
+            for part, table, bias in zip(parts, tables, biases, strict=True):
+                weights[f"encoder.layer.{number}.{part}.weight"] = table
+                weights[f"encoder.layer.{number}.{part}.bias"] = bias
+    return weights
+
+
+def new_judge(embedder: Path) -> Judge:
+    return Judge(encoder_of(read_shipped(embedder)))
+
+
+__all__ = ("DENSE", "NORMS", "Judge", "new_judge", "read_shipped")
