@@ -24,6 +24,7 @@ def before_terms(connection: apsw.Connection, *, version: int = 14) -> None:
 
 
 def before_search_revision(connection: apsw.Connection) -> None:
+    connection.execute("DROP TABLE review_claims; DROP TABLE review_snoozes")
     for table in ("memories", "memory_versions"):
         connection.execute(f"ALTER TABLE {table} DROP COLUMN holds_from; ALTER TABLE {table} DROP COLUMN holds_until")
     for trigger in ("usage_begins", "usage_goes_on", "rating_is_given", "rating_is_changed"):

@@ -66,6 +66,7 @@ def given(workspace: Workspace) -> Mapping[str, dict[str, Any]]:
         **{f"/api/memory/{{id}}{part}": {"id": first.id} for part in ("", "/history", "/links", "/usage")},
         **{"/api/memory/{id}/receipt": {"id": gone.id}, "/api/memory/knowledge/{id}/history": {"id": value.id}},
         **{"/api/reports/{id}": {"id": report.id}, "/api/sources/{id}": {"id": event.source_id}},
+        "/api/inbox/{id}": {"id": agent.save("herons fly at night", needs_review=True).id},
         **{"/api/events/{id}": {"id": event.id}, "/api/members/{id}/team": {"id": "swe-1"}},
         "/api/memory/knowledge/value": {"project": "lake", "category": "birds", "key": "herons"},
         **{f"/api/memory/episodes/{part}": {"task": "look for herons"} for part in ("similar", "best-agents")},
