@@ -321,8 +321,7 @@ class AsyncRemoteMemory:
         """Stores a memory, active at once unless it must be reviewed.
 
         With `similar`, the answer names what stands near it, looked up once it is stored: it may be better to update
-        one of those. `supersedes` is the id of a memory that it replaces: at once where the
-        caller may change that one, otherwise when a reviewer agrees.
+        one. `supersedes` names a memory that it replaces: at once where the caller may change it, else by a reviewer.
 
         With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
         standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
@@ -380,8 +379,7 @@ class AsyncRemoteMemory:
     ) -> Page[Memory]:
         """One page, newest first unless ordered otherwise; pass its `next_cursor` for the next.
 
-        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment, also
-        if it was deleted since.
+        With `deleted`, what `restore` can bring back; with `as_of`, what was believed then, also if deleted since.
         """
         ...
 

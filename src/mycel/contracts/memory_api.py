@@ -85,8 +85,7 @@ class MemoryApi(Protocol):
         """Stores a memory, active at once unless it must be reviewed.
 
         With `similar`, the answer names what stands near it, looked up once it is stored: it may be better to update
-        one of those. `supersedes` is the id of a memory that it replaces: at once where the
-        caller may change that one, otherwise when a reviewer agrees.
+        one. `supersedes` names a memory that it replaces: at once where the caller may change it, else by a reviewer.
 
         With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
         standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
@@ -144,8 +143,7 @@ class MemoryApi(Protocol):
     ) -> Page[Memory]:
         """One page, newest first unless ordered otherwise; pass its `next_cursor` for the next.
 
-        With `deleted`, the memories that `restore` can bring back; with `as_of`, what was believed at that moment, also
-        if it was deleted since.
+        With `deleted`, what `restore` can bring back; with `as_of`, what was believed then, also if deleted since.
         """
         ...
 
@@ -314,12 +312,7 @@ class MemoryApi(Protocol):
 
     def reject_many(self, ids: Sequence[str], reason: str) -> list[Memory]: ...
     def settle(
-        self,
-        id: str,
-        *,
-        over: str | Sequence[str],
-        status: str = "contradicted",
-        reason: str | None = None,
+        self, id: str, *, over: str | Sequence[str], status: str = "contradicted", reason: str | None = None
     ) -> Memory:
         """Decides a contradiction: this memory holds, the others become `contradicted` or `superseded`."""
         ...
