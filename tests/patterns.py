@@ -38,9 +38,9 @@ MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
     "mycel.engine.transcripts.privacy._Tags.__init__": lambda: (
         tags.pattern for tags in (privacy._IN_TEXTS, privacy._IN_MESSAGES)
     ),
-    "mycel.retrieval.analysis._patterns": lambda: [
-        *analysis._patterns(ascii=True),
-        *analysis._patterns(ascii=False),
+    "mycel.retrieval.analysis._word_pattern": lambda: [
+        analysis._word_pattern(ascii=True),
+        analysis._word_pattern(ascii=False),
     ],
     # What an operator sets; few and short.
     "mycel.settings._matching": lambda: (),

@@ -14,7 +14,9 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+from mycel.domain.inbox import InboxItem
 from tests.squad import Squad, open_squad, wide_embedder
 
 ARCHIVE = Path(__file__).with_name("earlier_directory.tar.xz")
@@ -78,6 +80,10 @@ def shape(value: object) -> Any:
     return str(value) if isinstance(value, datetime | timedelta | bytes) else value
 
 
+def _newest_first(item: InboxItem) -> int:
+    return -UUID(item.memory.id).int
+
+
 def told(squad: Squad) -> Mapping[str, Any]:
     """What everybody is told of it, as JSON."""
     everyone = {
@@ -96,7 +102,7 @@ def told(squad: Squad) -> Mapping[str, Any]:
             "episodes": [shape(one) for one in member.episodes.list()],
             "artifacts": [shape(one) for one in member.artifacts.list()],
             "knowledge": [shape(one) for one in member.knowledge.list()],
-            "inbox": [shape(one) for one in member.inbox()],
+            "inbox": [shape(one) for one in sorted(member.inbox(), key=_newest_first)],
             "reports": [shape(one) for one in member.reports()],
             "views": [shape(one) for one in member.views.list()],
             "projects": [shape(one) for one in member.projects.list()],

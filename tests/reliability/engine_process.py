@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import mycel.services.consolidation as consolidating
+from mycel import app
 from mycel.app import open_workspace
 from mycel.engine import extract_and_summarize as engine_step
 from mycel.settings import Settings
@@ -62,6 +63,8 @@ def arm(moment: str, countdown: int) -> None:
 
 
 def main(data: str, moment: str, countdown: str) -> None:
+    # As in the process that it is compared with.
+    app._judge = lambda: None  # pyright: ignore[reportPrivateUsage]
     arm(moment, int(countdown))
     with open_workspace(settings=settings(Path(data)), embedder=embedder()) as workspace:
         workspace.run_pending()

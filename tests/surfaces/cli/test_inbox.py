@@ -92,7 +92,7 @@ def test_approving_makes_all_of_them_active(mycel, candidate: str) -> None:
     assert (result.stdout, result.stderr) == (f"{candidate}\n{other}\n", "2 approved\n")
     assert mycel.json("get", candidate)["status"] == "active"
     assert mycel.json("inbox")["items"] == []
-    assert mycel.run("inbox", "show", candidate).exit_code == 3
+    assert mycel.run("inbox", "show", candidate).exit_code == 5
 
 
 def test_approving_is_all_or_nothing(mycel, candidate: str) -> None:

@@ -207,7 +207,7 @@ def test_what_the_owner_was_shown_can_be_acted_on_by_its_id(rooms) -> None:
     assert "engineering" in rooms.ok("inbox", "show", id)
     rooms.ok("inbox", "approve", id)
     assert rooms.json("get", id, "--history")["status"] == "active"
-    assert rooms.run("inbox", "show", id).stderr == f"mycel: memory {id} does not wait in the inbox: it is active\n"
+    assert rooms.run("inbox", "show", id).stderr == "mycel: this memory is active and no longer in the inbox\n"
     assert rooms.json("update", id, "--title", "Small cache")["version"] == 3
     rooms.ok("delete", id)
     assert rooms.run("get", id).exit_code == 3

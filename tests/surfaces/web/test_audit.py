@@ -30,6 +30,10 @@ CHANGES: dict[str, Acts] = {
     "approve_many": lambda lead, id: lead.approve_many([lead.save("waits", needs_review=True).id]),
     "reject": lambda lead, id: lead.reject(lead.save("waits", needs_review=True).id, "wrong"),
     "reject_many": lambda lead, id: lead.reject_many([lead.save("waits", needs_review=True).id], "wrong"),
+    "reviews.merge": lambda lead, id: lead.reviews.merge(lead.save("waits", needs_review=True).id, into=id),
+    "reviews.reopen": lambda lead, id: lead.reviews.reopen(
+        lead.reject(lead.save("waits", needs_review=True).id, "wrong").id
+    ),
     "after_task": lambda lead, id: lead.after_task(task_id="t", action="completed", approach="a", output="done"),
     "complete_task": lambda lead, id: lead.complete_task(task_id="t", output="done"),
     "fail_task": lambda lead, id: lead.fail_task(task_id="t", what_went_wrong="all of it"),
@@ -48,7 +52,16 @@ BY_THE_ENGINE = {"capture_session", "capture_conversation", "summarize_thread", 
 BY_THE_ENGINE |= {"cascade", "escalate", "withdraw", "consolidate", "undo", "workspace.run_pending"}
 BY_THE_ENGINE |= {"workspace.maintain", "workspace.scrub", "workspace.re_embed", "workspace.check"}
 # About people, places and rules rather than memories: the log of memories does not tell of them.
-NO_MEMORY = {"rate", "set_policy", "projects.register", "repos.register", "views.save", "views.delete"}
+NO_MEMORY = {
+    "reviews.claim",
+    "reviews.snooze",
+    "rate",
+    "set_policy",
+    "projects.register",
+    "repos.register",
+    "views.save",
+    "views.delete",
+}
 NO_MEMORY |= {f"workspace.{name}" for name in ("add_team", "arrange", "add_member", "update_member", "remove_member")}
 NO_MEMORY |= {f"workspace.{name}" for name in ("new_token", "revoke_token", "reset_store")}
 

@@ -25,7 +25,8 @@ PREFERENCE: Kind = (MemoryType.PROFILE, Category.PREFERENCE)
 
 # Possessive, or a run of such words would be tried in every possible division.
 _RUN_UP = (
-    r"^\W*+(?>(?:(?:ok(?:ay)?|so|then|and|right|fine|alright|yes|yep|also|btw|oh|but|please|pls|fyi|one more thing"
+    r"^(?:\[\d{1,2}:\d\d(?::\d\d)?\])?\W*+"
+    r"(?>(?:(?:ok(?:ay)?|so|then|and|right|fine|alright|yes|yep|also|btw|oh|but|please|pls|fyi|one more thing"
     r"|thx|thanks|again|for all|all|everyone|everybody|team|hi|hey)\b\W*+)*)"
 )
 _LABEL = r"[*\s]{0,3}(?::|\s[-\u2013\u2014](?=\s)|\u2014)[\s*]*"

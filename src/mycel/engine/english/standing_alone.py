@@ -87,7 +87,7 @@ def _of_another(verb: str, does: str | None) -> str:
 _POINTS_BACK = re.compile(
     r"\W*+(?>(?:(?:so|and|but|then|ok|okay|yes|no|well|also|btw|yeah|turned out|turns out|agreed)\b[\s,:.-]*+)*)"
     r"(?:(?:it|that|this|they|these|those|he|she)(?:'s|'re|'ll|'d)?"
-    r"(?!\s+(?:is|was|'s)?\s*(?:official|forbidden|not allowed|allowed|required|mandatory|a rule|the rule|not the"
+    r"(?!\s++(?:(?:is|was)\s++)?(?:official|forbidden|not allowed|allowed|required|mandatory|a rule|the rule|not the"
     r"|not your|not our|repo|repository|project|team|service|module|branch|sprint|release|week|month))"
     r"|(?:the )?(?:same|other|first|second|third|former|latter)(?: one| thing| two)?(?= |,|$)"
     r"|(?:both|neither|either)(?= of (?:them|these|those)| (?:is|are|was|were)\b))\b",

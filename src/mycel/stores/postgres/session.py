@@ -98,7 +98,7 @@ class WriteSession:
 
     @property
     def committed_micros(self) -> int:
-        return max(micros(self.now), self._locked().committed_at + 1)
+        return max(micros(self.now), 1 + self._locked().committed_at)
 
     @property
     def clock_micros(self) -> int | None:

@@ -119,7 +119,9 @@ class Histories:
 
     def _past(self, change: Change) -> Memory | None:
         """Of what was deleted since: as it stood before; nothing of what was purged or hidden."""
-        moment = change.committed_at - BEFORE if change.operation is Operation.DELETE else change.committed_at
+        moment = change.committed_at
+        if change.operation is Operation.DELETE:
+            moment -= BEFORE
         try:
             return self._asked.memory.get(change.memory_id, as_of=moment)
         except NotFound:
