@@ -1,7 +1,7 @@
 # ruff: noqa: E501 - its texts are as people and agents write them
 """Fills a workspace with a team that has worked for a while, to look at the pages with something on them.
 
-python examples/fill_team.py DATA && mycel --data DATA serve
+python -m tests.storefront DATA && mycel --data DATA serve
 """
 
 from __future__ import annotations

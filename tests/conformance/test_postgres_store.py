@@ -11,7 +11,7 @@ import pytest
 
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemoryId, TeamName, new_id
-from mycel.errors import NotFound
+from mycel.errors import NotFound, Unavailable
 from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.store import PostgresStore
@@ -209,5 +209,7 @@ def test_a_node_that_is_cut_off_in_the_middle_of_a_write_holds_the_others_up_for
         assert inside.wait(PATIENCE_SECONDS)
         put(other)
         done.set()
-        stopped.result()
-        assert other.log.last_sequence() == 2
+        # Done anew; or, where the end came with the COMMIT, said to be unknown, and then it is not there.
+        error = stopped.exception()
+        assert error is None or (isinstance(error, Unavailable) and "may or may not be" in str(error))
+        assert other.log.last_sequence() == (2 if error is None else 1)
