@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,13 +93,19 @@ def words_alone() -> Iterator[None]:
         yield
 
 
+SETTLING_SECONDS = 20.0
+
+
 @pytest.fixture(autouse=True, scope="session")
 def no_service_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One that a test started on demand would stay for a quarter of an hour."""
     from tests.service_process import services_below
 
     yield
-    left = services_below(tmp_path_factory.getbasetemp())
+    # That of the last test may still be on its way out.
+    deadline = time.monotonic() + SETTLING_SECONDS
+    while (left := services_below(tmp_path_factory.getbasetemp())) and time.monotonic() < deadline:
+        time.sleep(0.2)
     for process_id in left:
         os.kill(process_id, signal.SIGTERM)
     assert left == [], "a test left a service behind"
