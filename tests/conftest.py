@@ -96,6 +96,13 @@ def words_alone() -> Iterator[None]:
 SETTLING_SECONDS = 20.0
 
 
+def _data_of(process_id: int) -> list[str]:
+    """What it serves, which names the test."""
+    told = [*Path(f"/proc/{process_id}/cmdline").read_text().split("\0")]
+    told += [each for each in Path(f"/proc/{process_id}/environ").read_text().split("\0") if each.startswith("MYCEL_")]
+    return told
+
+
 @pytest.fixture(autouse=True, scope="session")
 def no_service_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One that a test started on demand would stay for a quarter of an hour."""
@@ -106,9 +113,10 @@ def no_service_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     deadline = time.monotonic() + SETTLING_SECONDS
     while (left := services_below(tmp_path_factory.getbasetemp())) and time.monotonic() < deadline:
         time.sleep(0.2)
+    serving = {process_id: _data_of(process_id) for process_id in left}
     for process_id in left:
         os.kill(process_id, signal.SIGTERM)
-    assert left == [], "a test left a service behind"
+    assert not serving, f"a test left a service behind: {serving}"
 
 
 @pytest.fixture(scope="session")

@@ -101,18 +101,11 @@ def test_characters_that_hide_or_steer_wait(world: World, text: str) -> None:
 
 
 def _everything_shown(world: World) -> Iterator[str]:
-    """What an agent sees that asks for nothing that waits: every operation and every tool that reads.
-
-    The audit tells of every change, as the log does, and so of where something waits.
-    """
+    """What an agent sees that asks for nothing that waits: every operation and every tool that reads, and the log."""
     reader = world.member(READER)
     plain = {"query": POISON, "task": POISON, "text": POISON, "limit": 1000, "min_relevance": 0.0, "id": ABSENT}
     for operation in OPERATIONS:
-        if (
-            operation.writes
-            or operation.name.startswith("workspace.")
-            or operation.name in {"inbox", "explain", "audit"}
-        ):
+        if operation.writes or operation.name.startswith("workspace.") or operation.name in {"inbox", "explain"}:
             continue
         if operation.name == "knowledge.candidates" or operation.name.startswith("sources."):
             continue

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.link import PROJECT_PREFIX, REPO_PREFIX
-from mycel.domain.memory import Memory, MemoryType, Visibility
+from mycel.domain.memory import Memory, MemoryType, Status, Visibility
 from mycel.domain.team import Role
 
 
@@ -68,8 +68,13 @@ class Sighting:
     project_id: str | None
 
 
+# A path is text like any other: nobody reads that of a memory in a log before somebody has approved it.
+WAITING_PATH = "/inbox"
+
+
 def sighting_of(memory: Memory) -> Sighting:
-    return Sighting(audience_of(memory), memory.path, memory.type, memory.project_id)
+    path = WAITING_PATH if memory.status is Status.INBOX else memory.path
+    return Sighting(audience_of(memory), path, memory.type, memory.project_id)
 
 
 @dataclass(frozen=True, slots=True)

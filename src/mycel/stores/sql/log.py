@@ -135,13 +135,13 @@ def log_change(
     other_id: str | None = None,
 ) -> None:
     """Old places and readers are kept only where any differs: most changes move nothing out of sight."""
-    has_moved = before is not None and sighting_of(before) != sighting_of(memory)
+    now, then = sighting_of(memory), None if before is None else sighting_of(before)
     batch.later.add(
         INSERT,
         (
             *(operation, memory.id, memory.version, by, batch.committed_micros, other_id),
-            *_sighting_row(memory),
-            *(_sighting_row(before) if before is not None and has_moved else _NO_SIGHTING),
+            *_sighting_row(now),
+            *(_NO_SIGHTING if then is None or then == now else _sighting_row(then)),
         ),
     )
 
@@ -150,7 +150,7 @@ def log_created(batch: WriteSession, memories: Sequence[Memory], *, by: MemberId
     at, created = batch.committed_micros, Operation.CREATE
     batch.later.add(
         INSERT,
-        *[(created, one.id, one.version, by, at, None, *_sighting_row(one), *_NO_SIGHTING) for one in memories],
+        *[(created, one.id, one.version, by, at, None, *_sighting_row(sighting_of(one)), *_NO_SIGHTING) for one in memories],
     )
 
 
@@ -198,9 +198,10 @@ def _audited(wanted: AuditFilter, before: int | None) -> tuple[str, list[object]
 _NO_SIGHTING = (None,) * len(_SIGHTING)
 
 
-def _sighting_row(memory: Memory) -> Row:
-    roles = packed_roles(memory.allowed_roles) if memory.allowed_roles else None
-    return memory.visibility, memory.agent_id, roles, memory.path, memory.type, memory.project_id
+def _sighting_row(seen: Sighting) -> Row:
+    who = seen.audience
+    roles = packed_roles(who.allowed_roles) if who.allowed_roles else None
+    return who.visibility, who.agent_id, roles, seen.path, seen.type, seen.project_id
 
 
 # Most entries of a team stand in few places and are for the same readers; what is kept of them then shares these.
