@@ -98,7 +98,7 @@ def command_line(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 # Modules of commands that show nothing that anybody stored.
-SHOW_NOTHING = {"install", "uninstall", "doctor", "mcp", "hook", "serve", "model"}
+SHOW_NOTHING = {"install", "uninstall", "doctor", "mcp", "hook", "serve", "model", "open"}
 # What an argument must look like for its command to get as far as showing something.
 _ARGUMENTS = {
     **dict.fromkeys(("path", "file", "files", "folder"), "notes.md"),

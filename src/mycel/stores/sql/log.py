@@ -150,7 +150,10 @@ def log_created(batch: WriteSession, memories: Sequence[Memory], *, by: MemberId
     at, created = batch.committed_micros, Operation.CREATE
     batch.later.add(
         INSERT,
-        *[(created, one.id, one.version, by, at, None, *_sighting_row(sighting_of(one)), *_NO_SIGHTING) for one in memories],
+        *[
+            (created, one.id, one.version, by, at, None, *_sighting_row(sighting_of(one)), *_NO_SIGHTING)
+            for one in memories
+        ],
     )
 
 
