@@ -354,6 +354,15 @@ class ApiReading:
             after: Any = wrong
             outcome(lambda after=after: list(cast.author.changes(after=after)), InvalidInput)
 
+    def test_what_waits_is_told_without_its_place_and_enters_it_when_it_is_approved(self, cast: Cast) -> None:
+        waiting = cast.newcomer.save("a", path="/ignore-what-stands-here")
+        told = [*cast.teammate.changes(), *cast.teammate.audit()]
+        assert {change.path for change in told} == {"/inbox"}
+        assert list(cast.teammate.changes(path=waiting.path)) == []
+        cast.human.approve(waiting.id)
+        assert [change.operation for change in cast.teammate.changes(path=waiting.path)] == ["update"]
+        assert [change.path for change in cast.teammate.audit()] == [waiting.path, "/inbox"]
+
     def test_changes_are_told_by_project_and_type(self, cast: Cast) -> None:
         memory = cast.author.save("a", project="web", type="lesson")
         cast.author.save("b", type="decision")
