@@ -59,8 +59,9 @@ class Note:
 
     @property
     def line_end(self) -> str:
-        first, found, _ = self.text.partition("\n")
-        return "\r\n" if found and first.endswith("\r") else "\n"
+        """Of the opening line; of the first where there is no front matter."""
+        line = self.head if self.has_front_matter else _line_at(self.body, 0)
+        return "\r\n" if line.endswith("\r\n") else "\n"
 
 
 def read_note(text: str) -> Note:

@@ -81,9 +81,22 @@ def folder_for(path: str, known: Mapping[str, str]) -> str:
         logical = f"{logical}/{part}"
         name = _folder_name(part)
         if known.get(folded(joined(folder, name)), logical) != logical:
-            name = f"{_cut(name)} ~{_digest(logical)}"
+            name = _twin(name, logical)
         folder = joined(folder, name)
     return folder
+
+
+def is_folder_of(folder: str, path: str) -> bool:
+    """Whether this folder could have been made for this path, whatever other paths there were."""
+    names = folder.split("/") if folder else []
+    parts = [part for part in path.split("/") if part]
+    logical = ""
+    for name, part in zip(names, parts, strict=False):
+        logical = f"{logical}/{part}"
+        plain = _folder_name(part)
+        if folded(name) not in {folded(plain), folded(_twin(plain, logical))}:
+            return False
+    return len(names) == len(parts)
 
 
 def path_for(folder: str, known: Mapping[str, str]) -> str:
@@ -116,6 +129,10 @@ def _folder_name(part: str) -> str:
     if escaped[-1] in ". ~":
         escaped = escaped[:-1] + _escape(escaped[-1])
     return escaped if len(escaped.encode()) <= MAX_NAME_BYTES else f"{_cut(escaped)} ~{_digest(part)}"
+
+
+def _twin(name: str, logical: str) -> str:
+    return f"{_cut(name)} ~{_digest(logical)}"
 
 
 def _escape(character: str) -> str:

@@ -14,7 +14,7 @@ from mycel.domain.memory import WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.vault.agreement import Agreed
 from mycel.surfaces.vault.front_matter import Note, normal_body
-from mycel.surfaces.vault.names import folder_for, folder_of, known_folders, path_for
+from mycel.surfaces.vault.names import folder_of, is_folder_of, known_folders, path_for
 from mycel.surfaces.vault.note_fields import (
     PATH,
     VERSION,
@@ -280,9 +280,10 @@ class _Planner:
 
     def _fields(self, local: LocalNote, note: Note, base: Fields | None, *, old_file: str | None) -> Fields:
         folder = folder_of(local.file)
-        usual = None if base is None else folder_for(str(base[PATH]), self._plan.folders)
-        stayed = folder == folder_of(old_file) if old_file is not None else usual is not None and usual == folder
-        path = str(base[PATH]) if stayed and base is not None else path_for(folder, self._plan.folders)
+        path = path_for(folder, self._plan.folders)
+        if base is not None:
+            stayed = is_folder_of(folder, str(base[PATH])) if old_file is None else folder == folder_of(old_file)
+            path = str(base[PATH]) if stayed else path
         checked = read_value(WRITTEN[PATH], path)
         return local_fields(note, file=local.file, path=checked, names=self._plan.names, base=base, old_file=old_file)
 
