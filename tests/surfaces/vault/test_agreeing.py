@@ -18,7 +18,8 @@ def test_memories_become_notes_in_the_folders_of_their_paths(lead: Bench) -> Non
     text = (lead.root / "projects/pricing/decisions/Use Postgres for prices.md").read_text()
     assert text == (
         f"---\nid: {saved.id}\ntype: decision\nstatus: active\n"
-        'title: "Use Postgres for prices."\ntags: [db]\nscope: project\nproject: pricing\nby: "lead-1"\nversion: 1\n---\n'
+        'title: "Use Postgres for prices."\ntags: [db]\nscope: project\nproject: pricing\n'
+        'by: "lead-1"\nversion: 1\n---\n'
         "Use Postgres for prices. It has ranges.\n"
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ TITLES = [
         "~$a",
         "#a#",
         "4913",
-        "ＣＯＮ",
+        "\uff23\uff2f\uff2e",
     ),
 ]
 PATHS = [
@@ -138,7 +137,7 @@ def test_no_link_is_followed_out_of_the_vault(lead: Bench, tmp_path: Path) -> No
     (lead.root / "loop").symlink_to(lead.root)
     lead.save("Use Postgres.", type="decision")
     report = lead.sync()
-    assert sorted(os.listdir(outside)) == ["theirs.md"]
+    assert [path.name for path in outside.iterdir()] == ["theirs.md"]
     assert {problem.file for problem in report.problems} >= {"decisions", "linked.md", "loop"}
     assert [memory.content for memory in lead.memory.list()] == ["Use Postgres."]
 

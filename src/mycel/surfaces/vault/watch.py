@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.change import Change
 from mycel.errors import Conflict, MycelError, NotFound, Unavailable
+from mycel.surfaces.vault.plan import Problem
 from mycel.surfaces.vault.scan import Signature
 from mycel.surfaces.vault.sync import Allowed, Vault, VaultReport
 
@@ -22,17 +23,18 @@ RETRY_SECONDS = 2.0
 
 
 class _Stream:
-    """Follows the team's changes in a thread of its own, which ends with the process."""
+    """Follows the team's changes in a thread of its own, which ends with the process, or after it was told to."""
 
     def __init__(self, memory: MemoryApi, after: int) -> None:
         self._memory = memory
         self._after = after
+        self.is_over = threading.Event()
         self.changes: queue.SimpleQueue[Change] = queue.SimpleQueue()
         self.came = threading.Event()
         threading.Thread(target=self._follow, name="vault changes", daemon=True).start()
 
     def _follow(self) -> None:
-        while True:
+        while not self.is_over.is_set():
             try:
                 for change in self._memory.changes(self._after, follow=True):
                     self._after = change.sequence
@@ -40,7 +42,7 @@ class _Stream:
                     self.came.set()
             except MycelError:
                 # A service that is away comes back, and tells from there on.
-                time.sleep(RETRY_SECONDS)
+                self.is_over.wait(RETRY_SECONDS)
 
     def taken(self) -> list[Change]:
         self.came.clear()
@@ -51,17 +53,38 @@ class _Stream:
 
 
 def watch_vault(
-    vault: Vault, memory: MemoryApi, allowed: Allowed, *, say: Callable[[str], None], poll: float = POLL_SECONDS
+    vault: Vault,
+    memory: MemoryApi,
+    allowed: Allowed,
+    *,
+    say: Callable[[str], None],
+    poll: float = POLL_SECONDS,
+    until: threading.Event | None = None,
 ) -> Generator[VaultReport]:
-    """Reports of the rounds that did something, or met something new."""
+    """Reports of the rounds that did something, or met something new; for ever, unless it is told to end."""
     first = vault.sync(allowed)
     yield first
-    told = first.problems
     stream = _Stream(memory, vault.view.cursor)
+    try:
+        yield from _rounds(vault, stream, allowed, first.problems, say=say, poll=poll, until=until or threading.Event())
+    finally:
+        stream.is_over.set()
+
+
+def _rounds(
+    vault: Vault,
+    stream: _Stream,
+    allowed: Allowed,
+    told: tuple[Problem, ...],
+    *,
+    say: Callable[[str], None],
+    poll: float,
+    until: threading.Event,
+) -> Generator[VaultReport]:
     seen: dict[str, Signature] = {}
     read_at = time.monotonic()
     said = ""
-    while True:
+    while not until.is_set():
         began = time.monotonic()
         try:
             looked = vault.look()
