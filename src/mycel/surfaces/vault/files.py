@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mycel.durable_file import sync_folder
-from mycel.errors import Conflict, InvalidInput, StorageFull, Unavailable
+from mycel.errors import InvalidInput, StorageFull, Unavailable
 from mycel.surfaces.vault.agreement import FOLDER
 from mycel.surfaces.vault.names import folder_of
 
@@ -24,7 +24,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-class ChangedMeanwhile(Conflict):
+class ChangedMeanwhile(Exception):
     """Somebody wrote the file after it was read; the next round looks at it again."""
 
 

@@ -112,8 +112,9 @@ def unknown_links(note: Note, names: NoteNames) -> list[str]:
     return [text for relation in _RELATIONS for text in _entries(note, relation) if names.target(text) is None]
 
 
-def has_links(note: Note) -> bool:
-    return any(relation in note.spans for relation in _RELATIONS)
+def has_links(text: str) -> bool:
+    """Whether its front matter may say one; to be sure, it has to be read."""
+    return any(f"\n{relation}:" in text for relation in _RELATIONS)
 
 
 def has_old_names(note: Note, names: NoteNames) -> bool:

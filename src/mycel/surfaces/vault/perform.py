@@ -95,6 +95,7 @@ class Performer:
         self._new_files = {step.id: self._new_file(step.id) for step in plan.steps if isinstance(step, CreateNote)}
         self._names = plan.names.with_files(self._new_files)
         self._pending: list[Agreed] = []
+        self._saved: set[str] = set()
         self.done = Done(problems=list(plan.problems))
 
     def perform(self, progress: Callable[[int], None] | None = None) -> Done:
@@ -138,6 +139,7 @@ class Performer:
     def _(self, step: SaveNote) -> None:
         key = self._agreement.intend(step.note.file, step.note.sha256)
         saved = self._memory.save(_text_of(step.note), idempotency_key=key, **as_saved(step.fields))
+        self._saved.add(saved.id)
         for link in _listed(step.fields[LINKS]):
             self._link(step.note, saved.id, link)
         self.done.saved.append(step.note.file)
@@ -156,6 +158,8 @@ class Performer:
 
     @_do.register
     def _(self, step: CreateNote) -> None:
+        if step.id in self._saved:
+            return
         self._show(self._view.notes[step.id], None)
         if step.came_back:
             self.done.problems.append(Problem(self._pending[-1].file, "was changed in memory: the file is back"))
@@ -266,7 +270,7 @@ class Performer:
     def _copy(self, id: str, note: LocalNote) -> str:
         """Named by what it says, so that a round that was cut off makes no second one."""
         file = f"{note.file[: -len(SUFFIX)]} (conflict {note.sha256[:8]}){SUFFIX}"
-        text = conflict_copy(_parsed_text(note), id).encode()
+        text = conflict_copy(note.note.text, id).encode()
         try:
             self._files.create(file, text)
         except ChangedMeanwhile:
@@ -280,7 +284,7 @@ class Performer:
     ) -> None:
         """Brings the file to what the memory says, and agrees on it."""
         memory = remote.memory
-        old = None if note is None else _parsed_text(note)
+        old = None if note is None else note.text
         new = rendered(old, remote, self._names)
         if note is None:
             file = self._new_files.get(memory.id) or self._new_file(memory.id)
@@ -332,15 +336,7 @@ class Performer:
         return wanted if is_free else free_file(folder_of(wanted), new, memory.id, taken=self._taken)
 
 
-def _parsed_text(note: LocalNote) -> str:
-    if note.note is None:
-        raise InvalidInput("cannot be read", field="note")
-    return note.note.text
-
-
 def _text_of(note: LocalNote) -> str:
-    if note.note is None:
-        raise InvalidInput("cannot be read", field="note")
     return normal_body(note.note.body)
 
 

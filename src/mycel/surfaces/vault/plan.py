@@ -145,10 +145,11 @@ class _Planner:
         for id, one in self._agreed.items():
             if id not in self._holding and id not in self._held:
                 self._decide_missing(id, one)
-        known = self._agreed.keys() | self._holding.keys()
-        self._plan.steps += [CreateNote(id) for id in self._memories if id not in known]
+        # Before files are made for memories: one may be of a note that a round, cut off, had saved and not named yet.
         for note in self._new:
             self._decide_new(note)
+        known = self._agreed.keys() | self._holding.keys()
+        self._plan.steps += [CreateNote(id) for id in self._memories if id not in known]
         return self._plan
 
     def _holders(self) -> dict[str, LocalNote]:
@@ -156,7 +157,7 @@ class _Planner:
         found: dict[str, list[LocalNote]] = {}
         for file, one in self._scan.notes.items():
             known = self._by_file.get(file)
-            if one.note is None:
+            if one.text is None:
                 self._problems.append(Problem(file, one.problem or "cannot be read"))
                 self._is_unsure |= known is None
                 if known is not None:
@@ -202,15 +203,15 @@ class _Planner:
                 self._problems.append(Problem(note.file, str(error)))
 
     def _compare(self, id: str, local: LocalNote, agreed: Agreed | None, remote: Remote) -> None:
-        note = _parsed(local)
         unchanged = False
         if agreed is not None and (local.file, local.sha256) == (agreed.file, agreed.sha256):
             is_same = remote.memory.version == agreed.version and remote.fields == agreed.fields
-            if not has_links(note):
+            if not has_links(local.text or ""):
                 if not is_same:
                     self._plan.steps.append(Reconcile(id, local, agreed.fields, old_title=_title(agreed)))
                 return
-            unchanged = is_same and not has_old_names(note, self._plan.names)
+            unchanged = is_same and not has_old_names(local.note, self._plan.names)
+        note = local.note
         is_of_this_version = note.value(VERSION) == str(remote.memory.version)
         base = agreed.fields if agreed is not None else remote.fields
         base_text = agreed.text if agreed is not None else remote.text_digest if is_of_this_version else None
@@ -264,7 +265,7 @@ class _Planner:
 
     def _decide_new(self, local: LocalNote) -> None:
         try:
-            note = _parsed(local)
+            note = local.note
             fields = self._fields(local, note, None, old_file=None)
             if not normal_body(note.body).strip():
                 raise InvalidInput("has no text yet", field="note")
@@ -286,12 +287,6 @@ class _Planner:
             path = str(base[PATH]) if stayed else path
         checked = read_value(WRITTEN[PATH], path)
         return local_fields(note, file=local.file, path=checked, names=self._plan.names, base=base, old_file=old_file)
-
-
-def _parsed(local: LocalNote) -> Note:
-    if local.note is None:
-        raise InvalidInput("cannot be read", field="note")
-    return local.note
 
 
 def _title(agreed: Agreed) -> str:

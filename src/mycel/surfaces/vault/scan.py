@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mycel.errors import InvalidInput
+from mycel.surfaces.vault.agreement import Agreed
 from mycel.surfaces.vault.files import VaultFiles, digest
 from mycel.surfaces.vault.front_matter import Note, read_note
 from mycel.surfaces.vault.names import is_hidden, is_note, joined
@@ -26,14 +27,21 @@ Signature = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class LocalNote:
-    """One file. Without a `note` it cannot be read, and `problem` says why: nothing is concluded from it."""
+    """One file. Without a `text` it cannot be read, and `problem` says why: nothing is concluded from it."""
 
     file: str
     sha256: str
-    note: Note | None = None
+    text: str | None = None
     problem: str | None = None
     id: str | None = None
     is_conflict_copy: bool = False
+
+    @property
+    def note(self) -> Note:
+        """Taken apart when it is asked for: of most notes nobody asks."""
+        if self.text is None:
+            raise InvalidInput("cannot be read", field="note")
+        return read_note(self.text)
 
 
 @dataclass(slots=True)
@@ -54,6 +62,8 @@ class Scanner:
 
     def __init__(self, files: VaultFiles) -> None:
         self._files = files
+        # By files: what both sides agreed on needs no reading again.
+        self.agreed: Mapping[str, Agreed] = {}
         self._read: dict[str, tuple[Signature, LocalNote]] = {}
 
     def signatures(self) -> Scan:
@@ -83,14 +93,14 @@ class Scanner:
         """A look at which nobody was writing; what is never at rest is left for later, as if it were not to be had."""
         scan = self.scan(progress)
         restless: set[str] = set()
-        for look in range(MOST_LOOKS):
+        for _ in range(MOST_LOOKS):
             if not is_news(scan):
                 return scan
             time.sleep(pause)
             again = self.scan()
             restless = {file for file, _ in scan.signatures.items() ^ again.signatures.items()}
             scan = again
-            if not restless and look >= 0:
+            if not restless:
                 return scan
         for file in restless:
             scan.notes.pop(file, None)
@@ -125,9 +135,13 @@ class Scanner:
             return LocalNote(file, "", problem="is too large for a memory")
         try:
             content = self._files.read(file)
+            known = self.agreed.get(file)
+            if known is not None and known.sha256 == digest(content):
+                return LocalNote(file, known.sha256, content.decode(), None, known.id)
             if not content.strip():
                 return LocalNote(file, digest(content), problem="is empty; delete the file to delete the memory")
-            note = read_note(content.decode())
+            text = content.decode()
+            note = read_note(text)
             id = id_in(note)
             is_copy = CONFLICT_OF in note.spans
         except UnicodeDecodeError:
@@ -136,7 +150,7 @@ class Scanner:
             return LocalNote(file, "", problem=str(error))
         except OSError as error:
             return LocalNote(file, "", problem=f"cannot be read: {error.strerror}")
-        return LocalNote(file, digest(content), note, None, id, is_copy)
+        return LocalNote(file, digest(content), text, None, id, is_copy)
 
 
 def _signed(name: str, entry: os.DirEntry[str], scan: Scan) -> Iterator[tuple[str, Signature]]:

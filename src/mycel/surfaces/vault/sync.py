@@ -146,6 +146,7 @@ class Vault:
 
     def _settled(self, progress: Progress | None) -> Scan:
         agreed = self.agreement.notes
+        self.scanner.agreed = {one.file: one for one in agreed.values()}
         files = {one.file: one.sha256 for one in agreed.values()}
 
         def is_news(scan: Scan) -> bool:
@@ -156,13 +157,14 @@ class Vault:
 
     def _require_root(self) -> None:
         if self.root.is_dir():
-            if self._known.knows(self.root) and not (self.root / FOLDER).is_dir():
+            was_one = self._agreement is not None or self._known.knows(self.root)
+            if was_one and not (self.root / FOLDER).is_dir():
                 raise NotFound(
                     f"{self.root} was a vault and has no folder {FOLDER} now: is its disk there? Nothing was changed. "
                     f"`mycel vault sync --begin-anew {self.root}` makes it a new one"
                 )
             return
-        if self._known.knows(self.root):
+        if self._agreement is not None or self._known.knows(self.root):
             raise NotFound(f"the vault {self.root} is gone: is its disk there? Nothing was changed")
         if self.root.exists() or not self.root.parent.is_dir():
             raise InvalidInput(f"{self.root} is no folder, and none can be made there", field="dir")
