@@ -188,7 +188,7 @@ def _is_simple(node: Any) -> bool:
 
 def _value_of(node: Any) -> Value:
     if isinstance(node.value, str):
-        return None if node.style is None and node.value in _NOTHING else node.value
+        return None if not node.style and node.value in _NOTHING else node.value
     return [str(one.value) for one in node.value if one.value]
 
 
