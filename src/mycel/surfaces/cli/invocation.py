@@ -63,6 +63,7 @@ FIRST_COMMANDS = frozenset(
         *("capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail"),
         *("team add", "team load", "member add", "token issue", "policy set", "model use", "import", "migrate"),
         *("install", "mcp", "hook", "serve", "open", "work", "database migrate"),
+        *("vault sync", "vault watch"),
     }
 )
 # They look at the name themselves: the agent must not notice, nothing may be asked yet, or it is what they report on.
