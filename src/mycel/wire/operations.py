@@ -326,6 +326,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("workspace.scrub", "POST", "/api/maintenance/scrub", does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("workspace.check", "POST", "/api/maintenance/check", again=Repeat.SAFE),
     Operation("workspace.damages", "GET", "/api/maintenance/damages"),
+    Operation("workspace.backups", "GET", "/api/backups"),
+    Operation("workspace.create_backup", "POST", "/api/backups", 201),
+    Operation("workspace.verify_backup", "POST", "/api/backups/{name}/verify", does=Effect.READS),
     # In the body: whoever resets a store should mean it.
     Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204, does=Effect.REMOVES),
 )

@@ -34,6 +34,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "consolidation": ("consolidate", "reports", "undo", "settle"),
     "cascades": ("cascade", "escalate", "withdraw", "cascades"),
     "archive": ("export", "import", "migrate"),
+    "backups": ("backup",),
     "organisation": ("team", "member", "token"),
     "policies": ("policy",),
     "engine": ("work", "maintain", "embed", "check"),
