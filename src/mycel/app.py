@@ -63,6 +63,7 @@ from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
 from mycel.services.transfer import Side, transfer
+from mycel.services.undo_writer import UndoingWriters
 from mycel.services.upkeep import Upkeep
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, environment_of_commands, load_settings, write_setting
@@ -298,6 +299,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
         candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
+        writers=UndoingWriters(stores, clock),
         consolidating=Consolidating(
             stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
         ),

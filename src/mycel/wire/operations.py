@@ -285,6 +285,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("reviews.snooze", "PUT", "/api/inbox/{id}/snooze"),
     Operation("reviews.merge", "POST", "/api/inbox/{id}/merge", does=Effect.CHANGES),
     Operation("reviews.reopen", "POST", "/api/inbox/{id}/reopen", does=Effect.CHANGES),
+    Operation("reviews.undo_writer", "POST", "/api/undo", does=Effect.CHANGES),
     Operation("consolidate", "POST", "/api/consolidate", does=Effect.CHANGES),
     Operation("reports", "GET", "/api/reports"),
     Operation("report", "GET", "/api/reports/{id}"),
