@@ -127,7 +127,7 @@ def test_copies_in_other_teams_are_withdrawn(squad: Squad) -> None:
     assert [copy.content for copy in squad.child_lead.list()] == ["Everybody uses port 1."]
     undo(squad.admin, since, agent_id="lead-1")
     squad.workspace.run_pending()
-    assert squad.child_lead.list().items == []
+    assert not list(squad.child_lead.list())
 
 
 def test_without_a_writer_it_is_everybody_and_for_admins(squad: Squad) -> None:

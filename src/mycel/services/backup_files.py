@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ LOCK = ".lock"
 _PIECE = 1024 * 1024
 _MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 _OWNER_ONLY = 0o600
+_PATH = re.compile(r"(?:teams/[A-Za-z0-9_-]{1,200}/)?[A-Za-z0-9_.-]{1,200}")
 
 # The name of a file, how many bytes of it are done, and how many there are.
 Report = Callable[[str, int, int], None]
@@ -246,12 +248,8 @@ def _parsed(text: bytes) -> Manifest:
 
 def _checked(file: dict[str, Any]) -> dict[str, Any]:
     """A path that leads out of the folder is none of ours."""
-    path = Path(file["path"])
-    is_own = path.as_posix() == "workspace.sqlite" or (
-        len(path.parts) == 3 and path.parts[0] == "teams" and path.parts[2] == "memory.sqlite"
-    )
-    if not is_own or ".." in path.parts:
-        raise ValueError(path)
+    if not _PATH.fullmatch(file["path"]) or ".." in file["path"]:
+        raise ValueError(file["path"])
     return file
 
 

@@ -137,13 +137,14 @@ class Backups:
 
     def _copy_rows(self, open_files: OpenFiles, folder: Path, location: str) -> None:
         side = open_files(folder)
+        kind = Path(side.directory.files.name).suffix
         try:
             transfer(self._side, side)
         finally:
             side.close()
         for beside in folder.rglob("*"):
-            # What SQLite and the index keep beside a database, emptied by now or made again.
-            if beside.is_file() and beside.suffix != ".sqlite":
+            # What a store keeps beside its database, emptied by now or made again.
+            if beside.is_file() and beside.suffix != kind:
                 beside.unlink()
         for team in self._side.stores.teams_with_store():
             with self._side.stores.lease(team) as store:

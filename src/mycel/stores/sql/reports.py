@@ -79,8 +79,8 @@ class ReportWriter(SqlReports):
     @query
     def add(self, connection: Connection, report: Report, footprint: Footprint) -> None:
         connection.execute(
-            "INSERT INTO reports VALUES (?, ?, ?, NULL, NULL, NULL)",
-            (report.id, report.made_by, micros(report.made_at)),
+            "INSERT INTO reports (id, made_by, made_at, kept) VALUES (?, ?, ?, ?)",
+            (report.id, report.made_by, micros(report.made_at), packed(report.left) if report.left else None),
         )
         connection.executemany(
             "INSERT INTO report_actions VALUES (?, ?, ?, ?, ?, ?)",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
 from mycel.domain.fields import MAX_PAGE
 from mycel.surfaces.cli.output import one_line, visible
-from mycel.wire.shapes import plain
+from mycel.wire.shapes import to_json
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi
@@ -64,8 +64,7 @@ def _csv(memories: Iterable[Memory]) -> Iterator[bytes]:
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(_CSV_COLUMNS)
     for memory in memories:
-        values = cast(dict[str, Any], plain(memory))
-        writer.writerow([_cell(values.get(name)) for name in _CSV_COLUMNS])
+        writer.writerow([_cell(getattr(memory, name)) for name in _CSV_COLUMNS])
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
@@ -74,8 +73,10 @@ def _csv(memories: Iterable[Memory]) -> Iterator[bytes]:
 
 def _cell(value: object) -> object:
     """As a spreadsheet may open it: text stays text, whatever it begins with."""
-    if isinstance(value, list):
-        value = "; ".join(str(one) for one in cast(list[object], value))
+    if isinstance(value, tuple):
+        value = "; ".join(str(one) for one in cast(tuple[object, ...], value))
+    if isinstance(value, datetime):
+        value = value.isoformat()
     if not isinstance(value, str):
         return "" if value is None else value
     shown = visible(value)
@@ -84,7 +85,7 @@ def _cell(value: object) -> object:
 
 def _ndjson(memories: Iterable[Memory]) -> Iterator[bytes]:
     for memory in memories:
-        yield json.dumps(plain(memory), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        yield to_json(memory) + b"\n"
 
 
 _RENDERERS: dict[TableFormat, Callable[[Iterable[Memory]], Iterator[bytes]]] = {
