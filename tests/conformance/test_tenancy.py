@@ -64,7 +64,7 @@ KNOWN = {
 NEEDS_A_ROLE = {
     *("update", "delete", "purge", "artifacts.delete", "knowledge.delete", "knowledge.arbitrate", "settle"),
     *("approve", "approve_many", "reject", "reject_many", "consolidate", "undo", "cascade", "escalate", "withdraw"),
-    *("reviews.claim", "reviews.snooze", "reviews.merge", "reviews.reopen", "reviews.undo_writer"),
+    *("reviews.claim", "reviews.snooze", "reviews.merge", "reviews.reopen"),
     *("inject_learning", "set_policy", "workspace.re_embed", "workspace.add_team", "workspace.arrange"),
     *("workspace.add_member", "workspace.update_member", "workspace.remove_member", "workspace.new_token"),
     *("workspace.revoke_token", "workspace.run_pending", "workspace.maintain", "workspace.scrub", "workspace.check"),
