@@ -23,6 +23,7 @@ from benchmarks import (
     hooks,
     judging,
     mcp_calls,
+    moving,
     postgres,
     relevance,
     saves,
@@ -53,6 +54,7 @@ SUITES = {
     "mcp": mcp_calls.run,
     "subscribers": subscribers.run,
     "hooks": hooks.run,
+    "moving": moving.run,
     "postgres": postgres.run,
 }
 # The options that a suite takes besides --quick.

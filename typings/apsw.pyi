@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+SQLITE_OPEN_READONLY: int
 SQLITE_OPEN_READWRITE: int
+SQLITE_OPEN_URI: int
 SQLITE_OPEN_CREATE: int
 SQLITE_DBCONFIG_DEFENSIVE: int
 SQLITE_DBCONFIG_TRUSTED_SCHEMA: int

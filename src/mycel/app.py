@@ -29,6 +29,7 @@ from mycel.services.approach_groups import Grouping
 from mycel.services.archive import Moving
 from mycel.services.artifact_files import WorkspaceFiles
 from mycel.services.artifacts import ArtifactRegistry
+from mycel.services.backups import Backups, BackupSettings
 from mycel.services.briefing import Briefings
 from mycel.services.callers import Callers
 from mycel.services.candidates import Candidates
@@ -61,10 +62,12 @@ from mycel.services.sign_in_links import SignInLinks
 from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
+from mycel.services.transfer import Side, transfer
+from mycel.services.undo_writer import UndoingWriters
 from mycel.services.upkeep import Upkeep
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, environment_of_commands, load_settings, write_setting
-from mycel.stores.layout import own_files
+from mycel.stores.layout import BACKUPS_FOLDER, own_files
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.pool import open_data_directory
 from mycel.wire.daemon_file import SERVICE_FILES
@@ -103,13 +106,8 @@ def open_workspace(
         organisation = Organisation(ground.directory)
         organisation.prepare()
         upkeep = Upkeep(
-            ground.stores,
-            ground.directory,
-            ground.clock,
-            ground.embedding,
-            ground.grouping,
-            ground.engine,
-            ground.executor,
+            *(ground.stores, ground.directory, ground.clock, ground.embedding, ground.grouping),
+            *(ground.engine, ground.executor, ground.backups),
         )
         services = WorkspaceServices(
             organisation=organisation,
@@ -117,6 +115,7 @@ def open_workspace(
             links=SignInLinks(ground.directory, ground.clock),
             callers=ground.callers,
             upkeep=upkeep,
+            backups=ground.backups,
             member=member,
         )
         return Workspace(services, close=ground.close)
@@ -145,9 +144,11 @@ class _Ground:
     callers: Callers
     grouping: Grouping
     second_person: SecondPerson
+    backups: Backups
 
     def close(self) -> None:
         self.callers.close()
+        self.backups.close()
         # Whoever waits for the child is told so by its end, and gives its work back.
         self.working.stop()
         self.executor.close()
@@ -189,23 +190,36 @@ def _lay_ground(
         callers=Callers(directory, clock),
         grouping=Grouping(embedding),
         second_person=SecondPerson(directory),
+        backups=backups_of(settings, Side(directory, stores), clock, disk),
     )
 
 
 def transfer_workspace(source: Settings, target: Settings, *, replace: bool, report: Report | None) -> TransferReport:
     """From the database of one to that of the other; each is that of its data directory where it names none."""
-    from mycel.services.transfer import Side, transfer
+    with open_side(source) as old, open_side(target) as new:
+        return transfer(old, new, replace=replace, report=report)
 
-    clock, disk = SystemClock(), Disk()
-    sides: list[Side] = []
+
+def backups_of(settings: Settings, side: Side, clock: Clock, disk: Disk) -> Backups:
+    every = None if settings.backup_every_hours is None else timedelta(hours=settings.backup_every_hours)
+    chosen = BackupSettings(settings.backup_folder or settings.data / BACKUPS_FOLDER, every, settings.backups_kept)
+    on_files = settings.database_url is None
+    return Backups(
+        side,
+        clock,
+        chosen,
+        open_files=None if on_files else lambda folder: Side(*open_data_directory(folder, clock=clock, disk=disk)),
+    )
+
+
+@contextmanager
+def open_side(settings: Settings) -> Generator[Side]:
+    """The stores alone, without anything that works on them."""
+    side = Side(*_open_stores(settings, clock=SystemClock(), disk=Disk()))
     try:
-        for settings in (source, target):
-            sides.append(Side(*_open_stores(settings, clock=clock, disk=disk)))
-        return transfer(*sides, replace=replace, report=report)
+        yield side
     finally:
-        for side in sides:
-            side.stores.close()
-            side.directory.close()
+        side.close()
 
 
 def _open_stores(settings: Settings, *, clock: Clock, disk: Disk) -> tuple[Directory, Stores]:
@@ -285,6 +299,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         briefings=Briefings(searching, episodes, artifacts, reviewing),
         reviewing=reviewing,
         candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
+        writers=UndoingWriters(stores, clock),
         consolidating=Consolidating(
             stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
         ),
@@ -367,8 +382,9 @@ def _workspace_files(settings: Settings) -> WorkspaceFiles:
         roots = (Path.cwd(),) if settings.artifact_roots is None else settings.artifact_roots
     except FileNotFoundError:
         roots = ()
+    backups = [] if settings.backup_folder is None else [settings.backup_folder]
     beside = [settings.data / name for name in (FILE_NAME, *SERVICE_FILES)]
-    return WorkspaceFiles(roots, off_limits=[*own_files(settings.data), *beside])
+    return WorkspaceFiles(roots, off_limits=[*own_files(settings.data), *beside, *backups])
 
 
 def _ranking_options(settings: Settings) -> RankingOptions:

@@ -38,6 +38,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 NOBODY = "019a0000-0000-7000-8000-000000000000"
 PLAIN: dict[str, Any] = {
+    "since": "2020-01-01T00:00:00Z",
     **{"content": "plain words", "value": "plain words", "learning": "plain words", "output": "plain words"},
     **{"key": "plain", "text": "# Plain\nplain words\n", "name": "plain", "category": "plain", "reason": "plain"},
     **{"approach": "plain", "action": "failed", "task": "plain", "task_id": "plain", "what_went_wrong": "plain"},

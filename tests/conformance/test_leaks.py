@@ -526,6 +526,10 @@ CASES: dict[str, Case] = {
     "reviews.claim": lambda api, w: [lambda: api.reviews.claim(w.subject)],
     "reviews.snooze": lambda api, w: [lambda: api.reviews.snooze(w.subject, until=None)],
     "reviews.reopen": lambda api, w: [lambda: api.reviews.reopen(w.subject)],
+    "reviews.undo_writer": lambda api, w: [
+        lambda id=id: api.reviews.undo_writer(agent_id=id, since="2020-01-01T00:00:00Z", dry_run=True)
+        for id in (None, "swe-1")
+    ],
     "reviews.merge": lambda api, w: [
         lambda: api.reviews.merge(w.subject, into=next(iter(w.names))),
         *(lambda id=id: api.reviews.merge(id, into=w.subject) for id in w.names),

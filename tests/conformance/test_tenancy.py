@@ -68,6 +68,7 @@ NEEDS_A_ROLE = {
     *("inject_learning", "set_policy", "workspace.re_embed", "workspace.add_team", "workspace.arrange"),
     *("workspace.add_member", "workspace.update_member", "workspace.remove_member", "workspace.new_token"),
     *("workspace.revoke_token", "workspace.run_pending", "workspace.maintain", "workspace.scrub", "workspace.check"),
+    *("workspace.backups", "workspace.create_backup", "workspace.verify_backup"),
     "/api/sign-in-links",
 }
 

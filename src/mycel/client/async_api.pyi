@@ -22,6 +22,7 @@ from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFilterFields
 from mycel.contracts.written_fields import ArtifactFields, ChangedFields, EpisodeFields, KnowledgeFields, MemoryFields
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
+from mycel.domain.backup import Backup, BackupCheck
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
@@ -272,6 +273,15 @@ class _AsyncReviews:
         """Takes the last decision about a memory back, with all that followed from it; `Conflict` if it changed since.
 
         What was approved, rejected or merged waits again; what lost against another stands again.
+        """
+        ...
+
+    async def undo_writer(self, *, agent_id: str | None = None, since: datetime | str, dry_run: bool = False) -> Report:
+        """Takes back what a member wrote and changed since then, and what was drawn and merged from it.
+
+        For leads and admins, and for members of what they did themselves; without an `agent_id` of everybody, by an
+        admin. What others have changed since is `left`. A report with `more` goes on when it is asked for again, and
+        `undo` takes any of them back.
         """
         ...
 
@@ -715,4 +725,16 @@ class AsyncOperations:
 
     async def reset_store(self, team: str) -> None:
         """Puts the files of a damaged store aside; the team starts afresh, with nothing in its memory."""
+        ...
+
+    async def create_backup(self, *, name: str | None = None) -> Backup:
+        """Of all teams and the organisation, into the folder of the settings; named after the moment by default."""
+        ...
+
+    async def backups(self) -> builtins.list[Backup]:
+        """Those in the folder of the settings, the newest first."""
+        ...
+
+    async def verify_backup(self, name: str) -> BackupCheck:
+        """Reads all of it, and names what is damaged."""
         ...

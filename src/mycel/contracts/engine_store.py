@@ -162,6 +162,14 @@ class ReportReads(Protocol):
         """What was done to these memories and taken back by somebody."""
         ...
 
+    def partners(self, id: MemoryId, *, since: datetime) -> list[tuple[ReportId, MemoryId]]:
+        """The other memories of actions on this one since then, with the runs; not of those that were undone."""
+        ...
+
+    def change_of(self, id: ReportId, memory_id: MemoryId) -> tuple[int, int] | None:
+        """The versions of a memory before a run and after it."""
+        ...
+
 
 class ReportWrites(ReportReads, Protocol):
     def add(self, report: Report, footprint: Footprint) -> None: ...

@@ -16,6 +16,7 @@ from mycel.domain.memory import Memory, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
+from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
 
 
@@ -271,6 +272,15 @@ class ReviewsApi(Protocol):
         """Takes the last decision about a memory back, with all that followed from it; `Conflict` if it changed since.
 
         What was approved, rejected or merged waits again; what lost against another stands again.
+        """
+        ...
+
+    def undo_writer(self, *, agent_id: str | None = None, since: datetime | str, dry_run: bool = False) -> Report:
+        """Takes back what a member wrote and changed since then, and what was drawn and merged from it.
+
+        For leads and admins, and for members of what they did themselves; without an `agent_id` of everybody, by an
+        admin. What others have changed since is `left`. A report with `more` goes on when it is asked for again, and
+        `undo` takes any of them back.
         """
         ...
 

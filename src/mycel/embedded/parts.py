@@ -17,6 +17,7 @@ from mycel.domain.memory import Memory, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
+from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.services.artifacts import ArtifactRegistry
@@ -27,6 +28,7 @@ from mycel.services.episodes import Episodes
 from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
 from mycel.services.search import Searching
+from mycel.services.undo_writer import UndoingWriters
 
 
 class Artifacts:
@@ -245,9 +247,10 @@ class Sources:
 
 
 class Reviews:
-    def __init__(self, caller: Callable[[], Caller], candidates: Candidates) -> None:
+    def __init__(self, caller: Callable[[], Caller], candidates: Candidates, writers: UndoingWriters) -> None:
         self._caller = caller
         self._candidates = candidates
+        self._writers = writers
 
     def get(self, id: str) -> InboxItem:
         return self._candidates.get(self._caller(), id)
@@ -263,6 +266,9 @@ class Reviews:
 
     def reopen(self, id: str) -> Memory:
         return self._candidates.reopen(self._caller(), id)
+
+    def undo_writer(self, *, agent_id: str | None = None, since: datetime | str, dry_run: bool = False) -> Report:
+        return self._writers.undo(self._caller(), agent_id, since=since, dry_run=dry_run)
 
 
 class Views:

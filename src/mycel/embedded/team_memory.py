@@ -61,6 +61,7 @@ from mycel.services.review import Reviewing
 from mycel.services.search import Searching
 from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
+from mycel.services.undo_writer import UndoingWriters
 from mycel.services.write import Writing
 
 
@@ -84,6 +85,7 @@ class MemberServices:
     briefings: Briefings
     reviewing: Reviewing
     candidates: Candidates
+    writers: UndoingWriters
     consolidating: Consolidating
     teaching: Teaching
     cascading: Cascading
@@ -105,7 +107,7 @@ class TeamMemory:
         self.repos = Repos(caller, services.catalogue)
         self.sources = Sources(caller, services.catalogue, services.capture)
         self.knowledge = Knowledge(caller, services.knowledge, services.importing)
-        self.reviews = Reviews(caller, services.candidates)
+        self.reviews = Reviews(caller, services.candidates, services.writers)
         self.views = Views(caller, services.catalogue, services.searching)
         self.episodes = EpisodeLedger(caller, services.episodes)
         self.artifacts = Artifacts(caller, services.artifacts)

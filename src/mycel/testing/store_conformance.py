@@ -26,6 +26,7 @@ from mycel.testing.store_records import StoreRecords
 from mycel.testing.store_scopes import StoreScopes
 from mycel.testing.store_search import StoreSearch
 from mycel.testing.store_surroundings import StoreSurroundings
+from mycel.testing.store_undo import StoreUndo
 
 
 class StoreConformance(
@@ -40,6 +41,7 @@ class StoreConformance(
     StoreErasure,
     StoreQueue,
     StoreRacing,
+    StoreUndo,
 ):
     """Every promise of `contracts.store`, one test each."""
 

@@ -285,6 +285,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("reviews.snooze", "PUT", "/api/inbox/{id}/snooze"),
     Operation("reviews.merge", "POST", "/api/inbox/{id}/merge", does=Effect.CHANGES),
     Operation("reviews.reopen", "POST", "/api/inbox/{id}/reopen", does=Effect.CHANGES),
+    Operation("reviews.undo_writer", "POST", "/api/undo", does=Effect.CHANGES),
     Operation("consolidate", "POST", "/api/consolidate", does=Effect.CHANGES),
     Operation("reports", "GET", "/api/reports"),
     Operation("report", "GET", "/api/reports/{id}"),
@@ -326,6 +327,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("workspace.scrub", "POST", "/api/maintenance/scrub", does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("workspace.check", "POST", "/api/maintenance/check", again=Repeat.SAFE),
     Operation("workspace.damages", "GET", "/api/maintenance/damages"),
+    Operation("workspace.backups", "GET", "/api/backups"),
+    Operation("workspace.create_backup", "POST", "/api/backups", 201),
+    Operation("workspace.verify_backup", "POST", "/api/backups/{name}/verify", does=Effect.READS),
     # In the body: whoever resets a store should mean it.
     Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204, does=Effect.REMOVES),
 )

@@ -208,6 +208,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
 # Where they are the fields of a memory, they say so; elsewhere the same names hold other things.
 _OF_A_MEMORY: Mapping[str, Schema] = {name: {**WORDS[name], "description": row.help} for name, row in WRITTEN.items()}
 _OF_A_VALUE = {name: schema for name, schema in _OF_A_MEMORY.items() if WRITTEN[name].of_values}
+BACKUP_NAME: Schema = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _FILTERS: Mapping[str, Schema] = {
     "project": LABEL,
     "repo": LABEL,
@@ -274,6 +275,12 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "workspace.remove_member": _OF_A_MEMBER,
         "workspace.embedding_progress": {"team": TEAM},
         "workspace.reset_store": {"team": TEAM},
+        "workspace.create_backup": {"name": BACKUP_NAME},
+        "workspace.verify_backup": {"name": BACKUP_NAME},
+        "reviews.undo_writer": {
+            "agent_id": {**MEMBER, "description": "Whose doings are taken back; without one, everybody's."},
+            "since": {**MOMENT, "description": "What was done from this moment on."},
+        },
     }
 )
 

@@ -20,8 +20,9 @@ from tests.surfaces.http.described_api import closed_answers
 pytestmark = pytest.mark.each_database(slow=True)
 
 
-# What only the operator is told, and only where something is damaged: see the tests of damage.
-READ = [operation for operation in OPERATIONS if operation.method == "GET" and operation.name != "workspace.damages"]
+# What only the operator is told: see the tests of damage, and of backups.
+OPERATORS = {"workspace.damages", "workspace.backups"}
+READ = [operation for operation in OPERATIONS if operation.method == "GET" and operation.name not in OPERATORS]
 SAID = "user: We decided to count herons at the lake, because nobody else does."
 
 

@@ -34,6 +34,7 @@ CHANGES: dict[str, Acts] = {
     "reviews.reopen": lambda lead, id: lead.reviews.reopen(
         lead.reject(lead.save("waits", needs_review=True).id, "wrong").id
     ),
+    "reviews.undo_writer": lambda lead, id: lead.reviews.undo_writer(agent_id="swe-1", since="2020-01-01T00:00:00Z"),
     "after_task": lambda lead, id: lead.after_task(task_id="t", action="completed", approach="a", output="done"),
     "complete_task": lambda lead, id: lead.complete_task(task_id="t", output="done"),
     "fail_task": lambda lead, id: lead.fail_task(task_id="t", what_went_wrong="all of it"),
@@ -63,7 +64,7 @@ NO_MEMORY = {
     "views.delete",
 }
 NO_MEMORY |= {f"workspace.{name}" for name in ("add_team", "arrange", "add_member", "update_member", "remove_member")}
-NO_MEMORY |= {f"workspace.{name}" for name in ("new_token", "revoke_token", "reset_store")}
+NO_MEMORY |= {f"workspace.{name}" for name in ("new_token", "revoke_token", "reset_store", "create_backup")}
 
 
 def unlinked(lead: TeamMemory, id: str) -> None:

@@ -35,6 +35,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "cascades": ("cascade", "escalate", "withdraw", "cascades"),
     "archive": ("export", "import", "migrate"),
     "vault": ("vault",),
+    "backups": ("backup",),
     "organisation": ("team", "member", "token"),
     "policies": ("policy",),
     "engine": ("work", "maintain", "embed", "check"),
