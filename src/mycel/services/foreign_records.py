@@ -155,7 +155,7 @@ class _Preparing:
             return id
         line = fields.one_line(id)[:_SHOWN_ID]
         clean = masked(line, self.policies.of(self.caller.team), field="id")
-        return line if clean == line and suspicion({"id": line}) is None else f"sha256:{digest_of(id)}"
+        return line if clean == line and suspicion({"foreign_id": line}) is None else f"sha256:{digest_of(id)}"
 
     def _talk(self, id: str, given: dict[str, Any]) -> _Talk:
         from mycel.engine.transcripts.reading import read_transcript
