@@ -119,8 +119,8 @@ def test_a_conversation_stays_raw_unless_it_is_to_be_drawn_from(mycel, tmp_path:
     talk = {"uuid": "c-1", "name": "Clocks", "chat_messages": [said]}
     (tmp_path / "conversations.json").write_text(json.dumps([talk]))
     mycel.ok("import", str(tmp_path / "conversations.json"))
-    mycel.ok("work")
+    mycel.ok("work", "--once")
     assert mycel.json("inbox")["items"] == []
     mycel.ok("import", str(tmp_path / "conversations.json"), "--extract")
-    mycel.ok("work")
+    mycel.ok("work", "--once")
     assert mycel.json("inbox")["items"]

@@ -19,7 +19,7 @@ MAX_ELEMENT_BYTES = 64 * 1024 * 1024
 MAX_NESTED = 4 * MAX_DEPTH
 _CHUNK = 256 * 1024
 # A string, also one whose end is not there yet; or a bracket, a comma, a colon.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{},:]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{},:]', re.DOTALL)
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
