@@ -103,7 +103,7 @@ def _place(row: Mapping[str, Any], beside: Mapping[str, Any]) -> dict[str, Any]:
         project=place(row.get("project")),
         session_id=session,
         observed_at=happened,
-        metadata={**beside, **filled(source_created_at=happened)},
+        metadata=dict(beside),
     )
 
 

@@ -48,7 +48,6 @@ def _fact(one: Mapping[str, Any], id: str) -> Iterator[Found]:
     own = filled(
         relation=text(one.get("name")),
         group_id=text(one.get("group_id")),
-        source_created_at=moment(one.get("created_at")),
         source_expired_at=moment(one.get("expired_at")),
         episodes=[str(episode) for episode in listed(one.get("episodes"))][:100],
     )

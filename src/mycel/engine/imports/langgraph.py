@@ -55,8 +55,8 @@ def _row(row: Mapping[str, Any]) -> Iterator[Found]:
     if not said:
         yield Left("item", id, "holds no text")
         return
-    created, updated = moment(row.get("created_at")), moment(row.get("updated_at"))
-    beside = filled(namespace=prefix, key=key, source_created_at=created, source_updated_at=updated)
+    created = moment(row.get("created_at"))
+    beside = filled(namespace=prefix, key=key, source_updated_at=moment(row.get("updated_at")))
     others = {name: one for name, one in mapping(value).items() if name not in _TEXTS}
     metadata = {**beside, **({"value": others} if others and said != _shown(value) else {})}
     fields = filled(

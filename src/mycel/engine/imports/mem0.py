@@ -68,7 +68,7 @@ def _fields(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _times(one: Mapping[str, Any]) -> dict[str, Any]:
-    return filled(source_created_at=moment(one.get("created_at")), source_updated_at=moment(one.get("updated_at")))
+    return filled(source_updated_at=moment(one.get("updated_at")))
 
 
 def has_history(tables: ForeignTables) -> bool:

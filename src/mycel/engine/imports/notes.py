@@ -46,7 +46,7 @@ class Note:
             title=label(self.title),
             tags=tags(self.front.get("tags"), self.front.get("tag"), inline),
             observed_at=created,
-            metadata=filled(file=self.id, front_matter=own, source_created_at=created, source_updated_at=updated),
+            metadata=filled(file=self.id, front_matter=own, source_updated_at=updated),
         )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import IO, Any
 
 from mycel.contracts.imports_api import ImportsApi
@@ -38,15 +40,21 @@ class Choices:
 
 @dataclass(slots=True)
 class Tally:
-    """Every record once."""
+    """Every record once, whichever thread has it."""
 
     _counts: dict[tuple[str, str, str, str | None], tuple[int, str | None]] = field(
         default_factory=dict[tuple[str, str, str, str | None], tuple[int, str | None]]
     )
     warnings: list[str] = field(default_factory=list[str])
     done: int = 0
+    _lock: Lock = field(default_factory=Lock)
 
     def add(self, kind: str, becomes: str, outcome: str, reason: str | None = None, example: str | None = None) -> None:
+        with self._lock:
+            self._add((kind, becomes, outcome, reason), example)
+
+    def _add(self, what: tuple[str, str, str, str | None], example: str | None) -> None:
+        kind, becomes, outcome, reason = what
         if len(self._counts) >= _MOST_REASONS and (kind, becomes, outcome, reason) not in self._counts:
             reason, example = reason and "other reasons", None
         number, first = self._counts.get((kind, becomes, outcome, reason), (0, None if reason is None else example))
@@ -71,8 +79,8 @@ def import_from(
     imports: ImportsApi, form: Form, material: Material, choices: Choices, *, progress: Progress | None = None
 ) -> ForeignReport:
     """A second time, or after it was stopped, it goes on: what is here already is passed over."""
-    sending = _Sending(imports, form.system_of(choices.origin), choices, Tally(), progress)
-    with tempfile.TemporaryFile() as later:
+    with tempfile.TemporaryFile() as later, ThreadPoolExecutor(1, "mycel-import") as thread:
+        sending = _Sending(imports, form.system_of(choices.origin), choices, Tally(), progress, thread)
         for found in _guarded(form, material):
             if isinstance(found, Related):
                 # What they link may come after them.
@@ -119,6 +127,9 @@ class _Sending:
     choices: Choices
     tally: Tally
     progress: Progress | None
+    # Takes one batch in, in their order, while the next is read.
+    thread: ThreadPoolExecutor
+    _under_way: Future[None] | None = None
     _batch: list[Remembered | Talk | Related] = field(default_factory=list[Remembered | Talk | Related])
     _letters: int = 0
 
@@ -131,12 +142,25 @@ class _Sending:
             self._batch.append(found)
             self._letters += _letters(found)
             if len(self._batch) >= BATCH_RECORDS or self._letters >= BATCH_LETTERS:
-                self.flush()
+                self._send()
 
     def flush(self) -> None:
-        if not self._batch:
-            return
-        batch, self._batch, self._letters = self._batch, [], 0
+        """All that was found so far is taken in when it returns."""
+        self._send()
+        self._wait()
+
+    def _send(self) -> None:
+        self._wait()
+        if self._batch:
+            batch, self._batch, self._letters = self._batch, [], 0
+            self._under_way = self.thread.submit(self._take_and_count, batch)
+
+    def _wait(self) -> None:
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
+
+    def _take_and_count(self, batch: Sequence[Remembered | Talk | Related]) -> None:
         outcomes = self._take(batch)
         for record, outcome in zip(batch, outcomes, strict=True):
             self._count(record, outcome)
