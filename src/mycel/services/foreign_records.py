@@ -33,7 +33,7 @@ MAX_ID_BYTES = 4096
 _SHOWN_ID = 200
 _MARKED = PREFIX + MARK
 # Ids that programs make say nothing to anybody; all others are looked at as any text.
-_MADE_ID = re.compile(r"(?:[a-z_]{1,24}[:-])?[0-9a-fA-F-]{1,40}")
+_MADE_ID = re.compile(r"(?:observation:|summary:|block-)?[0-9a-fA-F-]{1,40}")
 # What another record of the same thing may change.
 _RENEWED = (
     *("content", "title", "summary", "tags", "category", "type", "observed_at", "expires_at"),
@@ -137,16 +137,17 @@ class _Preparing:
         new = self.writing.read_new(self.caller, content, given)
         said = digest_of(str(content), *(f"{name}={given[name]}" for name in sorted(given)))
         kept = {"system": self.system, "id": self._shown(id), "said": said, "kept": digest_of(new.values["content"])}
+        metadata = with_marks(new.values.get("metadata", NO_METADATA), **{MARK: kept})
+        if _is_waiting_for_trust(new, self.caller):
+            why = f"it was imported from {self.system} with {self.caller.trust} trust"
+            metadata = with_marks(metadata, review=why)
         values = {
             **new.values,
             "source_kind": SourceKind.IMPORT,
             "made_by": MadeBy.IMPORT,
             "source_ref": SourceRef(uri=f"import:{self.system}"),
-            "metadata": with_marks(new.values.get("metadata", NO_METADATA), **{MARK: kept}),
+            "metadata": metadata,
         }
-        if not self.policies.of(self.caller.team).trusts(self.caller.trust) and _is_waiting_for_trust(new, self.caller):
-            why = f"it was imported from {self.system} with {self.caller.trust} trust"
-            values["metadata"] = with_marks(values["metadata"], review=why)
         return _Memory(replace(new, id=MemoryId(self.id_of(id)), values=values), said)
 
     def _shown(self, id: str) -> str:
@@ -186,7 +187,11 @@ class _Preparing:
 
 def _is_waiting_for_trust(new: PreparedMemory, caller: Caller) -> bool:
     """Whether nothing else holds it back, which would be the better reason to tell."""
-    return new.values["metadata"].get(REVIEW, "").startswith(f"{caller.member_id} has {caller.trust} trust")
+    return (
+        new.values.get("metadata", NO_METADATA)
+        .get(REVIEW, "")
+        .startswith(f"{caller.member_id} has {caller.trust} trust")
+    )
 
 
 def _rest(known: Source, source: Source) -> Transcript:
