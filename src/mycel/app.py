@@ -44,6 +44,7 @@ from mycel.services.episode_pruning import Pruning
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files, MemoryFolders
+from mycel.services.foreign_records import ForeignRecords
 from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge
 from mycel.services.lessons import Teaching
@@ -308,6 +309,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         policies=policies,
         knowledge=Knowledge(stores, writing, reading, searching, ground.second_person),
         importing=Importing(stores, clock, policies, writing),
+        foreign=ForeignRecords(stores, clock, policies, writing, wake=wake),
         artifacts=artifacts,
         moving=Moving(stores, clock, policies, writing),
         comparing=comparing,

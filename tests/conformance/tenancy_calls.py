@@ -46,6 +46,7 @@ PLAIN: dict[str, Any] = {
     **{"agent_id": "nobody", "member_id": "nobody", "team": "nowhere", "token": NOBODY, "items": [], "teams": []},
     **dict.fromkeys(("id", "from_id", "to_id", "over", "into", "event_id", "report_id"), NOBODY),
     "ids": [NOBODY],
+    "system": "plain",
 }
 # What an operation needs besides, to get as far as looking.
 ALSO: dict[str, dict[str, Any]] = {
@@ -58,11 +59,15 @@ ALSO: dict[str, dict[str, Any]] = {
     "set_policy": {"promote_from": 0.5},
     "update": {"content": "plain words"},
     "save_many": {"items": [{"content": "plain words"}]},
+    "imports.take": {"items": [{"id": "plain", "content": "plain words"}], "dry_run": True},
     "episodes.log_many": {"items": [{"action": "failed", "approach": "plain"}]},
     "workspace.arrange": {"teams": [{"name": "nowhere"}]},
 }
 READS = frozenset(
-    {"search", "knowledge.search", "context_for", "before_task", "artifacts.verify", "knowledge.import_markdown"}
+    {
+        *("search", "knowledge.search", "context_for", "before_task", "artifacts.verify"),
+        *("knowledge.import_markdown", "imports.take"),
+    }
 )
 
 
@@ -188,6 +193,8 @@ def _shaped(operation: Operation, name: str, one: str) -> Any:
             return {"source_id": one}
         case "items" if operation.name == "save_many":
             return [{"content": "plain words", "source": {"source_id": one}}]
+        case "items" if operation.name == "imports.take":
+            return [{"id": one, "content": "plain words"}, {"from_id": one, "to_id": "plain", "relation": "supports"}]
         case "items":
             return [{"action": "failed", "approach": "plain", "task_id": one}]
         case "edits":

@@ -26,7 +26,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
-from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Reviews
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Imports, Knowledge, Reviews
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
@@ -471,6 +471,17 @@ CASES: dict[str, Case] = {
             "- hk: x\n", name="h", project="only-hidden", category="secret", dry_run=True
         ),
     ],
+    "imports.take": lambda api, w: [
+        lambda: api.imports.take(
+            [
+                {"id": w.subject, "content": "beta heron, secretword again", "project": "only-hidden"},
+                {"id": "talk", "messages": "user: beta heron, secretword again"},
+                {"from_id": w.subject, "to_id": "talk", "relation": "supports"},
+            ],
+            system="plain",
+            dry_run=True,
+        )
+    ],
     "views.list": lambda api, w: [lambda: api.views.list()],
     "views.run": lambda api, w: [lambda: api.views.run("kept", limit=100)],
     "views.save": lambda api, w: [lambda: api.views.save("lessons", type="lesson")],
@@ -696,6 +707,7 @@ def public_methods() -> set[str]:
         "sources": Sources,
         "views": Views,
         "episodes": EpisodeLedger,
+        "imports": Imports,
         "knowledge": Knowledge,
         "artifacts": Artifacts,
     }
@@ -711,7 +723,8 @@ def test_every_public_method_has_a_case() -> None:
 def test_every_part_of_the_memory_is_walked(worlds: Worlds) -> None:
     with worlds.copy("private") as world:
         parts = {name for name in vars(world.member("author")) if not name.startswith("_")}
-    assert parts == {"projects", "repos", "reviews", "sources", "views", "episodes", "knowledge", "artifacts"}
+    known = {"projects", "repos", "reviews", "sources", "views", "episodes", "knowledge", "artifacts"}
+    assert parts == known | {"imports"}
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+from mycel.domain.foreign_import import ImportedRecord
 from mycel.domain.ids import TeamName
 from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.knowledge import ImportReport
@@ -293,6 +294,29 @@ class _AsyncViews:
         """A view without a question lists the newest that its filters leave."""
         ...
 
+class _AsyncImports:
+    async def take(
+        self,
+        items: Sequence[Mapping[str, Any]],
+        *,
+        system: str,
+        trust: str = "low",
+        capture_mode: str = "store",
+        dry_run: bool = False,
+    ) -> builtins.list[ImportedRecord]:
+        """Up to 1000 records of another system, each for itself: one that is refused stops no other.
+
+        A record is an object with its `id` there and `content` and the fields of `save`; or its `id`, `messages` (or
+        text) and the fields of a captured conversation, which stays raw unless `capture_mode` is `extract`; or a link:
+        `from_id`, `to_id` and `relation`, by ids of the same `system`. The same record again changes nothing; one that
+        says something else is a new version, unless its text was changed or it was deleted here. What was purged stays
+        away.
+
+        They are memories of the caller, made by `import`. `trust` is at most the caller's; what is below what the
+        team asks for waits in the inbox.
+        """
+        ...
+
 class AsyncRemoteMemory:
     """One member's view of its team.
 
@@ -317,6 +341,8 @@ class AsyncRemoteMemory:
     def reviews(self) -> _AsyncReviews: ...
     @property
     def episodes(self) -> _AsyncEpisodes: ...
+    @property
+    def imports(self) -> _AsyncImports: ...
     @property
     def knowledge(self) -> _AsyncKnowledge: ...
     @property
@@ -429,17 +455,15 @@ class AsyncRemoteMemory:
         """What an agent should know before it starts a task, each memory once and with its citation.
 
         Sections in this order: earlier failures on the task, what the last session left open, conventions, profile,
-        decisions with their reasons, lessons, matches of the task, the agent's own notes, facts of the project, recent
-        episodes. `task` is a description, or the id that memories of the task carry; without it, what the `thread` was
-        called that was captured here stands for it. What `asked_by` wishes comes before the wishes of others, as does
-        what members wish whom the task names. A citation is the beginning of an id, as far as the caller needs it to
-        tell the memory from others; every method that takes an id takes it, but `purge`. `to_markdown` keeps
-        to `token_budget` (100 to 100,000, by default 2000); what had to be shortened is marked, and `left_out` counts
+        decisions with reasons, lessons, matches of the task, the agent's own notes, facts of the project, episodes.
+        `task` is a description, or the id that memories of the task carry; without it, what the captured `thread` was
+        called. What `asked_by` wishes comes first, and what members wish whom the task names. A citation is the start
+        of an id, as far as the caller needs it; every method that takes an id takes it, but `purge`. `to_markdown`
+        keeps to `token_budget` (100 to 100,000, by default 2000), marks what had to be shortened, and `left_out` counts
         what found no room. Near-duplicates become one that counts the others.
 
-        `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
-        read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent
-        team and says so. The same state and request give the same text.
+        `agent` is by default the caller. For another agent the bundle holds what the whole team may read: a name grants
+        nothing. A lead's bundle also draws on the parent team and says so. The same state gives the same text.
         """
         ...
 

@@ -11,6 +11,7 @@ from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFields, Episo
 from mycel.contracts.written_fields import ArtifactFields, KnowledgeFields
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+from mycel.domain.foreign_import import ImportedRecord
 from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
@@ -25,6 +26,7 @@ from mycel.services.candidates import Candidates
 from mycel.services.capture import Capture
 from mycel.services.catalogue import Catalogue
 from mycel.services.episodes import Episodes
+from mycel.services.foreign_records import ForeignRecords
 from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
 from mycel.services.search import Searching
@@ -105,6 +107,25 @@ class EpisodeLedger:
         **filters: Unpack[EpisodeFilterFields],
     ) -> Page[Episode]:
         return self._episodes.list(self._caller(), filters, limit=limit, cursor=cursor, team=team)
+
+
+class Imports:
+    def __init__(self, caller: Callable[[], Caller], records: ForeignRecords) -> None:
+        self._caller = caller
+        self._records = records
+
+    def take(
+        self,
+        items: Sequence[Mapping[str, Any]],
+        *,
+        system: str,
+        trust: str = "low",
+        capture_mode: str = "store",
+        dry_run: bool = False,
+    ) -> list[ImportedRecord]:
+        return self._records.take(
+            self._caller(), items, system=system, trust=trust, capture_mode=capture_mode, dry_run=dry_run
+        )
 
 
 class Knowledge:

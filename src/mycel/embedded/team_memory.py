@@ -37,7 +37,7 @@ from mycel.domain.source import IngestionEvent
 from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord, as_mapping
 from mycel.domain.team import Caller
-from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Projects, Repos, Reviews, Sources, Views
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Imports, Knowledge, Projects, Repos, Reviews, Sources, Views
 from mycel.services.archive import Moving
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.briefing import Briefings
@@ -51,6 +51,7 @@ from mycel.services.context import Context
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files
+from mycel.services.foreign_records import ForeignRecords
 from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
 from mycel.services.lessons import Teaching
@@ -92,6 +93,7 @@ class MemberServices:
     policies: Policies
     knowledge: KnowledgeService
     importing: Importing
+    foreign: ForeignRecords
     artifacts: ArtifactRegistry
     moving: Moving
     comparing: Comparing
@@ -107,6 +109,7 @@ class TeamMemory:
         self.repos = Repos(caller, services.catalogue)
         self.sources = Sources(caller, services.catalogue, services.capture)
         self.knowledge = Knowledge(caller, services.knowledge, services.importing)
+        self.imports = Imports(caller, services.foreign)
         self.reviews = Reviews(caller, services.candidates, services.writers)
         self.views = Views(caller, services.catalogue, services.searching)
         self.episodes = EpisodeLedger(caller, services.episodes)

@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from mycel.contracts.imports_api import ImportsApi
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.parts_api import (
     ArtifactsApi,
@@ -41,6 +42,7 @@ def name_of(*, packed: bool) -> str:
 PARTS: Mapping[str, type] = {
     "artifacts": ArtifactsApi,
     "episodes": EpisodesApi,
+    "imports": ImportsApi,
     "knowledge": KnowledgeApi,
     "projects": ProjectsApi,
     "repos": ReposApi,
@@ -258,6 +260,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("capture_session", "POST", "/api/capture/session", 202, captures=True, again=Repeat.SAFE),
     Operation("capture_conversation", "POST", "/api/capture/conversation", 202, captures=True, again=Repeat.SAFE),
     Operation("summarize_thread", "POST", "/api/capture/thread", 202, captures=True, again=Repeat.SAFE),
+    Operation("imports.take", "POST", "/api/import/records", captures=True, again=Repeat.SAFE),
     Operation("context_for", "POST", "/api/context", does=Effect.READS),
     Operation("context_for", "POST", "/api/context/markdown", shows="to_markdown", does=Effect.READS),
     Operation("context_for", "POST", "/api/context/team-memory", shows="to_team_memory", does=Effect.READS),

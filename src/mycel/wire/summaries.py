@@ -50,6 +50,7 @@ _SUMMARIES: Mapping[str, str] = {
     "knowledge.get": "The value that stands under a key",
     "knowledge.upsert": "Keeps a value; it replaces the standing one if it is surer, and otherwise waits",
     "knowledge.arbitrate": "This value holds, and what else waits for its place is rejected",
+    "imports.take": "Takes in records of another memory system, each for itself and only once",
     "knowledge.import_markdown": "Takes in a shared markdown file, each line or section as one value with its evidence",
     "knowledge.search": "Finds values by words and by meaning",
     "knowledge.delete": "Deletes a value",

@@ -192,6 +192,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "task": {**NOTE, "description": "What is to be done, or the id of a task that was tried before."},
         "team": {**LABEL, "description": "Another team that the caller's role lets it read."},
         "teams": listed(ref("NewTeam"), most=MAX_TEAMS),
+        "system": {**LABEL, "description": "Whose records they are, such as mem0."},
         "text": filled(MAX_QUERY_BYTES),
         "thread": LABEL,
         "to_id": {**LINKED, "description": "A memory, or `project:NAME` or `repo:NAME`."},
@@ -253,6 +254,7 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "episodes.best_agents": _OF_PROJECT,
         "episodes.log": {"tags": EPISODE_TAGS},
         "episodes.log_many": {"items": listed(ref("NewEpisode"), most=MAX_ITEMS)},
+        "imports.take": {"items": listed({"type": "object"}, most=MAX_ITEMS)},
         "artifacts.register": OF_ARTIFACTS,
         "artifacts.list": {
             **_OF_PROJECT,

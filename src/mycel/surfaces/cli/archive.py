@@ -1,4 +1,4 @@
-"""The commands that move a team out into an archive and in from one, and a workspace to another database."""
+"""The commands that move a team out into an archive, and a workspace to another database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mycel.surfaces.cli.options import with_filters
 from mycel.surfaces.cli.output import Column, by_part, counting, note, print_table
 
 if TYPE_CHECKING:
-    from mycel.domain.archive import ExportReport, MoveReport
+    from mycel.domain.archive import ExportReport
     from mycel.domain.memory import Memory
     from mycel.domain.transfer import TransferReport
 
@@ -28,7 +28,7 @@ _ARCHIVE = "archive"
 
 
 def add_to(app: typer.Typer) -> None:
-    add_commands(app, "Moving", {"export": export, "import": import_, "migrate": migrate})
+    add_commands(app, "Moving", {"export": export, "migrate": migrate})
 
 
 @with_filters(options.FILTERS)
@@ -91,23 +91,6 @@ def _export_table(call: Invocation, file: str, format: str, query: str | None, f
     call.answer({"file": file, "format": format, "memories": done}, lambda: note(f"{done:,} memories are in {file}."))
 
 
-def import_(
-    context: typer.Context,
-    file: ArchiveFile,
-    *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be taken in.")] = False,
-) -> None:
-    """Take an archive in: as the operator a whole team with ids, times and authors; --as, memories as one's own."""
-    call = invocation(context)
-    with call.workspace() as workspace, counting("importing") as progress:
-        memory = call.memory_in(workspace)
-        if memory.member_id == OPERATOR:
-            report = workspace.import_(file, team=memory.team, dry_run=dry_run, progress=progress)
-        else:
-            report = memory.import_(file, dry_run=dry_run)
-    call.answer(report, lambda: _show_import(report))
-
-
 def migrate(
     context: typer.Context,
     *,
@@ -153,17 +136,3 @@ def _show_export(report: ExportReport, file: str) -> None:
         print_table((Column("kind"), Column("lines")), rows)
     whole = f"All of {report.team}" if report.whole else f"What you see of {report.team}"
     note(f"{whole} is in {file}.")
-
-
-def _show_import(report: MoveReport) -> None:
-    rows = [
-        (kind, f"{number:,}", what.value if not what.left_out else f"left out: {what.value}")
-        for kind, found in report.counts.items()
-        for what, number in found.items()
-    ]
-    if rows:
-        print_table((Column("kind"), Column("records"), Column("outcome")), rows)
-    else:
-        note("The archive is empty.")
-    if report.dry_run:
-        note("Nothing was stored: this was a dry run.")
