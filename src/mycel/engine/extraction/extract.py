@@ -50,7 +50,7 @@ _MEANT = (
 LEAST_SOLUTION = 0.5
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
-MOST_DOUBT_MARKED = 0.6
+MOST_DOUBT_MARKED = 0.5
 _UNMEANT = (
     *("example_text", "hypothetical", "joke", "machine_narrative", "name_with_cue", "negated"),
     *("news", "not_standalone", "other_company", "other_team", "private", "question", "quoted_text"),
