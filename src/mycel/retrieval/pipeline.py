@@ -39,6 +39,8 @@ WORDS_ROWS = 10
 # are looked at.
 DEEP_LIMIT = 200
 DEEP_ROWS = 400
+# So many copies move what is usual for a question.
+CROWDED = 8
 # Versions that stood at a past moment and no longer do; more than this many are not looked through.
 PAST_ROWS = 5_000
 
@@ -183,9 +185,10 @@ class _Search:
         self._read(best)
         self.close = [one for one in best if one.memory is not None]
         heads = self._heads()
+        copies = min(len(self.close), TYPICAL.stop) - len(heads) + sum(len(one.copies) for one in self.close)
         evidence, found = [one.evidence for one in self.close], [one.found for one in self.close]
         judged = (
-            judge(evidence, found, self.found.pool, self._scale, self.weights, heads=heads)
+            judge(evidence, found, self.found.pool, self._scale, self.weights, heads=heads, crowded=copies >= CROWDED)
             if self._scale is not None
             else judge_words(evidence, self.weights, texts=self.found.pool.size, heads=heads, scores=found)
         )

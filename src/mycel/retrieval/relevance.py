@@ -49,7 +49,7 @@ WIDEST, HIGHEST = 1.3, 3.5
 LEAST_TOPIC, CUT = 0.15, 2.2
 LEAST_BEST_WORDS, LEAST_COVERAGE_WORDS, CUT_WORDS = 0.02, 0.15, 0.45
 # Whatever would read as 0.00 is never worth showing, and in the smallest stores little is enough.
-LEAST_HIT, MOST_NEEDED = 0.005, 0.03
+LEAST_HIT, MOST_NEEDED = 0.005, 0.05
 NOTHING = 2.0
 # Deviations above what is usual for unrelated texts.
 NEAR = 2.0
@@ -76,10 +76,11 @@ def judge(
     weights: Weights,
     *,
     heads: Sequence[int],
+    crowded: bool,
 ) -> Judgement:
     """What has no vector yet, or most of the question's words, is judged by its words and shown by them alone.
 
-    `heads` are the places of those that say nothing over again.
+    `heads` are the places of those that say nothing over again, and `crowded` is whether many others do.
     """
     measured = [row for row in evidence if row.cosine is not None]
     by_words = judge_words(evidence, weights, texts=pool.size, heads=heads, of=told_by_words)
@@ -93,7 +94,7 @@ def judge(
     base, by_luck, by_length, told, found, above = USEFUL
     chance = base + by_luck * luck
     length = by_length * _length(weights)
-    moved = _uncrowded(evidence, scores, scale)
+    moved = _uncrowded(evidence, scores, scale) if crowded else scores
     typical = _typical([moved[place] for place in heads], luck, most=MOST_TYPICAL)
 
     def by_meaning(row: Evidence, score: float, own: float) -> float:
@@ -104,9 +105,9 @@ def judge(
 
     meant = map(by_meaning, evidence, scores, moved)
     relevances = list(map(max, meant, by_words.relevances))
-    return Judgement(
-        relevances, max(LEAST_HIT, topic * _sigmoid(chance + CUT)) if topic >= LEAST_TOPIC else by_words.least
-    )
+    # Among a crowd what is usual is a guess: only the hopeless are left out.
+    least = LEAST_HIT if crowded else max(LEAST_HIT, topic * _needed(chance + CUT))
+    return Judgement(relevances, least if topic >= LEAST_TOPIC else by_words.least)
 
 
 def told_by_words(row: Evidence) -> bool:
@@ -182,7 +183,7 @@ def _uncrowded(evidence: Sequence[Evidence], scores: Sequence[float], scale: Sca
 
 
 def _needed(x: float) -> float:
-    return min(max(_sigmoid(x), LEAST_HIT), MOST_NEEDED)
+    return min(max(LEAST_HIT, _sigmoid(x)), MOST_NEEDED)
 
 
 def _typical(scores: Sequence[float], luck: float, *, most: float) -> float:
