@@ -162,7 +162,7 @@ def _with_problem(
 ) -> str:
     """A remedy is worth little without its problem, which may stand some turns earlier.
 
-    They name something in common, or it may be the problem of something else.
+    Unless it was told just before, they name something in common, or it may be the problem of something else.
     """
     words = talk.weighty_words(place)
     best: tuple[int, int] | None = None
@@ -172,7 +172,7 @@ def _with_problem(
         if is_other or points_back(text) or is_nameless(text) or not tells_problem(text) or is_remedy(text):
             continue
         shared = len(words & talk.weighty_words(other))
-        if shared > (0 if best is None else best[0]):
+        if shared > (0 if best is None else best[0]) or other == place - 1:
             best = shared, other
     if best is None:
         return content
