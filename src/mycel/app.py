@@ -25,6 +25,7 @@ from mycel.engine.executor import Executor, MovableExecutor
 from mycel.errors import Misconfigured, MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
+from mycel.services.activity import Activity
 from mycel.services.approach_groups import Grouping
 from mycel.services.archive import Moving
 from mycel.services.artifact_files import WorkspaceFiles
@@ -268,6 +269,7 @@ def _member_services(ground: _Ground) -> MemberServices:
     reviewing = Reviewing(stores, clock, policies, ground.second_person, searching.freshness)
     comparing = Comparing(stores, clock, ground.embedding, executor=ground.executor)
     quiet = timedelta(seconds=settings.session_quiet_seconds)
+    activity = Activity(stores, directory, clock)
     return MemberServices(
         writing=writing,
         relating=Relating(stores),
@@ -282,7 +284,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         tasks=Tasks(stores, clock, policies, artifacts, wake=wake, max_content=most),
         files=Files(stores, clock, directory, policies, wake=wake, folders=_memory_folders(settings)),
         episodes=episodes,
-        briefings=Briefings(searching, episodes, artifacts, reviewing),
+        briefings=Briefings(searching, episodes, artifacts, reviewing, activity),
         reviewing=reviewing,
         candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
         consolidating=Consolidating(
@@ -296,6 +298,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         artifacts=artifacts,
         moving=Moving(stores, clock, policies, writing),
         comparing=comparing,
+        activity=activity,
     )
 
 

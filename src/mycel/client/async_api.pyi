@@ -20,6 +20,7 @@ from mycel.contracts.memory_fields import (
 )
 from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFilterFields
 from mycel.contracts.written_fields import ArtifactFields, ChangedFields, EpisodeFields, KnowledgeFields, MemoryFields
+from mycel.domain.activity import Action, Given, Injection, MemberActivity, Use
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.briefing import Briefing
@@ -44,6 +45,57 @@ from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord
 from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
+
+class _AsyncActivity:
+    async def members(self) -> builtins.list[MemberActivity]:
+        """The members of the team, and when each was last seen; the latest first."""
+        ...
+
+    async def report(
+        self,
+        *,
+        text: str,
+        occasion: str,
+        memory_ids: Sequence[str] = (),
+        session_id: str | None = None,
+        task_id: str | None = None,
+    ) -> Injection:
+        """Keeps what the caller was given, as it saw it, for 30 days. Hooks say so; a briefing is kept by itself.
+
+        `occasion` is session, prompt or briefing; `memory_ids` names the memories in the text, by id or its beginning.
+        """
+        ...
+
+    async def injections(
+        self,
+        *,
+        agent: str | None = None,
+        session_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[Injection]:
+        """What agents were given, newest first: the caller's own, and for people, leads and admins the team's.
+
+        Of what somebody else was given it holds the notes that the caller may read by now.
+        """
+        ...
+
+    async def given(self, id: str, *, limit: int | None = None) -> builtins.list[Given]:
+        """Who was given a memory, when and for which task, the latest first; as long as searches are kept."""
+        ...
+
+    async def use(self, by: str = "type", *, limit: int | None = None) -> builtins.list[Use]:
+        """How much use memories are, by `type` or by `agent`: read and rated by others than their authors."""
+        ...
+
+    async def actions(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[Action]:
+        """Who changed what is no memory, newest first: ratings, policy, places, members, tokens, captures, runs.
+
+        Leads and admins see those of their team, the operator also those of the workspace, others their own.
+        """
+        ...
 
 class _AsyncArtifacts:
     async def register(self, *, path: str, **fields: Unpack[ArtifactFields]) -> Artifact:
@@ -229,8 +281,10 @@ class _AsyncRepos:
 
 class _AsyncSources:
     async def get(self, id: str) -> Source: ...
-    async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        """Newest first, without their texts."""
+    async def list(
+        self, *, agent: str | None = None, session_id: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[SourceEntry]:
+        """Newest first, without their texts; of all, or of what one member or session handed in."""
         ...
 
     async def events(
@@ -305,6 +359,8 @@ class AsyncRemoteMemory:
     def views(self) -> _AsyncViews: ...
     @property
     def reviews(self) -> _AsyncReviews: ...
+    @property
+    def activity(self) -> _AsyncActivity: ...
     @property
     def episodes(self) -> _AsyncEpisodes: ...
     @property
@@ -421,15 +477,13 @@ class AsyncRemoteMemory:
         Sections in this order: earlier failures on the task, what the last session left open, conventions, profile,
         decisions with their reasons, lessons, matches of the task, the agent's own notes, facts of the project, recent
         episodes. `task` is a description, or the id that memories of the task carry; without it, what the `thread` was
-        called that was captured here stands for it. What `asked_by` wishes comes before the wishes of others, as does
-        what members wish whom the task names. A citation is the beginning of an id, as far as the caller needs it to
-        tell the memory from others; every method that takes an id takes it, but `purge`. `to_markdown` keeps
-        to `token_budget` (100 to 100,000, by default 2000); what had to be shortened is marked, and `left_out` counts
-        what found no room. Near-duplicates become one that counts the others.
-
-        `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
-        read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent
-        team and says so. The same state and request give the same text.
+        called that was captured here stands for it. What `asked_by` wishes comes first, as does what members wish whom
+        the task names. A citation is the beginning of an id, as far as the caller needs it to tell the memory from
+        others; every method that takes an id takes it, but `purge`. `to_markdown` keeps to `token_budget` (100 to
+        100,000, by default 2000); what had to be shortened is marked, and `left_out` counts what found no room. Near-
+        duplicates become one that counts the others. `agent` is the caller unless it says otherwise. For another agent
+        the bundle holds what the whole team may read, and nothing that only that agent may: a name grants nothing. A
+        lead's bundle also draws on the parent team and says so. The same state and request give the same text.
         """
         ...
 

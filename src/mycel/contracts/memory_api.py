@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
+from mycel.contracts.activity_api import ActivityApi
 from mycel.contracts.memory_fields import (
     AuditFields,
     CaptureFields,
@@ -68,6 +69,8 @@ class MemoryApi(Protocol):
     def views(self) -> ViewsApi: ...
     @property
     def reviews(self) -> ReviewsApi: ...
+    @property
+    def activity(self) -> ActivityApi: ...
     @property
     def episodes(self) -> EpisodesApi: ...
     @property
@@ -185,15 +188,13 @@ class MemoryApi(Protocol):
         Sections in this order: earlier failures on the task, what the last session left open, conventions, profile,
         decisions with their reasons, lessons, matches of the task, the agent's own notes, facts of the project, recent
         episodes. `task` is a description, or the id that memories of the task carry; without it, what the `thread` was
-        called that was captured here stands for it. What `asked_by` wishes comes before the wishes of others, as does
-        what members wish whom the task names. A citation is the beginning of an id, as far as the caller needs it to
-        tell the memory from others; every method that takes an id takes it, but `purge`. `to_markdown` keeps
-        to `token_budget` (100 to 100,000, by default 2000); what had to be shortened is marked, and `left_out` counts
-        what found no room. Near-duplicates become one that counts the others.
-
-        `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
-        read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent
-        team and says so. The same state and request give the same text.
+        called that was captured here stands for it. What `asked_by` wishes comes first, as does what members wish whom
+        the task names. A citation is the beginning of an id, as far as the caller needs it to tell the memory from
+        others; every method that takes an id takes it, but `purge`. `to_markdown` keeps to `token_budget` (100 to
+        100,000, by default 2000); what had to be shortened is marked, and `left_out` counts what found no room. Near-
+        duplicates become one that counts the others. `agent` is the caller unless it says otherwise. For another agent
+        the bundle holds what the whole team may read, and nothing that only that agent may: a name grants nothing. A
+        lead's bundle also draws on the parent team and says so. The same state and request give the same text.
         """
         ...
 

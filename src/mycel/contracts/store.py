@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.activity_store import ActivityReads, ActivityWrites
 from mycel.contracts.engine_store import (
     CascadeReads,
     CascadeWrites,
@@ -190,6 +191,8 @@ class Transaction(Protocol):
     @property
     def archive(self) -> ArchiveWrites: ...
     @property
+    def activity(self) -> ActivityWrites: ...
+    @property
     def requests(self) -> Requests: ...
 
 
@@ -236,6 +239,8 @@ class Store(Protocol):
     def recalls(self) -> RecallReads: ...
     @property
     def archive(self) -> ArchiveReads: ...
+    @property
+    def activity(self) -> ActivityReads: ...
     @property
     def index(self) -> IndexReads: ...
     @property

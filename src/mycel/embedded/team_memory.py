@@ -37,7 +37,9 @@ from mycel.domain.source import IngestionEvent
 from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord, as_mapping
 from mycel.domain.team import Caller
+from mycel.embedded.activity import ActivityOfTeam
 from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Projects, Repos, Reviews, Sources, Views
+from mycel.services.activity import Activity
 from mycel.services.archive import Moving
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.briefing import Briefings
@@ -93,6 +95,7 @@ class MemberServices:
     artifacts: ArtifactRegistry
     moving: Moving
     comparing: Comparing
+    activity: Activity
 
 
 class TeamMemory:
@@ -108,6 +111,7 @@ class TeamMemory:
         self.reviews = Reviews(caller, services.candidates)
         self.views = Views(caller, services.catalogue, services.searching)
         self.episodes = EpisodeLedger(caller, services.episodes)
+        self.activity = ActivityOfTeam(caller, services.activity)
         self.artifacts = Artifacts(caller, services.artifacts)
 
     def __repr__(self) -> str:
