@@ -19,12 +19,13 @@ from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.search_request import RankingOptions
 from mycel.domain.source import Step
-from mycel.embedded.team_memory import MemberServices
+from mycel.embedded.member_services import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
 from mycel.engine.executor import Executor, MovableExecutor
 from mycel.errors import Misconfigured, MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
+from mycel.services.activity import Activity
 from mycel.services.approach_groups import Grouping
 from mycel.services.archive import Moving
 from mycel.services.artifact_files import WorkspaceFiles
@@ -283,6 +284,8 @@ def _member_services(ground: _Ground) -> MemberServices:
     reviewing = Reviewing(stores, clock, policies, ground.second_person, searching.freshness)
     comparing = Comparing(stores, clock, ground.embedding, executor=ground.executor)
     quiet = timedelta(seconds=settings.session_quiet_seconds)
+    activity = Activity(stores, directory, clock)
+    folders = MemoryFolders(personal=settings.personal_memory_folder, shared=settings.shared_memory_folder)
     return MemberServices(
         writing=writing,
         relating=Relating(stores),
@@ -295,9 +298,9 @@ def _member_services(ground: _Ground) -> MemberServices:
         following=ground.following,
         capture=Capture(stores, clock, policies, wake=wake, quiet=quiet),
         tasks=Tasks(stores, clock, policies, artifacts, wake=wake, max_content=most),
-        files=Files(stores, clock, directory, policies, wake=wake, folders=_memory_folders(settings)),
+        files=Files(stores, clock, directory, policies, wake=wake, folders=folders),
         episodes=episodes,
-        briefings=Briefings(searching, episodes, artifacts, reviewing),
+        briefings=Briefings(searching, episodes, artifacts, reviewing, activity),
         reviewing=reviewing,
         candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
         writers=UndoingWriters(stores, clock),
@@ -313,6 +316,7 @@ def _member_services(ground: _Ground) -> MemberServices:
         artifacts=artifacts,
         moving=Moving(stores, clock, policies, writing),
         comparing=comparing,
+        activity=activity,
     )
 
 
@@ -372,10 +376,6 @@ def language_model_of(settings: Settings) -> LanguageModel | None:
         environment=environment_of_commands,
     )
     return make_language_model(options)
-
-
-def _memory_folders(settings: Settings) -> MemoryFolders:
-    return MemoryFolders(personal=settings.personal_memory_folder, shared=settings.shared_memory_folder)
 
 
 def _workspace_files(settings: Settings) -> WorkspaceFiles:

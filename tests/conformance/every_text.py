@@ -60,6 +60,7 @@ _PLAIN: dict[str, Callable[[World], dict[str, Any]]] = {
     "approve": lambda world: {"id": world.waiting()},
     "reject": lambda world: {"id": world.waiting(), "reason": "plain reason"},
     "reject_many": lambda world: {"ids": [world.waiting()], "reason": "plain reason"},
+    "activity.report": lambda _: {"text": "plain words", "occasion": "prompt"},
     "reviews.merge": lambda world: {"id": world.waiting(), "into": world.memory()},
     "upsert_profile_fact": lambda world: {"key": f"fact {world.number()}", "value": "plain", "about": "person-1"},
     "inject_learning": lambda _: {"agent_id": "swe-1", "learning": "plain words", "category": "plain"},

@@ -26,6 +26,7 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
+from mycel.embedded.activity import ActivityOfTeam
 from mycel.embedded.parts import Artifacts, EpisodeLedger, Imports, Knowledge, Reviews
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
@@ -533,6 +534,13 @@ CASES: dict[str, Case] = {
     "approve_many": lambda api, w: [lambda: api.approve_many([w.subject])],
     "reject": lambda api, w: [lambda: api.reject(w.subject, "no")],
     "reject_many": lambda api, w: [lambda: api.reject_many([w.subject], "no")],
+    # That a member is about is known to its team, and when it last searched is not about any memory.
+    "activity.members": lambda api, w: [lambda: sorted((one.member_id, one.role) for one in api.activity.members())],
+    "activity.report": lambda api, w: [lambda: api.activity.report(text="told", occasion="prompt")],
+    "activity.injections": lambda api, w: [lambda: api.activity.injections()],
+    "activity.given": lambda api, w: [lambda: api.activity.given(w.subject)],
+    "activity.use": lambda api, w: [lambda: api.activity.use(), lambda: api.activity.use("agent")],
+    "activity.actions": lambda api, w: [lambda: api.activity.actions()],
     "reviews.get": lambda api, w: [lambda: api.reviews.get(w.subject)],
     "reviews.claim": lambda api, w: [lambda: api.reviews.claim(w.subject)],
     "reviews.snooze": lambda api, w: [lambda: api.reviews.snooze(w.subject, until=None)],
@@ -701,6 +709,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Worlds:
 def public_methods() -> set[str]:
     found = {name for name in vars(TeamMemory) if not name.startswith("_")}
     parts = {
+        "activity": ActivityOfTeam,
         "projects": Projects,
         "repos": Repos,
         "reviews": Reviews,
@@ -724,7 +733,7 @@ def test_every_part_of_the_memory_is_walked(worlds: Worlds) -> None:
     with worlds.copy("private") as world:
         parts = {name for name in vars(world.member("author")) if not name.startswith("_")}
     known = {"projects", "repos", "reviews", "sources", "views", "episodes", "knowledge", "artifacts"}
-    assert parts == known | {"imports"}
+    assert parts == known | {"imports", "activity"}
 
 
 @pytest.mark.parametrize(

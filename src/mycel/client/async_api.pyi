@@ -20,6 +20,7 @@ from mycel.contracts.memory_fields import (
 )
 from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFilterFields
 from mycel.contracts.written_fields import ArtifactFields, ChangedFields, EpisodeFields, KnowledgeFields, MemoryFields
+from mycel.domain.activity import Action, Given, Injection, MemberActivity, Use
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.backup import Backup, BackupCheck
@@ -46,6 +47,57 @@ from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord
 from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
+
+class _AsyncActivity:
+    async def members(self) -> builtins.list[MemberActivity]:
+        """The members of the team, and when each was last seen; the latest first."""
+        ...
+
+    async def report(
+        self,
+        *,
+        text: str,
+        occasion: str,
+        memory_ids: Sequence[str] = (),
+        session_id: str | None = None,
+        task_id: str | None = None,
+    ) -> Injection:
+        """Keeps what the caller was given, as it saw it, for 30 days. Hooks say so; a briefing is kept by itself.
+
+        `occasion` is session, prompt or briefing; `memory_ids` names the memories in the text, by id or its beginning.
+        """
+        ...
+
+    async def injections(
+        self,
+        *,
+        agent: str | None = None,
+        session_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[Injection]:
+        """What agents were given, newest first: the caller's own, and for people, leads and admins the team's.
+
+        Of what somebody else was given it holds the notes that the caller may read by now.
+        """
+        ...
+
+    async def given(self, id: str, *, limit: int | None = None) -> builtins.list[Given]:
+        """Who was given a memory, when and for which task, the latest first; as long as searches are kept."""
+        ...
+
+    async def use(self, by: str = "type", *, limit: int | None = None) -> builtins.list[Use]:
+        """How much use memories are, by `type` or by `agent`: read and rated by others than their authors."""
+        ...
+
+    async def actions(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[Action]:
+        """Who changed what is no memory, newest first: ratings, policy, places, members, tokens, captures, runs.
+
+        Leads and admins see those of their team, the operator also those of the workspace, others their own.
+        """
+        ...
 
 class _AsyncArtifacts:
     async def register(self, *, path: str, **fields: Unpack[ArtifactFields]) -> Artifact:
@@ -231,8 +283,10 @@ class _AsyncRepos:
 
 class _AsyncSources:
     async def get(self, id: str) -> Source: ...
-    async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        """Newest first, without their texts."""
+    async def list(
+        self, *, agent: str | None = None, session_id: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[SourceEntry]:
+        """Newest first, without their texts; of all, or of what one member or session handed in."""
         ...
 
     async def events(
@@ -340,6 +394,8 @@ class AsyncRemoteMemory:
     @property
     def reviews(self) -> _AsyncReviews: ...
     @property
+    def activity(self) -> _AsyncActivity: ...
+    @property
     def episodes(self) -> _AsyncEpisodes: ...
     @property
     def imports(self) -> _AsyncImports: ...
@@ -358,10 +414,8 @@ class AsyncRemoteMemory:
 
         With `similar`, the answer names what stands near it, looked up once it is stored: it may be better to update
         one. `supersedes` names a memory that it replaces: at once where the caller may change it, else by a reviewer.
-
-        With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
-        standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
-        one is given.
+        With a `key` it is knowledge by the rule of `knowledge.upsert` and may wait, linked to the standing value of its
+        project and category as contradicting. A `path` below `/projects` says the project, unless one is given.
         """
         ...
 
@@ -461,7 +515,6 @@ class AsyncRemoteMemory:
         of an id, as far as the caller needs it; every method that takes an id takes it, but `purge`. `to_markdown`
         keeps to `token_budget` (100 to 100,000, by default 2000), marks what had to be shortened, and `left_out` counts
         what found no room. Near-duplicates become one that counts the others.
-
         `agent` is by default the caller. For another agent the bundle holds what the whole team may read: a name grants
         nothing. A lead's bundle also draws on the parent team and says so. The same state gives the same text.
         """

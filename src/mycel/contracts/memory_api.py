@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
+from mycel.contracts.activity_api import ActivityApi
 from mycel.contracts.imports_api import ImportsApi
 from mycel.contracts.memory_fields import (
     AuditFields,
@@ -70,6 +71,8 @@ class MemoryApi(Protocol):
     @property
     def reviews(self) -> ReviewsApi: ...
     @property
+    def activity(self) -> ActivityApi: ...
+    @property
     def episodes(self) -> EpisodesApi: ...
     @property
     def imports(self) -> ImportsApi: ...
@@ -89,10 +92,8 @@ class MemoryApi(Protocol):
 
         With `similar`, the answer names what stands near it, looked up once it is stored: it may be better to update
         one. `supersedes` names a memory that it replaces: at once where the caller may change it, else by a reviewer.
-
-        With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
-        standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
-        one is given.
+        With a `key` it is knowledge by the rule of `knowledge.upsert` and may wait, linked to the standing value of its
+        project and category as contradicting. A `path` below `/projects` says the project, unless one is given.
         """
         ...
 
@@ -192,7 +193,6 @@ class MemoryApi(Protocol):
         of an id, as far as the caller needs it; every method that takes an id takes it, but `purge`. `to_markdown`
         keeps to `token_budget` (100 to 100,000, by default 2000), marks what had to be shortened, and `left_out` counts
         what found no room. Near-duplicates become one that counts the others.
-
         `agent` is by default the caller. For another agent the bundle holds what the whole team may read: a name grants
         nothing. A lead's bundle also draws on the parent team and says so. The same state gives the same text.
         """

@@ -166,8 +166,8 @@ class MemoryWrites(MemoryReads, Protocol):
         """Removes the memory, its versions, links, words and traces from every answer; sources stay as they are."""
         ...
 
-    def rate(self, rating: Rating) -> None:
-        """A member's latest rating of a memory is the one that counts."""
+    def rate(self, rating: Rating) -> bool | None:
+        """A member's latest rating of a memory is the one that counts; answers its former one."""
         ...
 
 

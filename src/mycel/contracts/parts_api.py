@@ -230,8 +230,10 @@ class ReposApi(Protocol):
 
 class SourcesApi(Protocol):
     def get(self, id: str) -> Source: ...
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        """Newest first, without their texts."""
+    def list(
+        self, *, agent: str | None = None, session_id: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[SourceEntry]:
+        """Newest first, without their texts; of all, or of what one member or session handed in."""
         ...
 
     def events(

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.activity_store import ActivityReads, ActivityWrites
 from mycel.contracts.engine_store import (
     CascadeReads,
     CascadeWrites,
@@ -208,6 +209,8 @@ class Transaction(Protocol):
     @property
     def archive(self) -> ArchiveWrites: ...
     @property
+    def activity(self) -> ActivityWrites: ...
+    @property
     def requests(self) -> Requests: ...
 
 
@@ -254,6 +257,8 @@ class Store(Protocol):
     def recalls(self) -> RecallReads: ...
     @property
     def archive(self) -> ArchiveReads: ...
+    @property
+    def activity(self) -> ActivityReads: ...
     @property
     def index(self) -> IndexReads: ...
     @property

@@ -263,8 +263,12 @@ class Sources:
     def retry(self, event_id: str) -> IngestionEvent:
         return self._capture.retry(self._caller(), event_id)
 
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        return self._catalogue.list_sources(self._caller(), limit=limit, cursor=cursor)
+    def list(
+        self, *, agent: str | None = None, session_id: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[SourceEntry]:
+        return self._catalogue.list_sources(
+            self._caller(), agent=agent, session_id=session_id, limit=limit, cursor=cursor
+        )
 
 
 class Reviews:

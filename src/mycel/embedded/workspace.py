@@ -16,7 +16,8 @@ from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
-from mycel.embedded.team_memory import MemberServices, TeamMemory
+from mycel.embedded.member_services import MemberServices
+from mycel.embedded.team_memory import TeamMemory
 from mycel.services.archive import Progress
 from mycel.services.backup_files import Report as BackupReport
 from mycel.services.backups import Backups

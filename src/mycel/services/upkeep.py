@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 
 from mycel.access.rules import require_operator
 from mycel.contracts.clock import Clock
-from mycel.contracts.directory import Directory
+from mycel.contracts.directory import Directory, DirectoryTransaction
 from mycel.contracts.store import Store, Stores
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
-from mycel.domain.team import Caller
+from mycel.domain.team import EXECUTIVE, Caller
 from mycel.engine.executor import MovableExecutor
 from mycel.errors import InvalidState, MycelError, NotFound
 from mycel.services.approach_groups import Grouping
@@ -58,6 +58,7 @@ class Upkeep:
 
     def scrub(self, caller: Caller) -> int:
         require_operator(caller)
+        self._note(caller, "scrub")
         attempts = Attempts()
         finished = self._in_every_store(attempts, lambda store: store.files.scrub())
         attempts.end()
@@ -83,6 +84,7 @@ class Upkeep:
 
     def maintain(self, caller: Caller) -> int:
         require_operator(caller)
+        self._note(caller, "maintain")
         return self._engine.maintain()
 
     def embed_pending(self, caller: Caller, *, report: Report | None = None) -> int:
@@ -132,7 +134,16 @@ class Upkeep:
         require_operator(caller)
         if team not in {damage.team for damage in self._stores.damages()}:
             raise InvalidState(f"the store of {team} is not known to be damaged", field="team")
+        self._note(caller, "reset_store", team=team)
         self._stores.reset(team)
+
+    def _note(self, caller: Caller, operation: str, *, team: TeamName = EXECUTIVE) -> None:
+        """Before it begins: whatever becomes of it, who began it is known."""
+
+        def work(transaction: DirectoryTransaction) -> None:
+            transaction.note(operation, by=caller.member_id, team=team, subject=team)
+
+        self._directory.transact(work)
 
     def _check(self, team: TeamName) -> list[str]:
         with self._stores.lease(team) as store:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import pytest
 
 from mycel.testing.clock import ManualClock
+from mycel.testing.store_activity import StoreActivity
 from mycel.testing.store_archive import StoreArchive
 from mycel.testing.store_artifacts import StoreArtifacts
 from mycel.testing.store_episodes import StoreEpisodes
@@ -32,6 +33,7 @@ from mycel.testing.store_undo import StoreUndo
 class StoreConformance(
     StoreRecords,
     StoreSurroundings,
+    StoreActivity,
     StoreScopes,
     StoreLog,
     StoreSearch,

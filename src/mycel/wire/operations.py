@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from mycel.contracts.activity_api import ActivityApi
 from mycel.contracts.imports_api import ImportsApi
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.parts_api import (
@@ -40,6 +41,7 @@ def name_of(*, packed: bool) -> str:
 
 
 PARTS: Mapping[str, type] = {
+    "activity": ActivityApi,
     "artifacts": ArtifactsApi,
     "episodes": EpisodesApi,
     "imports": ImportsApi,
@@ -252,6 +254,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("unlink", "DELETE", "/api/memory/{from_id}/links", 204),
     Operation("rate", "POST", "/api/memory/{id}/rate", 204, does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("usage", "GET", "/api/memory/{id}/usage"),
+    Operation("activity.given", "GET", "/api/memory/{id}/given"),
     Operation("settle", "POST", "/api/memory/{id}/settle", does=Effect.CHANGES),
     Operation("cascade", "POST", "/api/memory/{id}/cascade", 202, does=Effect.CHANGES),
     Operation("escalate", "POST", "/api/memory/{id}/escalate", 202, does=Effect.CHANGES),
@@ -297,6 +300,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("inject_learning", "POST", "/api/learnings", 201, again=Repeat.KEYED),
     Operation("cascades", "GET", "/api/cascades"),
     Operation("audit", "GET", "/api/audit"),
+    Operation("activity.actions", "GET", "/api/audit/actions"),
+    Operation("activity.members", "GET", "/api/activity"),
+    Operation("activity.use", "GET", "/api/activity/use"),
+    Operation("activity.injections", "GET", "/api/injections"),
+    Operation("activity.report", "POST", "/api/injections", 201),
     Operation("policy", "GET", "/api/policy"),
     Operation("set_policy", "PUT", "/api/policy"),
     Operation("stats", "GET", "/api/stats"),

@@ -18,6 +18,8 @@ _SUMMARIES: Mapping[str, str] = {
     "context_for": "What an agent should know before it starts a task",
     "before_task": "What an orchestrator should know before it hands out a task",
     "approve_many": "Makes candidates active; all of them, or none",
+    "activity.members": "When each member of the team was last seen",
+    "activity.report": "Keeps what an agent was given, as it saw it",
     "reviews.get": "One item of the inbox, with what stands near it",
     "reviews.claim": "Tells others for five minutes that the caller looks at a candidate",
     "reviews.snooze": "Puts a candidate off, for the caller alone",

@@ -11,6 +11,7 @@ from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import StoreDamaged, Unavailable
+from mycel.stores.sql.activity import SqlActivity
 from mycel.stores.sql.approaches import SqlApproaches
 from mycel.stores.sql.archive import SqlArchive
 from mycel.stores.sql.artifacts import SqlArtifacts
@@ -81,6 +82,7 @@ class SqliteStore:
         self.queue = SqlQueue(session)
         self.reports = SqlReports(session)
         self.reviews = SqlReviews(session)
+        self.activity = SqlActivity(session)
         self.cascades = SqlCascades(session)
         self.episodes = SqlEpisodes(session)
         self.rates = SqlRates(session)
