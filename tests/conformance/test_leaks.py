@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from mycel.access.rules import may_review
 from mycel.access.scope import ReadScope
 from mycel.app import open_workspace
 from mycel.domain.briefing import Briefing
@@ -287,6 +288,16 @@ def moments(world: World) -> list[datetime]:
     return [world.clock.now() - timedelta(seconds=seconds) for seconds in (0, 15, 17, 18, 60)]
 
 
+def presence(api: TeamMemory) -> list[object]:
+    """When others were at work is told to those who look after them, and moves with what these may not see."""
+    members = api.activity.members()
+    return (
+        [(one.member_id, one.role) for one in sorted(members, key=lambda one: one.member_id)]
+        if may_review(api.who_am_i())
+        else [*members]
+    )
+
+
 CASES: dict[str, Case] = {
     "get": lambda api, w: [lambda: api.get(w.subject)],
     "the past": lambda api, w: [
@@ -534,8 +545,7 @@ CASES: dict[str, Case] = {
     "approve_many": lambda api, w: [lambda: api.approve_many([w.subject])],
     "reject": lambda api, w: [lambda: api.reject(w.subject, "no")],
     "reject_many": lambda api, w: [lambda: api.reject_many([w.subject], "no")],
-    # That a member is about is known to its team, and when it last searched is not about any memory.
-    "activity.members": lambda api, w: [lambda: sorted((one.member_id, one.role) for one in api.activity.members())],
+    "activity.members": lambda api, w: [lambda: presence(api)],
     "activity.report": lambda api, w: [lambda: api.activity.report(text="told", occasion="prompt")],
     "activity.injections": lambda api, w: [lambda: api.activity.injections()],
     "activity.given": lambda api, w: [lambda: api.activity.given(w.subject)],

@@ -20,7 +20,7 @@ from mycel.contracts.memory_fields import (
 )
 from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFilterFields
 from mycel.contracts.written_fields import ArtifactFields, ChangedFields, EpisodeFields, KnowledgeFields, MemoryFields
-from mycel.domain.activity import Action, Given, Injection, MemberActivity, Use
+from mycel.domain.activity import AuditEntry, Given, Injection, MemberActivity, Use
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.backup import Backup, BackupCheck
@@ -92,7 +92,7 @@ class _AsyncActivity:
 
     async def actions(
         self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
-    ) -> Page[Action]:
+    ) -> Page[AuditEntry]:
         """Who changed what is no memory, newest first: ratings, policy, places, members, tokens, captures, runs.
 
         Leads and admins see those of their team, the operator also those of the workspace, others their own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mycel.domain.activity import Action, Given, Injection, MemberActivity, Use
+from mycel.domain.activity import AuditEntry, Given, Injection, MemberActivity, Use
 from mycel.domain.query import Page
 
 
@@ -51,7 +51,9 @@ class ActivityApi(Protocol):
         """How much use memories are, by `type` or by `agent`: read and rated by others than their authors."""
         ...
 
-    def actions(self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None) -> Page[Action]:
+    def actions(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[AuditEntry]:
         """Who changed what is no memory, newest first: ratings, policy, places, members, tokens, captures, runs.
 
         Leads and admins see those of their team, the operator also those of the workspace, others their own.

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from mycel.access.scope import ReadScope
-from mycel.domain.activity import Action, Given, Injection, Use
+from mycel.domain.activity import AuditEntry, Given, Injection, Use
 from mycel.domain.ids import MemberId, MemoryId
 
 
@@ -37,7 +37,7 @@ class ActivityReads(Protocol):
         """Who was given a memory that the scope sees, the latest first."""
         ...
 
-    def actions(self, scope: ReadScope, *, by: MemberId | None, before: str | None, limit: int) -> Sequence[Action]:
+    def actions(self, scope: ReadScope, *, by: MemberId | None, before: str | None, limit: int) -> Sequence[AuditEntry]:
         """Newest first, without those about memories out of sight, and without others' own affairs."""
         ...
 

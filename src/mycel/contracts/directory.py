@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from mycel.contracts.file_care import Files
 from mycel.contracts.tables import Tables
-from mycel.domain.activity import Action
+from mycel.domain.activity import AuditEntry
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.team import Member, Team, Token
@@ -41,7 +41,7 @@ class DirectoryReads(Protocol):
     def list_tokens(self, member_id: MemberId | None = None) -> list[Token]: ...
     def list_actions(
         self, team: TeamName | None, *, by: MemberId | None = None, before: str | None = None, limit: int
-    ) -> list[Action]:
+    ) -> list[AuditEntry]:
         """Of one team or of all, newest first, from before an action's id on."""
         ...
 

@@ -13,6 +13,7 @@ from mycel.domain.team import Kind, Role
 
 # Longer than any hook or briefing makes one; what is longer was not made by them, and is cut.
 MAX_INJECTION_CHARACTERS = 16_000
+MAX_INJECTION_BYTES = 4 * MAX_INJECTION_CHARACTERS
 MAX_NAMED = 200
 # Of one member; the oldest go.
 INJECTIONS_KEPT = 500
@@ -83,7 +84,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class AuditEntry:
     """One change of something that is no memory: who did what to which, what it was before and is after."""
 
     id: str

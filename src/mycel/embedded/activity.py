@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mycel.domain.activity import Action, Given, Injection, MemberActivity, Use
+from mycel.domain.activity import AuditEntry, Given, Injection, MemberActivity, Use
 from mycel.domain.query import Page
 from mycel.domain.team import Caller
 from mycel.services.activity import Activity
@@ -52,5 +52,7 @@ class ActivityOfTeam:
     def use(self, by: str = "type", *, limit: int | None = None) -> list[Use]:
         return self._activity.use(self._caller(), by, limit=limit)
 
-    def actions(self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None) -> Page[Action]:
+    def actions(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[AuditEntry]:
         return self._activity.actions(self._caller(), agent=agent, limit=limit, cursor=cursor)

@@ -17,9 +17,10 @@ from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
 from mycel.domain.activity import (
     INJECTIONS_KEPT,
+    MAX_INJECTION_BYTES,
     MAX_INJECTION_CHARACTERS,
     MAX_NAMED,
-    Action,
+    AuditEntry,
     Given,
     Injection,
     MemberActivity,
@@ -34,7 +35,6 @@ from mycel.domain.team import Caller, Kind
 from mycel.errors import InvalidInput, LimitExceeded, NotFound, Unavailable
 from mycel.services.short_ids import find_id
 
-MAX_INJECTION_BYTES = 4 * MAX_INJECTION_CHARACTERS
 _NEVER = datetime.min.replace(tzinfo=UTC)
 # How a note of a context begins, with as much of its id as it is cited by.
 _CITED = re.compile(r"- \[m:([0-9a-f-]{8,36})\]")
@@ -50,8 +50,10 @@ class Activity:
 
     def members(self, caller: Caller) -> list[MemberActivity]:
         members = self._directory.list_members(caller.team)
+        # When others work is for those who look after them: it moves with what an agent may not see.
+        known = [one.id for one in members if may_review(caller) or one.id == caller.member_id]
         with self._stores.lease(caller.team) as store:
-            seen = store.activity.last_seen(read_scope(caller), [one.id for one in members])
+            seen = store.activity.last_seen(read_scope(caller), known)
         found = [
             MemberActivity(member_id=one.id, role=one.role, kind=one.kind, last_seen_at=seen.get(one.id))
             for one in members
@@ -127,7 +129,7 @@ class Activity:
         with self._stores.lease(caller.team) as store:
             return store.activity.use(read_scope(caller), by_author=by == "agent", limit=most)
 
-    def actions(self, caller: Caller, *, agent: object = None, limit: object, cursor: object) -> Page[Action]:
+    def actions(self, caller: Caller, *, agent: object = None, limit: object, cursor: object) -> Page[AuditEntry]:
         most, before = read_limit(limit), None if cursor is None else parse_id(cursor, field="cursor")
         by = None if agent is None else MemberId(fields.label(agent, field="agent"))
         if not may_curate(caller):

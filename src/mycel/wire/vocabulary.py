@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from mycel.domain.activity import MAX_INJECTION_BYTES, MAX_NAMED, Occasion
 from mycel.domain.artifact import ARTIFACT_WRITTEN, OF_AN_ARTIFACT, ArtifactType
 from mycel.domain.change import Operation as ChangeOperation
 from mycel.domain.draft import MAX_NOTE_BYTES
@@ -152,12 +153,14 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
             "properties": {made_by.value: nullable(_SPAN) for made_by in MadeBy},
             "additionalProperties": False,
         },
+        "memory_ids": listed(LINKED, most=MAX_NAMED),
         "member_id": MEMBER,
         "memory_id": ID,
         "messages": ref("Messages"),
         "min_relevance": {**FRACTION, "description": "0 also lists whatever else the filters leave."},
         "missing": {**ID, "description": "A memory that the recalled search did not find."},
         "name": LABEL,
+        "occasion": {"type": "string", "enum": [one.value for one in Occasion if one is not Occasion.SEARCH]},
         "operation": one_of(ChangeOperation),
         "order_by": {
             "type": "string",
@@ -263,6 +266,14 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
             "agent_id": LABEL,
             "cursor": ARTIFACT_CURSOR,
         },
+        "activity.actions": {"cursor": ID_CURSOR, "agent": {**LABEL, "description": "Who made the change."}},
+        "activity.injections": {"cursor": ID_CURSOR, "agent": {**LABEL, "description": "Who was given it."}},
+        "activity.report": {
+            "text": filled(MAX_INJECTION_BYTES),
+            "session_id": LABEL,
+            "task_id": LABEL,
+        },
+        "activity.use": {"by": {"type": "string", "enum": ["type", "agent"]}},
         "audit": {"cursor": EPISODE_CURSOR, "agent": {**LABEL, "description": "Who made the change."}},
         "reports": {"cursor": ID_CURSOR},
         "cascades": {"cursor": ID_CURSOR},

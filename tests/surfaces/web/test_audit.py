@@ -35,6 +35,7 @@ CHANGES: dict[str, Acts] = {
     "reviews.reopen": lambda lead, id: lead.reviews.reopen(
         lead.reject(lead.save("waits", needs_review=True).id, "wrong").id
     ),
+    "imports.take": lambda lead, id: lead.imports.take([{"id": "audited", "content": "plain words"}], system="plain"),
     "reviews.undo_writer": lambda lead, id: lead.reviews.undo_writer(agent_id="swe-1", since="2020-01-01T00:00:00Z"),
     "after_task": lambda lead, id: lead.after_task(task_id="t", action="completed", approach="a", output="done"),
     "complete_task": lambda lead, id: lead.complete_task(task_id="t", output="done"),

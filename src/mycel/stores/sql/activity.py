@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mycel.access.scope import ReadScope
-from mycel.domain.activity import Action, Given, Injection, Occasion, Use
+from mycel.domain.activity import AuditEntry, Given, Injection, Occasion, Use
 from mycel.domain.ids import MemberId, MemoryId, new_id
 from mycel.domain.memory import Memory
 from mycel.stores.sql.clauses import visible
@@ -114,7 +114,7 @@ class SqlActivity(Part):
     @query
     def actions(
         self, connection: Connection, scope: ReadScope, *, by: MemberId | None, before: str | None, limit: int
-    ) -> list[Action]:
+    ) -> list[AuditEntry]:
         seen, values = visible(scope)
         wanted = f"""
             (a.own = 0 OR a.changed_by = :reader)
@@ -192,9 +192,9 @@ def forget_activity_of(connection: Connection, memory: Memory) -> None:
     connection.execute("DELETE FROM actions WHERE memory_id = ?", (memory.id,))
 
 
-def action_of(row: tuple[Any, ...]) -> Action:
+def action_of(row: tuple[Any, ...]) -> AuditEntry:
     id, operation, by, at, subject, before, after = row
-    return Action(
+    return AuditEntry(
         id=id,
         operation=operation,
         by=MemberId(by),

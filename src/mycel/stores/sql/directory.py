@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mycel.domain.activity import Action
+from mycel.domain.activity import AuditEntry
 from mycel.domain.ids import MemberId, TeamName, new_id
 from mycel.domain.policy import Policy, changed_policy, policy_values
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
@@ -81,7 +81,7 @@ class SqlDirectoryReads(Part):
         by: MemberId | None = None,
         before: str | None = None,
         limit: int,
-    ) -> list[Action]:
+    ) -> list[AuditEntry]:
         asked = {"team": team, "changed_by": by}
         given = {name: value for name, value in asked.items() if value is not None}
         wanted = [f"{name} = ?" for name in given] + (["id < ?"] if before is not None else [])

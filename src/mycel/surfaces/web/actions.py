@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mycel.domain.activity import Action
+from mycel.domain.activity import AuditEntry
 from mycel.errors import NotFound
 from mycel.surfaces.web.filters import Chip
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown
@@ -35,36 +35,36 @@ WORDS: Mapping[str, str] = {
 }
 
 
-def _unrate(asked: PageRequest, action: Action) -> None:
+def _unrate(asked: PageRequest, action: AuditEntry) -> None:
     asked.memory.rate(action.subject, useful=bool(action.before["useful"]))
 
 
-def _unset(asked: PageRequest, action: Action) -> None:
+def _unset(asked: PageRequest, action: AuditEntry) -> None:
     asked.memory.set_policy(**action.before)
 
 
-def _readmit(asked: PageRequest, action: Action) -> None:
+def _readmit(asked: PageRequest, action: AuditEntry) -> None:
     asked.workspace.add_member(action.subject, **action.before)
 
 
-def _change_back(asked: PageRequest, action: Action) -> None:
+def _change_back(asked: PageRequest, action: AuditEntry) -> None:
     kept = {name: value for name, value in action.before.items() if name != "kind"}
     asked.workspace.update_member(action.subject, **kept)
 
 
-def _dismiss(asked: PageRequest, action: Action) -> None:
+def _dismiss(asked: PageRequest, action: AuditEntry) -> None:
     asked.workspace.remove_member(action.subject)
 
 
-def _revoke(asked: PageRequest, action: Action) -> None:
+def _revoke(asked: PageRequest, action: AuditEntry) -> None:
     asked.workspace.revoke_token(str(action.after["token_id"]))
 
 
-def _forget_view(asked: PageRequest, action: Action) -> None:
+def _forget_view(asked: PageRequest, action: AuditEntry) -> None:
     asked.memory.views.delete(action.subject)
 
 
-_BACK: Mapping[str, Callable[[PageRequest, Action], None]] = {
+_BACK: Mapping[str, Callable[[PageRequest, AuditEntry], None]] = {
     "rate": _unrate,
     "set_policy": _unset,
     "add_member": _dismiss,
@@ -77,7 +77,7 @@ _BACK: Mapping[str, Callable[[PageRequest, Action], None]] = {
 _BY_BEFORE = frozenset({"rate", "set_policy", "update_member", "remove_member"})
 
 
-def can_revert(asked: PageRequest, action: Action) -> bool:
+def can_revert(asked: PageRequest, action: AuditEntry) -> bool:
     """Of ratings and views each has its own alone."""
     if action.operation in {"rate", "views.save"} and action.by != asked.caller.member_id:
         return False
