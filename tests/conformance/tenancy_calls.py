@@ -47,6 +47,7 @@ PLAIN: dict[str, Any] = {
     **dict.fromkeys(("id", "from_id", "to_id", "over", "into", "event_id", "report_id"), NOBODY),
     "ids": [NOBODY],
     "system": "plain",
+    "occasion": "prompt",
 }
 # What an operation needs besides, to get as far as looking.
 ALSO: dict[str, dict[str, Any]] = {

@@ -266,6 +266,15 @@ def test_a_name_leads_nowhere_else(workspace: Workspace, name: str) -> None:
         workspace.verify_backup(name)
 
 
+def test_two_of_one_second_have_names_of_their_own(data: Path) -> None:
+    from mycel.testing.clock import ManualClock
+
+    with open_workspace(data, clock=ManualClock()) as workspace:
+        made = {workspace.create_backup().name for _ in range(3)}
+        assert len(made) == 3
+        assert {one.name for one in workspace.backups()} == made
+
+
 def test_backups_are_the_operators(workspace: Workspace) -> None:
     workspace.add_member("admin-1", team="squad", role="admin", kind="human")
     visit = workspace.sign_in(workspace.issue_token("admin-1")).workspace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 import threading
@@ -34,7 +35,7 @@ RETRY = timedelta(minutes=10)
 LOOK_SECONDS = 600.0
 CLOSING_SECONDS = 5.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_SCHEDULED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z")
+_SCHEDULED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[0-9]+)?")
 
 _log = logging.getLogger("mycel.backups")
 
@@ -76,7 +77,7 @@ class Backups:
 
     def keep_present(self) -> Backup:
         """Before another state takes its place."""
-        return self._create(self._settings.folder / f"before-restore-{self._new_name()}", None)
+        return self._create(self._settings.folder / self._new_name("before-restore-"), None)
 
     def list(self, caller: Caller, folder: Path | None = None) -> list[Backup]:
         require_operator(caller)
@@ -173,8 +174,11 @@ class Backups:
             raise InvalidInput("must be letters, digits, `.`, `_` and `-`, at most 100", field="name")
         return self._settings.folder / text
 
-    def _new_name(self) -> str:
-        return self._clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    def _new_name(self, kind: str = "") -> str:
+        """Named after the moment, and numbered after the first of a second."""
+        moment = kind + self._clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+        names = itertools.chain([moment], (f"{moment}-{number}" for number in itertools.count(2)))
+        return next(name for name in names if not (self._settings.folder / name).exists())
 
     def _scheduled(self) -> list[Backup]:
         return [one for one in find_backups(self._settings.folder) if _SCHEDULED.fullmatch(one.name)]

@@ -153,7 +153,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
             "properties": {made_by.value: nullable(_SPAN) for made_by in MadeBy},
             "additionalProperties": False,
         },
-        "memory_ids": listed(LINKED, most=MAX_NAMED),
+        "memory_ids": listed(ID, most=MAX_NAMED),
         "member_id": MEMBER,
         "memory_id": ID,
         "messages": ref("Messages"),

@@ -111,8 +111,9 @@ def test_the_count_of_near_duplicates_is_within_the_budget_too() -> None:
 
 
 def test_a_match_that_finds_no_room_among_the_decisions_finds_it_as_a_match() -> None:
-    newer = [candidate(f"decision {number} {'word ' * 20}") for number in range(20)]
-    match = candidate("the one that matters")
+    # All cited alike, so that how an id happens to be spelt does not decide what fits.
+    newer = [Candidate(sample(f"decision {number} {'word ' * 20}"), "why", cited="mem:abc") for number in range(20)]
+    match = Candidate(sample("the one that matters"), "why", cited="mem:abc")
     packed = pack(
         {Section.DECISIONS: [*newer, match], Section.RELEVANT: [match]},
         token_budget=700,
