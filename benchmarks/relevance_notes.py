@@ -1,4 +1,4 @@
-"""The notes of one organisation with complete judgments (benchmarks/data/relevance), a task for each part."""
+"""The notes of one organisation with complete judgments (benchmarks/data/relevance), a task for each half."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from benchmarks.finding_quality import DATA, Question, Task
 
 NOTES = DATA / "relevance"
-# `held_out` was looked at while earlier versions were tried; `apart` is looked at once for a version that is final.
-DEV, HELD_OUT, APART = "dev", "held_out", "apart"
+DEV, HELD_OUT = "dev", "held_out"
 
 
 def half(split: str) -> Task:

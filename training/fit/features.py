@@ -22,9 +22,9 @@ Vector = NDArray[np.float64]
 # Places in the vector: those of each constant's numbers, then the bonus of the first.
 TOPIC = slice(0, 5)
 BONUS = 5
-USEFUL = slice(6, 12)
-USEFUL_WORDS = slice(12, 18)
-_UNITS = np.eye(18)
+USEFUL = slice(6, 11)
+USEFUL_WORDS = slice(11, 16)
+_UNITS = np.eye(16)
 
 
 @dataclass(slots=True)
@@ -63,9 +63,6 @@ def _see(ordered: Ordered, number: int, kind: slice) -> Seen:
         "COVERED_BONUS": _UNITS[BONUS],
         "USEFUL": tuple(_UNITS[USEFUL]),
         "USEFUL_WORDS": tuple(_UNITS[USEFUL_WORDS]),
-        # Where the cut lies is not fitted, and must not look like a feature.
-        "CUT": 0.0,
-        "CUT_WORDS": 0.0,
         "_sigmoid": sigmoid,
     }
     one = ordered.replays[number][0]
@@ -75,8 +72,7 @@ def _see(ordered: Ordered, number: int, kind: slice) -> Seen:
         features = sigmoid.of(candidate.relevance)
         if features is not None and features[kind.start]:
             id = one.kept.shelf.ids[candidate.key[1]]
-            if id not in one.question.maybe:
-                hits.append((features[kind], id in one.question.gold))
+            hits.append((features[kind], id in one.question.gold))
     return Seen(one, next((x for x in sigmoid.kept if x[TOPIC.start]), None), hits)
 
 

@@ -11,19 +11,15 @@ from tempfile import TemporaryDirectory
 from benchmarks import words
 from benchmarks.finding_quality import ADVERSARIAL, DATA, Answer, Question, Task, ask, locomo, save, team_notes
 from benchmarks.kept_vectors import KeptVectors
-from benchmarks.relevance_notes import DEV, half
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 from training.fit.replay import Kept, Shelf, keeping
-from training.fit.worlds import all_worlds, worlds
 
 # The sets that the order is fitted to, and those that teach only what is on the topic.
 SETS = ("LoCoMo", "SciFact", "CoSQA")
 NOTES, FEW_NOTES, MIXED_NOTES = "team notes", "few notes", "mixed notes"
 # The same notes again, and what they lie among.
 AGAIN = {FEW_NOTES: (NOTES,), MIXED_NOTES: (NOTES, "SciFact")}
-# What teaches which questions are on the topic. Beside these stand worlds whose judgments are complete.
-TOPICS = (*SETS, NOTES, FEW_NOTES, MIXED_NOTES)
 GENERAL = "general"
 OWN = "own"
 
@@ -54,10 +50,7 @@ class Asked:
 def gather(bench_data: Path, embedder: KeptVectors) -> list[Asked]:
     tasks = [*_tasks(bench_data), team_notes()]
     tasks += [_few_notes(), _mixed_notes(next(task for task in tasks if task.name == "SciFact"))]
-    asked = [one for task in tasks for one in _gathered(task, tasks, embedder)]
-    # Judged completely, and off the topic only asked what is general.
-    judged = [*worlds(), all_worlds(), half(DEV)]
-    return asked + [one for task in judged for one in _gathered(task, [task], embedder)]
+    return [one for task in tasks for one in _gathered(task, tasks, embedder)]
 
 
 def _gathered(task: Task, tasks: Sequence[Task], embedder: KeptVectors) -> list[Asked]:

@@ -14,15 +14,12 @@ from mycel.contracts.embedder import Background
 from mycel.retrieval.relevance import LEAST_TOPIC
 from training.fit.constants import RELEVANCE, Values, today
 from training.fit.features import TOPIC, USEFUL, USEFUL_WORDS, Seen, bonus_of, see
-from training.fit.gather import FEW_NOTES, MIXED_NOTES, NOTES, SETS, TOPICS, Asked
+from training.fit.gather import FEW_NOTES, MIXED_NOTES, NOTES, SETS, Asked
 from training.fit.logistic import Examples, fit, gain
 from training.fit.measured import Ordered
 
 # Sets held back together: they are the same notes.
 GROUPS: Mapping[str, tuple[str, ...]] = {**{name: (name,) for name in SETS}, NOTES: (NOTES, FEW_NOTES, MIXED_NOTES)}
-# Benchmark sets name one answer of several, so what they call none may be one: they count as half of a set whose
-# judgments are complete.
-INCOMPLETE = 0.5
 # Questions about Python are half on the topic among notes of a software team.
 HALF_ON_TOPIC = frozenset({(NOTES, "CoSQA"), (FEW_NOTES, "CoSQA"), (MIXED_NOTES, "CoSQA")})
 # Today's is among them, to be compared with.
@@ -151,9 +148,7 @@ def _topic_examples(seen: Sequence[Seen]) -> Examples:
     rows = [
         (one.asked, one.topic)
         for one in seen
-        if one.topic is not None
-        and one.asked.place in TOPICS
-        and (one.asked.place, one.asked.origin) not in HALF_ON_TOPIC
+        if one.topic is not None and (one.asked.place, one.asked.origin) not in HALF_ON_TOPIC
     ]
     return Examples(
         features=np.array([topic[TOPIC] for _, topic in rows]),
@@ -165,12 +160,11 @@ def _topic_examples(seen: Sequence[Seen]) -> Examples:
 
 
 def _useful_examples(seen: Sequence[Seen], ceiling: Callable[[Seen], float]) -> Examples:
-    judged = [one for one in seen if one.asked.place in SETS or one.asked.place not in TOPICS]
-    rows = [(one, features, useful) for one in judged for features, useful in one.hits]
+    rows = [(one, features, useful) for one in seen if one.asked.place in SETS for features, useful in one.hits]
     return Examples(
         features=np.array([features for _, features, _ in rows]),
         targets=np.array([float(useful) for _, _, useful in rows]),
-        shares=_alike([one.asked.place for one, _, _ in rows], dict.fromkeys(SETS, INCOMPLETE)),
+        shares=_alike([one.asked.place for one, _, _ in rows]),
         offsets=np.zeros(len(rows)),
         ceilings=np.array([ceiling(one) for one, _, _ in rows]),
     )
@@ -182,12 +176,10 @@ def _topic(one: Seen, constants: Sequence[float]) -> float:
     return float(1 / (1 + np.exp(-(one.topic[TOPIC] @ np.array(constants) + bonus_of(one.topic)))))
 
 
-def _alike(groups: Sequence[object], worth: Mapping[str, float] | None = None) -> Array:
-    """Every group counts the same, or what it is worth, however many examples it has."""
+def _alike(groups: Sequence[object]) -> Array:
+    """Every group counts the same, however many examples it has."""
     counts = Counter(groups)
-    known = worth or {}
-    shares = np.array([known.get(str(group), 1.0) / counts[group] for group in groups])
-    return shares / shares.sum()
+    return np.array([1 / counts[group] / len(counts) for group in groups])
 
 
 class _Judge:
@@ -196,7 +188,7 @@ class _Judge:
     def __init__(self, ordered: Ordered, by_words: Ordered) -> None:
         self._ordered = ordered
         self._by_words = by_words
-        self.places = [place for place in dict.fromkeys(one.place for one, _ in ordered.replays) if place in TOPICS]
+        self.places = list(dict.fromkeys(one.place for one, _ in ordered.replays))
 
     def __call__(self, place: str, constants: Values) -> Judged:
         answers = self._ordered.answers(constants, place=place)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from mycel.domain.memory import Memory
 from mycel.domain.search_request import Signals
@@ -35,13 +34,6 @@ class Candidate:
     far: bool = False
     # What it stands for in the answer, best first.
     copies: dict[Key, Candidate] = field(default_factory=dict[Key, "Candidate"])
-    _likeness: Likeness | None = None
-
-    def likeness(self, memory: Memory) -> Likeness:
-        """Of its memory, once it is read; asked more than once in a search."""
-        if self._likeness is None or self._likeness.memory is not memory:
-            self._likeness = Likeness(memory)
-        return self._likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +57,12 @@ class Ranked:
 
 def standing(ranked: Sequence[Candidate], *, most: int = MOST_COMPARED) -> Iterator[Candidate]:
     """Those that stand for themselves, from the first on; each learns what else it stands for."""
-    found = [(one, one.likeness(one.memory)) for one in ranked if one.memory is not None]
+    found = [(one, Likeness(one.memory)) for one in ranked if one.memory is not None]
     for place, copies in stand_ins([likeness for _, likeness in found], most=most):
         one = found[place][0]
         for copy in (found[at][0] for at in copies):
             one.copies |= {copy.key: copy, **copy.copies}
         yield one
-
-
-def heads_of(ranked: Sequence[Candidate], *, most: int) -> list[int]:
-    """The places of the first that no earlier one stands for."""
-    found = [(place, one.likeness(one.memory)) for place, one in enumerate(ranked) if one.memory is not None]
-    heads = islice(stand_ins([likeness for _, likeness in found]), most)
-    return [found[at][0] for at, _ in heads]
 
 
 def author_of(one: Candidate) -> str:

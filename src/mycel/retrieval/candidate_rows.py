@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan
 
 import numpy as np
@@ -71,11 +71,6 @@ class CandidateRows:
         """Those that came after so many."""
         rows = self._findable()
         return rows[rows >= count]
-
-    def others(self, keys: Collection[Key]) -> Rows:
-        """All but these."""
-        found = [row for key, row in self.at.items() if key not in keys]
-        return np.array(found, np.int64)
 
     def by_words(self) -> NDArray[np.float64]:
         """How much speaks for each before its text is read."""

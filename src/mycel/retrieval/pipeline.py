@@ -20,13 +20,13 @@ from mycel.domain.query import Filters
 from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, Signals
 from mycel.retrieval import ranking
 from mycel.retrieval.analysis import matching_terms
-from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, heads_of, standing
-from mycel.retrieval.candidate_rows import CandidateRows, Rows
+from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
+from mycel.retrieval.candidate_rows import CandidateRows
 from mycel.retrieval.fusion import Scale, Weights, scale_of, score_past, support, weights_of, words_score
 from mycel.retrieval.lexical import holds_phrase
 from mycel.retrieval.lookup import Found, Meaning, Place, look_again, look_up
 from mycel.retrieval.passages import embedded_text
-from mycel.retrieval.relevance import TYPICAL, judge, judge_words, told_by_words
+from mycel.retrieval.relevance import judge, judge_words, told_by_words
 from mycel.retrieval.terms import text_in
 
 # How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:
@@ -39,8 +39,6 @@ WORDS_ROWS = 10
 # are looked at.
 DEEP_LIMIT = 200
 DEEP_ROWS = 400
-# So many copies move what is usual for a question.
-CROWDED = 8
 # Versions that stood at a past moment and no longer do; more than this many are not looked through.
 PAST_ROWS = 5_000
 
@@ -126,17 +124,15 @@ class _Search:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
         is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
         is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
-        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self.close):
+        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self._rows.at):
             return False
-        known = len(self._rows.keys)
         copies = {key for one in self.close for key in one.copies}
         self.close = [one for one in self.close if one.key not in copies]
         if is_crowded:
-            self._ask_again(replace(self.request.filters, not_by=tuple(sorted(chosen.crowding))), self.request.limit)
-            self._add_more(self._rows.after(known), rows=self._wanted)
+            others = replace(self.request.filters, not_by=tuple(sorted(chosen.crowding)))
+            self._add_more(others, limit=self.request.limit, rows=self._wanted)
         if is_repeated:
-            self._ask_again(self.request.filters, max(DEEP_LIMIT, self.request.limit))
-            self._add_more(self._rows.others({*copies, *(one.key for one in self.close)}), rows=DEEP_ROWS)
+            self._add_more(self.request.filters, limit=max(DEEP_LIMIT, self.request.limit), rows=DEEP_ROWS)
         return True
 
     def add_neighbours(self) -> None:
@@ -177,39 +173,33 @@ class _Search:
                 one.parts["words"] *= self.weights.emphasis
 
     def judge(self) -> None:
-        """Reads the best, and says how relevant each is by what was found, whatever the ranking will make of it."""
+        """Relevance of the best by what was found, whatever the ranking will make of it."""
         self.close.sort(key=lambda one: (-sum(one.parts.values()), -one.key[1]))
         most = self._wanted + self._added
         best, rest = self.close[:most], self.close[most:]
-        best += [one for one in rest if told_by_words(one.evidence) and one.evidence.bm25 > 0]
-        self._read(best)
-        self.close = [one for one in best if one.memory is not None]
-        heads = self._heads()
-        copies = min(len(self.close), TYPICAL.stop) - len(heads) + sum(len(one.copies) for one in self.close)
+        self.close = best + [one for one in rest if told_by_words(one.evidence) and one.evidence.bm25 > 0]
         evidence, found = [one.evidence for one in self.close], [one.found for one in self.close]
         judged = (
-            judge(evidence, found, self.found.pool, self._scale, self.weights, heads=heads, crowded=copies >= CROWDED)
+            judge(evidence, found, self.found.pool, self._scale, self.weights)
             if self._scale is not None
-            else judge_words(evidence, self.weights, texts=self.found.pool.size, heads=heads, scores=found)
+            else judge_words(evidence, self.weights, texts=self.found.pool.size, scores=found)
         )
         for one, relevance in zip(self.close, judged.relevances, strict=True):
             one.relevance = relevance
         self.least = judged.least if self.request.least is None else self.request.least
 
     def rank(self) -> None:
-        """Age, use, place and confidence decide between what was found alike."""
+        """Reads what may be shown; age, use, place and confidence decide between what was found alike."""
         ranked = self.ranked()
         shown = [one for one in self.close if ranked.shows(one)]
         weak = [one for one in self.close if not ranked.shows(one)]
+        self._read(shown)
+        shown = [one for one in shown if one.memory is not None]
         self._weigh_past(shown)
         for one in shown:
             self._score(one, one.signals or Signals())
         shown.sort(key=lambda one: (-one.score, -one.key[1]))
         self.close = shown + weak
-
-    def _heads(self) -> list[int]:
-        """Where those stand that say nothing over again; copies must not make usual what they say."""
-        return heads_of(self.close, most=TYPICAL.stop)
 
     def _belongs_here(self, memory: Memory, place: Place) -> bool:
         """Of a past version, which may have belonged elsewhere than it does today."""
@@ -227,14 +217,11 @@ class _Search:
             return False
         return any(place.store.index.has_other_authors(author) for place in self.places for author in authors)
 
-    def _ask_again(self, filters: Filters, limit: int) -> None:
-        """For rows that the first look did not reach, where there are any."""
-        if self.found.pool.size > len(self._rows.at):
-            self._take(look_again(self.found, self.places, filters, limit=limit))
-
-    def _add_more(self, among: Rows, *, rows: int) -> None:
-        """The best of them, without copies of what is there."""
-        new = self._rows.best(self._first_scores(), most=rows, among=among)
+    def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
+        """Rows that the first look did not reach, without copies of what is there."""
+        known = len(self._rows.keys)
+        self._take(look_again(self.found, self.places, filters, limit=limit))
+        new = self._rows.best(self._first_scores(), most=rows, among=self._rows.after(known))
         every = [*self.close, *self._chosen(new)]
         self._read(every)
         fresh = set(new)
