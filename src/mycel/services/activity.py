@@ -83,8 +83,8 @@ class Activity:
             given_at=self._clock.now(),
             text=mask_secrets(told).text,
             memory_ids=self._whole_ids(caller, memory_ids),
-            session_id=None if session_id is None else fields.label(session_id, field="session_id"),
-            task_id=None if task_id is None else fields.label(task_id, field="task_id"),
+            session_id=None if session_id is None else mask_secrets(fields.label(session_id, field="session_id")).text,
+            task_id=None if task_id is None else mask_secrets(fields.label(task_id, field="task_id")).text,
         )
         with self._stores.lease(caller.team) as store:
             store.transact(lambda transaction: transaction.activity.note_injection(injection, kept=INJECTIONS_KEPT))

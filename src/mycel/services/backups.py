@@ -27,6 +27,7 @@ from mycel.services.backup_files import (
     remove_backup,
     write_manifest,
 )
+from mycel.services.screening import refuse_secret
 from mycel.services.transfer import Side, transfer
 
 # How soon a scheduled one that failed is tried again.
@@ -172,6 +173,7 @@ class Backups:
         text = fields.label(name, field="name")
         if not _NAME.fullmatch(text):
             raise InvalidInput("must be letters, digits, `.`, `_` and `-`, at most 100", field="name")
+        refuse_secret(text, field="name")
         return self._settings.folder / text
 
     def _new_name(self, kind: str = "") -> str:

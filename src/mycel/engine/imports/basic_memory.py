@@ -13,8 +13,8 @@ from mycel.engine.imports.notes import WIKI_LINK, Names, Note, is_markdown, link
 from mycel.engine.imports.records import Found, Left, Related, Remembered, relation_of
 from mycel.engine.imports.values import filled, in_parts, label, tags
 
-_ITEM = re.compile(r"[ \t]*[-*][ \t]+(.*)")
-_CATEGORY = re.compile(r"\[([^\[\]()\n]{2,60})\][ \t]+(\S.*)")
+_ITEM = re.compile(r"[ \t]*+[-*][ \t]++(.*)")
+_CATEGORY = re.compile(r"\[([^\[\]()\n]{2,60})\][ \t]++(\S.*)")
 # Tasks have one sign between the brackets; recordings have times.
 _TIME_CODE = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?")
 _RELATION = re.compile(r"(?:\"([^\"\n]{1,100})\"|'([^'\n]{1,100})'|([^\[\]\n]{0,100}?))[ \t]*\[\[")

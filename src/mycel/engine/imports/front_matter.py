@@ -9,7 +9,7 @@ from typing import Any, cast
 from mycel.engine.chunks import front_matter_end
 
 MAX_FRONT_MATTER = 64 * 1024
-_PLAIN = re.compile(r"([A-Za-z_][\w-]{0,60}):[ \t]*(.*)")
+_PLAIN = re.compile(r"([A-Za-z_][\w-]{0,60}):[ \t]*+(.*)")
 _ALIAS = re.compile(r"(?:^|[\s\[{,:-])[&*][\w-]")
 
 
