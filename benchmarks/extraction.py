@@ -24,7 +24,7 @@ from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.extraction.extract import extract
 
 DATA = Path(__file__).parent / "data"
-SPLITS = ("dev", "held_out")
+SPLITS = ("dev", "held_out", "kept_apart")
 SETS = ("transcripts", "talk/talks")
 SMALL_TALK = "smalltalk"
 LEAST_PRECISION = 0.8
@@ -125,12 +125,16 @@ def _show_quality(by: str, judge: Judge | None) -> None:
 
     headings = ("talk", "precision", "recall", "F1", "candidates", f"aim {LEAST_PRECISION} / {LEAST_RECALL}")
     splits = {f"{name}, {split}": read_split(split, name) for name in SETS for split in SPLITS}
-    drawn = {name: [(one, extract(one.transcript, judge=judge)) for one in split] for name, split in splits.items()}
+    drawn = {
+        name: [(one, extract(one.transcript, judge=judge)) for one in split] for name, split in splits.items() if split
+    }
     show_rows(f"Extraction by {by}: quality, with the type right", headings, _rows(drawn, judged=Label.fits))
     show_rows(f"Extraction by {by}: quality, whatever the type", headings, _rows(drawn, judged=Label.covers))
     chatter = [one for found in drawn.values() for one in found if one[0].kind == SMALL_TALK]
     print(f"Candidates from {len(chatter)} pieces of small talk: {sum(len(one[1]) for one in chatter)} (aim: 0)")
-    named = {name: found for name, found in drawn.items() if any(one.keep and one.keep[0].by for one, _ in found)}
+    named = {
+        name: found for name, found in drawn.items() if any(one.keep and one.keep[0].stands_alone for one, _ in found)
+    }
     show_rows(f"Extraction by {by}: standing alone", STANDING_HEADINGS, list(_standing_rows(named)))
     show_tricky_talk(by, judge)
 
@@ -223,7 +227,7 @@ def read_split(name: str, folder: str = SETS[0]) -> list[Labelled]:
 
 def _labelled(path: Path) -> Labelled:
     content = yaml.safe_load(path.read_text("utf-8"))
-    transcript = as_transcript(content["turns"], said_at=_moment(content.get("date")))
+    transcript = as_transcript(content["turns"], said_at=moment_of(content.get("date")))
     keep, may = (_labels(content.get(name) or (), text=transcript.text) for name in ("keep", "may"))
     return Labelled(path.stem, content["kind"], transcript, keep, may)
 
@@ -238,7 +242,7 @@ def _labels(entries: Sequence[Mapping[str, Any]], *, text: str) -> tuple[Label, 
     return tuple(labels)
 
 
-def _moment(day: object) -> datetime | None:
+def moment_of(day: object) -> datetime | None:
     return None if day is None else datetime.fromisoformat(str(day)).replace(hour=9, tzinfo=UTC)
 
 

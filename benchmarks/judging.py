@@ -21,6 +21,7 @@ from mycel.providers.judge.shipped import builtin_judge
 
 CLAIMS = Path(__file__).parent / "data" / "claim_pairs.tsv"
 PARAPHRASES = Path(__file__).parent / "data" / "talk" / "paraphrases.tsv"
+KEPT_APART = Path(__file__).parent / "data" / "talk" / "kept_apart_pairs.tsv"
 LEAST_DUPLICATE_SCORE = 4.5
 CONTRADICTS = 0.5
 QUICK_PAIRS = 400
@@ -57,7 +58,7 @@ Cosines = Mapping[tuple[str, str], Known]
 
 def run(folder: Path, *, quick: bool, bench_data: Path | None = None) -> None:
     claims = {split: [pair for pair, of in read_claims() if of == split] for split in ("dev", "held_out")}
-    paraphrases = {split: list(read_paraphrases(split)) for split in ("dev", "held_out")}
+    paraphrases = {split: list(read_paraphrases(split)) for split in ("dev", "held_out", "kept_apart")}
     sets = [*claims.values(), *paraphrases.values()]
     if bench_data is None:
         print("Duplicates and everyday contradictions (STS, SICK) are skipped: they need --bench-data DIR.")
@@ -88,7 +89,7 @@ def read_claims() -> Iterator[tuple[Pair, str]]:
 
 def read_paraphrases(split: str) -> Iterator[Pair]:
     """The label is the first word of the kind."""
-    for of, label, kind, first, second, *_ in _rows(PARAPHRASES):
+    for of, label, kind, first, second, *_ in (*_rows(PARAPHRASES), *_rows(KEPT_APART)):
         if of == split:
             yield Pair(first, second, label == "duplicate", f"{label} {kind}")
 

@@ -55,8 +55,8 @@ def fate(candidate: Candidate) -> str:
 def _read(path: Path) -> Transcript:
     text = path.read_text("utf-8")
     if path.suffix in {".yaml", ".yml"}:
-        from benchmarks.extraction import as_transcript
+        from benchmarks.extraction import as_transcript, moment_of
 
         content: dict[str, Any] = yaml.safe_load(text)
-        return as_transcript(content["turns"], said_at=datetime.now(UTC))
+        return as_transcript(content["turns"], said_at=moment_of(content.get("date")) or datetime.now(UTC))
     return read_transcript(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mycel"
 STUB = PACKAGE / "client" / "async_api.pyi"
-CONTRACTS = ("parts_api", "memory_api", "workspace_api")
+CONTRACTS = ("activity_api", "parts_api", "imports_api", "memory_api", "workspace_api")
 # What the classes of the contracts are called in `client/async_api.py`; the others are parts of a memory.
 NAMES = {"MemoryApi": "AsyncRemoteMemory", "WorkspaceApi": "AsyncOperations"}
 OWN = {

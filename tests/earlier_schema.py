@@ -24,6 +24,9 @@ def before_terms(connection: apsw.Connection, *, version: int = 14) -> None:
 
 
 def before_search_revision(connection: apsw.Connection) -> None:
+    for table in ("injections", "injection_memories", "actions"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("DROP INDEX recalls_of_member; DROP INDEX sources_of_member")
     connection.execute("DROP TABLE review_claims; DROP TABLE review_snoozes")
     for table in ("memories", "memory_versions"):
         connection.execute(f"ALTER TABLE {table} DROP COLUMN holds_from; ALTER TABLE {table} DROP COLUMN holds_until")

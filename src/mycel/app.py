@@ -19,16 +19,18 @@ from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
 from mycel.domain.search_request import RankingOptions
 from mycel.domain.source import Step
-from mycel.embedded.team_memory import MemberServices
+from mycel.embedded.member_services import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
 from mycel.engine.executor import Executor, MovableExecutor
 from mycel.errors import Misconfigured, MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
+from mycel.services.activity import Activity
 from mycel.services.approach_groups import Grouping
 from mycel.services.archive import Moving
 from mycel.services.artifact_files import WorkspaceFiles
 from mycel.services.artifacts import ArtifactRegistry
+from mycel.services.backups import Backups, BackupSettings
 from mycel.services.briefing import Briefings
 from mycel.services.callers import Callers
 from mycel.services.candidates import Candidates
@@ -43,6 +45,7 @@ from mycel.services.episode_pruning import Pruning
 from mycel.services.episodes import Episodes
 from mycel.services.explain import Explaining
 from mycel.services.files import Files, MemoryFolders
+from mycel.services.foreign_records import ForeignRecords
 from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge
 from mycel.services.lessons import Teaching
@@ -61,10 +64,12 @@ from mycel.services.sign_in_links import SignInLinks
 from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
+from mycel.services.transfer import Side, transfer
+from mycel.services.undo_writer import UndoingWriters
 from mycel.services.upkeep import Upkeep
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, environment_of_commands, load_settings, write_setting
-from mycel.stores.layout import own_files
+from mycel.stores.layout import BACKUPS_FOLDER, own_files
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.pool import open_data_directory
 from mycel.wire.daemon_file import SERVICE_FILES
@@ -103,13 +108,8 @@ def open_workspace(
         organisation = Organisation(ground.directory)
         organisation.prepare()
         upkeep = Upkeep(
-            ground.stores,
-            ground.directory,
-            ground.clock,
-            ground.embedding,
-            ground.grouping,
-            ground.engine,
-            ground.executor,
+            *(ground.stores, ground.directory, ground.clock, ground.embedding, ground.grouping),
+            *(ground.engine, ground.executor, ground.backups),
         )
         services = WorkspaceServices(
             organisation=organisation,
@@ -117,6 +117,7 @@ def open_workspace(
             links=SignInLinks(ground.directory, ground.clock),
             callers=ground.callers,
             upkeep=upkeep,
+            backups=ground.backups,
             member=member,
         )
         return Workspace(services, close=ground.close)
@@ -145,9 +146,11 @@ class _Ground:
     callers: Callers
     grouping: Grouping
     second_person: SecondPerson
+    backups: Backups
 
     def close(self) -> None:
         self.callers.close()
+        self.backups.close()
         # Whoever waits for the child is told so by its end, and gives its work back.
         self.working.stop()
         self.executor.close()
@@ -189,23 +192,36 @@ def _lay_ground(
         callers=Callers(directory, clock),
         grouping=Grouping(embedding),
         second_person=SecondPerson(directory),
+        backups=backups_of(settings, Side(directory, stores), clock, disk),
     )
 
 
 def transfer_workspace(source: Settings, target: Settings, *, replace: bool, report: Report | None) -> TransferReport:
     """From the database of one to that of the other; each is that of its data directory where it names none."""
-    from mycel.services.transfer import Side, transfer
+    with open_side(source) as old, open_side(target) as new:
+        return transfer(old, new, replace=replace, report=report)
 
-    clock, disk = SystemClock(), Disk()
-    sides: list[Side] = []
+
+def backups_of(settings: Settings, side: Side, clock: Clock, disk: Disk) -> Backups:
+    every = None if settings.backup_every_hours is None else timedelta(hours=settings.backup_every_hours)
+    chosen = BackupSettings(settings.backup_folder or settings.data / BACKUPS_FOLDER, every, settings.backups_kept)
+    on_files = settings.database_url is None
+    return Backups(
+        side,
+        clock,
+        chosen,
+        open_files=None if on_files else lambda folder: Side(*open_data_directory(folder, clock=clock, disk=disk)),
+    )
+
+
+@contextmanager
+def open_side(settings: Settings) -> Generator[Side]:
+    """The stores alone, without anything that works on them."""
+    side = Side(*_open_stores(settings, clock=SystemClock(), disk=Disk()))
     try:
-        for settings in (source, target):
-            sides.append(Side(*_open_stores(settings, clock=clock, disk=disk)))
-        return transfer(*sides, replace=replace, report=report)
+        yield side
     finally:
-        for side in sides:
-            side.stores.close()
-            side.directory.close()
+        side.close()
 
 
 def _open_stores(settings: Settings, *, clock: Clock, disk: Disk) -> tuple[Directory, Stores]:
@@ -268,6 +284,8 @@ def _member_services(ground: _Ground) -> MemberServices:
     reviewing = Reviewing(stores, clock, policies, ground.second_person, searching.freshness)
     comparing = Comparing(stores, clock, ground.embedding, executor=ground.executor)
     quiet = timedelta(seconds=settings.session_quiet_seconds)
+    activity = Activity(stores, directory, clock)
+    folders = MemoryFolders(personal=settings.personal_memory_folder, shared=settings.shared_memory_folder)
     return MemberServices(
         writing=writing,
         relating=Relating(stores),
@@ -280,11 +298,12 @@ def _member_services(ground: _Ground) -> MemberServices:
         following=ground.following,
         capture=Capture(stores, clock, policies, wake=wake, quiet=quiet),
         tasks=Tasks(stores, clock, policies, artifacts, wake=wake, max_content=most),
-        files=Files(stores, clock, directory, policies, wake=wake, folders=_memory_folders(settings)),
+        files=Files(stores, clock, directory, policies, wake=wake, folders=folders),
         episodes=episodes,
-        briefings=Briefings(searching, episodes, artifacts, reviewing),
+        briefings=Briefings(searching, episodes, artifacts, reviewing, activity),
         reviewing=reviewing,
         candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
+        writers=UndoingWriters(stores, clock),
         consolidating=Consolidating(
             stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
         ),
@@ -293,9 +312,11 @@ def _member_services(ground: _Ground) -> MemberServices:
         policies=policies,
         knowledge=Knowledge(stores, writing, reading, searching, ground.second_person),
         importing=Importing(stores, clock, policies, writing),
+        foreign=ForeignRecords(stores, clock, policies, writing, wake=wake),
         artifacts=artifacts,
         moving=Moving(stores, clock, policies, writing),
         comparing=comparing,
+        activity=activity,
     )
 
 
@@ -357,18 +378,15 @@ def language_model_of(settings: Settings) -> LanguageModel | None:
     return make_language_model(options)
 
 
-def _memory_folders(settings: Settings) -> MemoryFolders:
-    return MemoryFolders(personal=settings.personal_memory_folder, shared=settings.shared_memory_folder)
-
-
 def _workspace_files(settings: Settings) -> WorkspaceFiles:
     """Where nobody has named folders, the one this program runs in; never the files of the workspace itself."""
     try:
         roots = (Path.cwd(),) if settings.artifact_roots is None else settings.artifact_roots
     except FileNotFoundError:
         roots = ()
+    backups = [] if settings.backup_folder is None else [settings.backup_folder]
     beside = [settings.data / name for name in (FILE_NAME, *SERVICE_FILES)]
-    return WorkspaceFiles(roots, off_limits=[*own_files(settings.data), *beside])
+    return WorkspaceFiles(roots, off_limits=[*own_files(settings.data), *beside, *backups])
 
 
 def _ranking_options(settings: Settings) -> RankingOptions:

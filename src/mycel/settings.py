@@ -100,6 +100,9 @@ class Settings:
     hook_start_seconds: float = defaults.HOOK_START_SECONDS
     # None where nobody has said: a program then uses the folder it runs in, a service none.
     artifact_roots: tuple[Path, ...] | None = None
+    backup_folder: Path | None = None
+    backup_every_hours: float | None = None
+    backups_kept: int = 7
     recency_half_life_days: float = 14.0
     access_boost_max: float = 1.5
     access_recency_hours: float = 48.0
@@ -368,14 +371,10 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "requests_per_second": _above_zero,
     **dict.fromkeys(("max_connections", "max_connections_per_address"), _whole(1, 1_000_000)),
     "max_header_bytes": _whole(1024, 16 * 1024**2),
-    "header_seconds": _above_zero,
-    "stall_seconds": _above_zero,
+    **dict.fromkeys(("header_seconds", "stall_seconds", "mcp_idle_seconds"), _above_zero),
     "max_discarded_bytes": _whole(0, 1024**4),
     **dict.fromkeys(("max_mcp_sessions", "max_mcp_sessions_per_member"), _whole(1, 1_000_000)),
-    "mcp_idle_seconds": _above_zero,
-    "max_import_bytes": _whole(1, 1024**4),
-    "max_whole_import_bytes": _whole(1, 1024**4),
-    "max_staged_bytes": _whole(1, 1024**4),
+    **dict.fromkeys(("max_import_bytes", "max_whole_import_bytes", "max_staged_bytes"), _whole(1, 1024**4)),
     "min_free_bytes": _whole(0, 1024**4),
     "max_content_bytes": _whole(1024, 1024 * 1024),
     "max_open_stores": _whole(1, 4096),
@@ -383,15 +382,16 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("embedder", "embedding_model", "embedding_url", "embedding_key"), _text),
     **dict.fromkeys(("llm", "llm_model", "llm_url", "llm_key", "llm_command"), _text),
     "llm_seconds": _number(lambda number: 0 < number <= 3600, wanted="above 0 and at most 3600"),
-    "session_quiet_seconds": _above_zero,
-    "lease_seconds": _above_zero,
-    "personal_memory_folder": _text,
-    "shared_memory_folder": _text,
+    **dict.fromkeys(("session_quiet_seconds", "lease_seconds"), _above_zero),
+    **dict.fromkeys(("personal_memory_folder", "shared_memory_folder"), _text),
     "hooks": _one_of("on", "off", "inject", "capture"),
     "hook_relevance": _number(lambda number: 0 <= number <= 1, wanted="from 0 to 1"),
     "hook_seconds": _number(lambda number: 0 < number <= 10, wanted="above 0 and at most 10"),
     "hook_start_seconds": _number(lambda number: 0 <= number <= 10, wanted="0 to 10"),
     "artifact_roots": _folders,
+    "backup_folder": lambda value: _folders([value])[0],
+    "backup_every_hours": _number(lambda number: 0.1 <= number <= 8760, wanted="of hours from 0.1 to 8760"),
+    "backups_kept": _whole(1, 10_000),
     "recency_half_life_days": _above_zero,
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),
     "access_recency_hours": _above_zero,

@@ -53,7 +53,7 @@ class Two:
                 subprocess.run(line, env=variables, check=True, capture_output=True, timeout=60)
 
 
-def opened(folder: Path) -> mycel.Workspace:
+def opened(folder: Path | str) -> mycel.Workspace:
     workspace = mycel.open(folder)
     workspace.add_team("squad")
     for id, role in MEMBERS.items():

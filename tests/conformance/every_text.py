@@ -32,6 +32,7 @@ _TASK: dict[str, Any] = {"task_id": "plain-task", "action": "completed", "output
 _PLAIN: dict[str, Callable[[World], dict[str, Any]]] = {
     "save": lambda _: {"content": "plain words"},
     "save_many": lambda _: {"items": [{"content": "plain words"}]},
+    "imports.take": lambda world: {"items": [{"id": f"x{world.number()}", "content": "plain"}], "system": "plain"},
     "index_file": lambda world: {"path": f"docs/{world.number()}.md", "content": "# Plain\n\nplain words"},
     "knowledge.upsert": lambda world: {"key": f"key-{world.number()}", "value": "plain value", "category": "fact"},
     "knowledge.get": lambda _: {"key": "plain", "category": "fact", "project": None},
@@ -59,6 +60,7 @@ _PLAIN: dict[str, Callable[[World], dict[str, Any]]] = {
     "approve": lambda world: {"id": world.waiting()},
     "reject": lambda world: {"id": world.waiting(), "reason": "plain reason"},
     "reject_many": lambda world: {"ids": [world.waiting()], "reason": "plain reason"},
+    "activity.report": lambda _: {"text": "plain words", "occasion": "prompt"},
     "reviews.merge": lambda world: {"id": world.waiting(), "into": world.memory()},
     "upsert_profile_fact": lambda world: {"key": f"fact {world.number()}", "value": "plain", "about": "person-1"},
     "inject_learning": lambda _: {"agent_id": "swe-1", "learning": "plain words", "category": "plain"},
@@ -182,6 +184,17 @@ def _shapes(operation: Operation, name: str) -> list[Callable[[str], object]]:
             return [lambda text: text, *[lambda text, one=one: {one: text} for one in parts]]
         case "items" if operation.name == "save_many":
             return [lambda text, one=one: [{"content": "plain", one: text}] for one in ("content", *text_of_a_memory)]
+        case "items" if operation.name == "imports.take":
+            fields = [
+                lambda text, one=one: [{"id": f"{one} {abs(hash(text))}", "content": "plain", one: text}]
+                for one in ("content", "id", *text_of_a_memory)
+            ]
+            talk = [{"role": "user", "content": "plain"}]
+            return [
+                *fields,
+                lambda text: [{"id": f"said {abs(hash(text))}", "messages": [{"role": "user", "content": text}]}],
+                lambda text: [{"id": f"titled {abs(hash(text))}", "messages": talk, "title": text}],
+            ]
         case "items":
             entry = {"action": "failed", "approach": "plain"}
             return [lambda text, one=one: [{**entry, one: text}] for one in _OF_AN_EPISODE]

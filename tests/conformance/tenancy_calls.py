@@ -38,6 +38,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 NOBODY = "019a0000-0000-7000-8000-000000000000"
 PLAIN: dict[str, Any] = {
+    "since": "2020-01-01T00:00:00Z",
     **{"content": "plain words", "value": "plain words", "learning": "plain words", "output": "plain words"},
     **{"key": "plain", "text": "# Plain\nplain words\n", "name": "plain", "category": "plain", "reason": "plain"},
     **{"approach": "plain", "action": "failed", "task": "plain", "task_id": "plain", "what_went_wrong": "plain"},
@@ -45,6 +46,8 @@ PLAIN: dict[str, Any] = {
     **{"agent_id": "nobody", "member_id": "nobody", "team": "nowhere", "token": NOBODY, "items": [], "teams": []},
     **dict.fromkeys(("id", "from_id", "to_id", "over", "into", "event_id", "report_id"), NOBODY),
     "ids": [NOBODY],
+    "system": "plain",
+    "occasion": "prompt",
 }
 # What an operation needs besides, to get as far as looking.
 ALSO: dict[str, dict[str, Any]] = {
@@ -57,11 +60,15 @@ ALSO: dict[str, dict[str, Any]] = {
     "set_policy": {"promote_from": 0.5},
     "update": {"content": "plain words"},
     "save_many": {"items": [{"content": "plain words"}]},
+    "imports.take": {"items": [{"id": "plain", "content": "plain words"}], "dry_run": True},
     "episodes.log_many": {"items": [{"action": "failed", "approach": "plain"}]},
     "workspace.arrange": {"teams": [{"name": "nowhere"}]},
 }
 READS = frozenset(
-    {"search", "knowledge.search", "context_for", "before_task", "artifacts.verify", "knowledge.import_markdown"}
+    {
+        *("search", "knowledge.search", "context_for", "before_task", "artifacts.verify"),
+        *("knowledge.import_markdown", "imports.take"),
+    }
 )
 
 
@@ -187,6 +194,8 @@ def _shaped(operation: Operation, name: str, one: str) -> Any:
             return {"source_id": one}
         case "items" if operation.name == "save_many":
             return [{"content": "plain words", "source": {"source_id": one}}]
+        case "items" if operation.name == "imports.take":
+            return [{"id": one, "content": "plain words"}, {"from_id": one, "to_id": "plain", "relation": "supports"}]
         case "items":
             return [{"action": "failed", "approach": "plain", "task_id": one}]
         case "edits":

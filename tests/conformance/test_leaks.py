@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from mycel.access.rules import may_review
 from mycel.access.scope import ReadScope
 from mycel.app import open_workspace
 from mycel.domain.briefing import Briefing
@@ -26,7 +27,8 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
-from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Reviews
+from mycel.embedded.activity import ActivityOfTeam
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Imports, Knowledge, Reviews
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
@@ -286,6 +288,16 @@ def moments(world: World) -> list[datetime]:
     return [world.clock.now() - timedelta(seconds=seconds) for seconds in (0, 15, 17, 18, 60)]
 
 
+def presence(api: TeamMemory) -> list[object]:
+    """When others were at work is told to those who look after them, and moves with what these may not see."""
+    members = api.activity.members()
+    return (
+        [(one.member_id, one.role) for one in sorted(members, key=lambda one: one.member_id)]
+        if may_review(api.who_am_i())
+        else [*members]
+    )
+
+
 CASES: dict[str, Case] = {
     "get": lambda api, w: [lambda: api.get(w.subject)],
     "the past": lambda api, w: [
@@ -471,6 +483,17 @@ CASES: dict[str, Case] = {
             "- hk: x\n", name="h", project="only-hidden", category="secret", dry_run=True
         ),
     ],
+    "imports.take": lambda api, w: [
+        lambda: api.imports.take(
+            [
+                {"id": w.subject, "content": "beta heron, secretword again", "project": "only-hidden"},
+                {"id": "talk", "messages": "user: beta heron, secretword again"},
+                {"from_id": w.subject, "to_id": "talk", "relation": "supports"},
+            ],
+            system="plain",
+            dry_run=True,
+        )
+    ],
     "views.list": lambda api, w: [lambda: api.views.list()],
     "views.run": lambda api, w: [lambda: api.views.run("kept", limit=100)],
     "views.save": lambda api, w: [lambda: api.views.save("lessons", type="lesson")],
@@ -522,10 +545,20 @@ CASES: dict[str, Case] = {
     "approve_many": lambda api, w: [lambda: api.approve_many([w.subject])],
     "reject": lambda api, w: [lambda: api.reject(w.subject, "no")],
     "reject_many": lambda api, w: [lambda: api.reject_many([w.subject], "no")],
+    "activity.members": lambda api, w: [lambda: presence(api)],
+    "activity.report": lambda api, w: [lambda: api.activity.report(text="told", occasion="prompt")],
+    "activity.injections": lambda api, w: [lambda: api.activity.injections()],
+    "activity.given": lambda api, w: [lambda: api.activity.given(w.subject)],
+    "activity.use": lambda api, w: [lambda: api.activity.use(), lambda: api.activity.use("agent")],
+    "activity.actions": lambda api, w: [lambda: api.activity.actions()],
     "reviews.get": lambda api, w: [lambda: api.reviews.get(w.subject)],
     "reviews.claim": lambda api, w: [lambda: api.reviews.claim(w.subject)],
     "reviews.snooze": lambda api, w: [lambda: api.reviews.snooze(w.subject, until=None)],
     "reviews.reopen": lambda api, w: [lambda: api.reviews.reopen(w.subject)],
+    "reviews.undo_writer": lambda api, w: [
+        lambda id=id: api.reviews.undo_writer(agent_id=id, since="2020-01-01T00:00:00Z", dry_run=True)
+        for id in (None, "swe-1")
+    ],
     "reviews.merge": lambda api, w: [
         lambda: api.reviews.merge(w.subject, into=next(iter(w.names))),
         *(lambda id=id: api.reviews.merge(id, into=w.subject) for id in w.names),
@@ -686,12 +719,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Worlds:
 def public_methods() -> set[str]:
     found = {name for name in vars(TeamMemory) if not name.startswith("_")}
     parts = {
+        "activity": ActivityOfTeam,
         "projects": Projects,
         "repos": Repos,
         "reviews": Reviews,
         "sources": Sources,
         "views": Views,
         "episodes": EpisodeLedger,
+        "imports": Imports,
         "knowledge": Knowledge,
         "artifacts": Artifacts,
     }
@@ -707,7 +742,8 @@ def test_every_public_method_has_a_case() -> None:
 def test_every_part_of_the_memory_is_walked(worlds: Worlds) -> None:
     with worlds.copy("private") as world:
         parts = {name for name in vars(world.member("author")) if not name.startswith("_")}
-    assert parts == {"projects", "repos", "reviews", "sources", "views", "episodes", "knowledge", "artifacts"}
+    known = {"projects", "repos", "reviews", "sources", "views", "episodes", "knowledge", "artifacts"}
+    assert parts == known | {"imports", "activity"}
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_every_table_is_fenced_and_every_team_s_is_keyed_by_the_team_first() -> 
             (SCHEMA,),
         ).fetchall()
     assert [name for name, is_fenced, _ in found if not is_fenced] == []
-    organisation = {"teams", "members", "tokens", "organisation", "request_counts"}
+    organisation = {"teams", "members", "tokens", "organisation", "organisation_actions", "request_counts"}
     assert {name for name, _, key in found if key != "team_id"} == organisation
 
 

@@ -343,7 +343,7 @@ def test_what_waits_for_its_vectors_unseen_does_not_degrade_a_search(tmp_path: P
 
 def test_whatever_takes_a_question_is_asked() -> None:
     asking = {"query", "text", "task", "recall_id"}
-    writes = {"views.save", "knowledge.import_markdown", "rate"}
+    writes = {"views.save", "knowledge.import_markdown", "rate", "activity.report"}
     taking = {
         f"{part}.{name}".removeprefix(".")
         for part, kind in {

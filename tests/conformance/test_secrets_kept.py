@@ -18,6 +18,7 @@ from tests.conformance.every_text import World, every_call, make, opened
 WITHOUT_TEXT = {
     **dict.fromkeys(("memory_versions", "changes"), "what `memories` held"),
     **dict.fromkeys(("cascades", "deliveries", "ratings", "memory_usage", "receipts", "event_counts"), "ids"),
+    "injection_memories": "ids",
     **dict.fromkeys(("embeddings", "embedding_progress", "approaches"), "the name of the model"),
     **dict.fromkeys(("reports", "report_actions", "report_changes", "report_links"), "ids, and words of ours"),
     **dict.fromkeys(("purged_passages", "requests"), "ids and digests"),
@@ -32,7 +33,7 @@ CLOSED = {
     "ingestion_events.lease": "made here",
     "recalls.degraded": "words of ours",
     "teams.policy": "choices and spans of time",
-    "tokens.parent_id": "ids",
+    **dict.fromkeys(("tokens.parent_id", "actions.memory_id"), "ids"),
 }
 
 

@@ -99,6 +99,8 @@ def command_line(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 # Modules of commands that show nothing that anybody stored.
 SHOW_NOTHING = {"install", "uninstall", "doctor", "mcp", "hook", "serve", "model", "open"}
+# Says what one sync after another says, and never ends.
+ENDLESS = {("vault", "watch")}
 # What an argument must look like for its command to get as far as showing something.
 _ARGUMENTS = {
     **dict.fromkeys(("path", "file", "files", "folder"), "notes.md"),
@@ -141,7 +143,7 @@ def _commands(group: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from _commands(command, (*path, name))
-        elif (path or (name,))[0] not in SHOW_NOTHING:
+        elif (path or (name,))[0] not in SHOW_NOTHING and (*path, name) not in ENDLESS:
             yield (*path, name), command
 
 

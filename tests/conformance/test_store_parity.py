@@ -23,7 +23,7 @@ from mycel.domain.query import Filters
 from mycel.domain.team import Role
 from mycel.retrieval.lexical import parse_question
 from mycel.retrieval.terms import packed_terms
-from mycel.stores.postgres import term_sample, vector_scan, word_search
+from mycel.stores.postgres import term_sample, vector_index, vector_scan, word_search
 from mycel.stores.postgres.connection import translated
 from mycel.stores.postgres.database import SCHEMA
 from mycel.stores.postgres.search_clauses import search_clauses
@@ -48,7 +48,7 @@ from mycel.testing.store_samples import (
     restore,
     sample,
 )
-from tests.postgres import emptied, server
+from tests.postgres import database, emptied, server
 
 MODEL, DIMENSIONS = "random", 16
 WORDS = [
@@ -69,6 +69,16 @@ FILTERS = (
     Filters(statuses=(), valid_at=START + timedelta(days=1)),
     Filters(statuses=(), path="/notes/birds", tags=("dry",), reach_project="web"),
 )
+
+
+_CROWD = """
+    INSERT INTO passages (number, created_at, valid_from, team_id, visibility, status, agent_id, type, scope,
+      project_id, path, made_by, id, model, inverse_norm, direction)
+    SELECT n, n, n, %(team)s, 'team', 'active', 'swe-1', 'fact', 'project', CASE n %% 50 WHEN 0 THEN 'web' END,
+      '/', 'save', 'crowd' || n, %(model)s, 1 / l2_norm(v), v
+    FROM generate_series(1, 20000) n, LATERAL (
+      SELECT array_agg(random() - 0.5)::vector::halfvec AS v
+      FROM generate_series(1, %(dimensions)s) WHERE n > 0) made"""
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +211,29 @@ def test_what_a_large_team_is_asked_by_meaning_can_be_served_by_its_index(large:
             sql = translated(vector_scan.of_nearest(clauses, condition, DIMENSIONS))
             plan = service.execute(f"EXPLAIN {sql}".encode(), values).fetchall()
             assert any("Index Scan using nearest_" in line for (line,) in plan), plan
+
+
+@pytest.mark.proof
+def test_the_index_of_a_large_team_is_what_the_server_chooses_by_itself(both: tuple[Store, Store]) -> None:
+    """By what it has counted, and with nothing forbidden to it: of 20,000 few are in reach, and most may be found."""
+    crowd = "crowd"
+    with psycopg.connect(server().owner, autocommit=True) as owner:
+        owner.execute("SELECT set_config('search_path', %s, false)", (f"{SCHEMA}, public",))
+        try:
+            owner.execute(_CROWD, {"team": crowd, "model": MODEL, "dimensions": DIMENSIONS})
+            owner.execute(vector_index._creation("nearest_crowd", crowd, MODEL, DIMENSIONS))
+            owner.execute("VACUUM ANALYZE passages")
+            clauses = search_clauses(reader(), Filters(reach_project="web"))
+            values = {**clauses.values, "vector": str([0.5] * DIMENSIONS), "model": MODEL, "team": crowd, "most": 120}
+            for condition in (clauses.near, clauses.allowed):
+                sql = translated(vector_scan.of_nearest(clauses, condition, DIMENSIONS))
+                plan = database().read(
+                    crowd, lambda node, sql=sql: node.raw.execute(f"EXPLAIN {sql}".encode(), values).fetchall()
+                )
+                assert any("Index Scan using nearest_crowd" in line for (line,) in plan), plan
+        finally:
+            owner.execute("DROP INDEX IF EXISTS nearest_crowd")
+            owner.execute("DELETE FROM passages WHERE team_id = %s", (crowd,))
 
 
 @pytest.mark.proof

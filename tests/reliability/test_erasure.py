@@ -303,8 +303,7 @@ def test_the_last_memory_of_a_shared_source_takes_the_rest_of_it_along(evidence:
 
 
 def backup(workspace: Workspace, folder: Path) -> str:
-    workspace.backup(folder)
-    return str((folder / "teams" / TEAM / "memory.sqlite").resolve())
+    return workspace.backup(folder).folder
 
 
 def test_the_receipt_names_the_backups_that_still_hold_the_memory(

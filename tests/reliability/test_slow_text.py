@@ -79,7 +79,8 @@ def test_texts_that_once_took_minutes(name: str, hostile: Hostile) -> None:
 def test_a_slow_pattern_is_found(pattern: str) -> None:
     used = Used(re.compile(pattern), "example", at_one_place=False)
     texts = hostile_texts([anatomy_of(used.pattern)], every=False)
-    assert any(grows_too_fast(used.read, text, size=4_096) for text in texts)
+    # A busy machine can hide it once, not thrice.
+    assert any(grows_too_fast(used.read, text, size=4_096) for _ in range(3) for text in texts)
 
 
 def _texts_for(reader: Reader) -> list[Hostile]:

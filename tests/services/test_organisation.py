@@ -300,11 +300,8 @@ def test_a_backup_is_a_workspace_that_opens(workspace: Workspace, tmp_path: Path
     workspace.add_team("squad")
     workspace.add_member("swe-1", team="squad")
     memory = workspace.as_member("swe-1").save("a")
-    copies = workspace.backup(tmp_path / "copy")
-    assert [path.relative_to(tmp_path / "copy").as_posix() for path in copies] == [
-        "workspace.sqlite",
-        "teams/squad/memory.sqlite",
-    ]
+    backup = workspace.backup(tmp_path / "copy")
+    assert (backup.teams, backup.name, backup.problem) == (("squad",), "copy", None)
     with open_workspace(tmp_path / "copy") as copy:
         assert copy.as_member("swe-1").get(memory.id) == memory
         assert copy.check() == {}

@@ -116,6 +116,19 @@ def test_what_an_agent_orders_is_nobodys_rule(squad: Squad) -> None:
     assert active(squad) == []
 
 
+def test_what_somebody_from_outside_orders_is_nobodys_rule(squad: Squad) -> None:
+    capture(squad, "cust-1: always call the branch before you touch a till", "person-1: ok", "cust-1: thanks")
+    (found,) = drawn(squad)
+    assert GROUNDS not in found.metadata
+    assert active(squad) == []
+
+
+def test_what_the_one_who_speaks_with_an_agent_orders_is_a_ground(squad: Squad) -> None:
+    squad.author.capture_conversation([{"role": "user", "content": "Rule: no force pushes to main"}])
+    squad.workspace.run_pending()
+    assert active(squad) == ["Rule: no force pushes to main"]
+
+
 SEEN = "The fix was to restart the broker of the ledger one node after the other."
 
 

@@ -1,9 +1,10 @@
 """Teaches the judge, and measures it on examples left out.
 
-    python -m training.judge.teach --out OUT [--seed N] [--fold K | --all] [--epochs N] [--minutes N]
+    python -m training.judge.teach --out OUT [--seed N] [--fold K | --all] [--epochs N] [--minutes N] [--begin FILE]
 
 `--fold K` leaves out the K-th sixth of the groups, and tells after each epoch what the judge makes of them;
 `--all` learns from everything. OUT/judge.pt is the judge after the last epoch.
+`--begin FILE` goes on from a judge.pt that was taught with the same fold, for material that came later.
 After `--minutes` it breaks off with status 3, and goes on when it is started again.
 """
 
@@ -166,12 +167,15 @@ def main() -> None:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--begin", type=Path)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     learned, apart = divided(asked.fold)
     if asked.all:
         learned, apart = [*learned, *apart], []
     judge = new_judge(BUILTIN / "model.onnx")
+    if asked.begin is not None:
+        judge.load_state_dict(torch.load(asked.begin))
     judge.train()
     lesson = Lesson(judge, learned, epochs=asked.epochs, seed=asked.seed, folder=asked.out)
 

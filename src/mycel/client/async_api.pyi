@@ -20,8 +20,10 @@ from mycel.contracts.memory_fields import (
 )
 from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFilterFields
 from mycel.contracts.written_fields import ArtifactFields, ChangedFields, EpisodeFields, KnowledgeFields, MemoryFields
+from mycel.domain.activity import AuditEntry, Given, Injection, MemberActivity, Use
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.artifact import Artifact, Verification
+from mycel.domain.backup import Backup, BackupCheck
 from mycel.domain.briefing import Briefing
 from mycel.domain.cascade import Cascade
 from mycel.domain.change import Change
@@ -29,6 +31,7 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+from mycel.domain.foreign_import import ImportedRecord
 from mycel.domain.ids import TeamName
 from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.knowledge import ImportReport
@@ -44,6 +47,57 @@ from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord
 from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
+
+class _AsyncActivity:
+    async def members(self) -> builtins.list[MemberActivity]:
+        """The members of the team, and when each was last seen; the latest first."""
+        ...
+
+    async def report(
+        self,
+        *,
+        text: str,
+        occasion: str,
+        memory_ids: Sequence[str] = (),
+        session_id: str | None = None,
+        task_id: str | None = None,
+    ) -> Injection:
+        """Keeps what the caller was given, as it saw it, for 30 days. Hooks say so; a briefing is kept by itself.
+
+        `occasion` is session, prompt or briefing; `memory_ids` names the memories in the text, by id or its beginning.
+        """
+        ...
+
+    async def injections(
+        self,
+        *,
+        agent: str | None = None,
+        session_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[Injection]:
+        """What agents were given, newest first: the caller's own, and for people, leads and admins the team's.
+
+        Of what somebody else was given it holds the notes that the caller may read by now.
+        """
+        ...
+
+    async def given(self, id: str, *, limit: int | None = None) -> builtins.list[Given]:
+        """Who was given a memory, when and for which task, the latest first; as long as searches are kept."""
+        ...
+
+    async def use(self, by: str = "type", *, limit: int | None = None) -> builtins.list[Use]:
+        """How much use memories are, by `type` or by `agent`: read and rated by others than their authors."""
+        ...
+
+    async def actions(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        """Who changed what is no memory, newest first: ratings, policy, places, members, tokens, captures, runs.
+
+        Leads and admins see those of their team, the operator also those of the workspace, others their own.
+        """
+        ...
 
 class _AsyncArtifacts:
     async def register(self, *, path: str, **fields: Unpack[ArtifactFields]) -> Artifact:
@@ -229,8 +283,10 @@ class _AsyncRepos:
 
 class _AsyncSources:
     async def get(self, id: str) -> Source: ...
-    async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        """Newest first, without their texts."""
+    async def list(
+        self, *, agent: str | None = None, session_id: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[SourceEntry]:
+        """Newest first, without their texts; of all, or of what one member or session handed in."""
         ...
 
     async def events(
@@ -275,12 +331,44 @@ class _AsyncReviews:
         """
         ...
 
+    async def undo_writer(self, *, agent_id: str | None = None, since: datetime | str, dry_run: bool = False) -> Report:
+        """Takes back what a member wrote and changed since then, and what was drawn and merged from it.
+
+        For leads and admins, and for members of what they did themselves; without an `agent_id` of everybody, by an
+        admin. What others have changed since is `left`. A report with `more` goes on when it is asked for again, and
+        `undo` takes any of them back.
+        """
+        ...
+
 class _AsyncViews:
     async def save(self, name: str, *, query: str | None = None, **filters: Unpack[FilterFields]) -> SavedView: ...
     async def list(self) -> builtins.list[SavedView]: ...
     async def delete(self, name: str) -> None: ...
     async def run(self, name: str, *, limit: int = 10) -> Recall:
         """A view without a question lists the newest that its filters leave."""
+        ...
+
+class _AsyncImports:
+    async def take(
+        self,
+        items: Sequence[Mapping[str, Any]],
+        *,
+        system: str,
+        trust: str = "low",
+        capture_mode: str = "store",
+        dry_run: bool = False,
+    ) -> builtins.list[ImportedRecord]:
+        """Up to 1000 records of another system, each for itself: one that is refused stops no other.
+
+        A record is an object with its `id` there and `content` and the fields of `save`; or its `id`, `messages` (or
+        text) and the fields of a captured conversation, which stays raw unless `capture_mode` is `extract`; or a link:
+        `from_id`, `to_id` and `relation`, by ids of the same `system`. The same record again changes nothing; one that
+        says something else is a new version, unless its text was changed or it was deleted here. What was purged stays
+        away.
+
+        They are memories of the caller, made by `import`. `trust` is at most the caller's; what is below what the
+        team asks for waits in the inbox.
+        """
         ...
 
 class AsyncRemoteMemory:
@@ -306,7 +394,11 @@ class AsyncRemoteMemory:
     @property
     def reviews(self) -> _AsyncReviews: ...
     @property
+    def activity(self) -> _AsyncActivity: ...
+    @property
     def episodes(self) -> _AsyncEpisodes: ...
+    @property
+    def imports(self) -> _AsyncImports: ...
     @property
     def knowledge(self) -> _AsyncKnowledge: ...
     @property
@@ -322,10 +414,8 @@ class AsyncRemoteMemory:
 
         With `similar`, the answer names what stands near it, looked up once it is stored: it may be better to update
         one. `supersedes` names a memory that it replaces: at once where the caller may change it, else by a reviewer.
-
-        With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
-        standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
-        one is given.
+        With a `key` it is knowledge by the rule of `knowledge.upsert` and may wait, linked to the standing value of its
+        project and category as contradicting. A `path` below `/projects` says the project, unless one is given.
         """
         ...
 
@@ -419,17 +509,14 @@ class AsyncRemoteMemory:
         """What an agent should know before it starts a task, each memory once and with its citation.
 
         Sections in this order: earlier failures on the task, what the last session left open, conventions, profile,
-        decisions with their reasons, lessons, matches of the task, the agent's own notes, facts of the project, recent
-        episodes. `task` is a description, or the id that memories of the task carry; without it, what the `thread` was
-        called that was captured here stands for it. What `asked_by` wishes comes before the wishes of others, as does
-        what members wish whom the task names. A citation is the beginning of an id, as far as the caller needs it to
-        tell the memory from others; every method that takes an id takes it, but `purge`. `to_markdown` keeps
-        to `token_budget` (100 to 100,000, by default 2000); what had to be shortened is marked, and `left_out` counts
+        decisions with reasons, lessons, matches of the task, the agent's own notes, facts of the project, episodes.
+        `task` is a description, or the id that memories of the task carry; without it, what the captured `thread` was
+        called. What `asked_by` wishes comes first, and what members wish whom the task names. A citation is the start
+        of an id, as far as the caller needs it; every method that takes an id takes it, but `purge`. `to_markdown`
+        keeps to `token_budget` (100 to 100,000, by default 2000), marks what had to be shortened, and `left_out` counts
         what found no room. Near-duplicates become one that counts the others.
-
-        `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
-        read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent
-        team and says so. The same state and request give the same text.
+        `agent` is by default the caller. For another agent the bundle holds what the whole team may read: a name grants
+        nothing. A lead's bundle also draws on the parent team and says so. The same state gives the same text.
         """
         ...
 
@@ -715,4 +802,16 @@ class AsyncOperations:
 
     async def reset_store(self, team: str) -> None:
         """Puts the files of a damaged store aside; the team starts afresh, with nothing in its memory."""
+        ...
+
+    async def create_backup(self, *, name: str | None = None) -> Backup:
+        """Of all teams and the organisation, into the folder of the settings; named after the moment by default."""
+        ...
+
+    async def backups(self) -> builtins.list[Backup]:
+        """Those in the folder of the settings, the newest first."""
+        ...
+
+    async def verify_backup(self, name: str) -> BackupCheck:
+        """Reads all of it, and names what is damaged."""
         ...

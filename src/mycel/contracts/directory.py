@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from mycel.contracts.file_care import Files
 from mycel.contracts.tables import Tables
+from mycel.domain.activity import AuditEntry
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.policy import Policy
 from mycel.domain.team import Member, Team, Token
@@ -38,6 +39,11 @@ class DirectoryReads(Protocol):
 
     def find_token_by_id(self, id: str) -> Token | None: ...
     def list_tokens(self, member_id: MemberId | None = None) -> list[Token]: ...
+    def list_actions(
+        self, team: TeamName | None, *, by: MemberId | None = None, before: str | None = None, limit: int
+    ) -> list[AuditEntry]:
+        """Of one team or of all, newest first, from before an action's id on."""
+        ...
 
 
 class DirectoryTransaction(DirectoryReads, Protocol):
@@ -45,6 +51,19 @@ class DirectoryTransaction(DirectoryReads, Protocol):
 
     @property
     def now(self) -> datetime: ...
+    def note(
+        self,
+        operation: str,
+        *,
+        by: MemberId,
+        team: TeamName,
+        subject: str,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+    ) -> None:
+        """What was done to the organisation, in the transaction that does it; `team` is whose affair it is."""
+        ...
+
     def put_team(self, team: Team) -> None: ...
     def put_policy(self, team: TeamName, policy: Policy) -> None: ...
     def put_member(self, member: Member) -> None: ...

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.cascade import Cascade, Delivery
 from mycel.domain.change import Audience
-from mycel.domain.ids import EventId, MemoryId, ReportId, SourceId
+from mycel.domain.ids import EventId, MemberId, MemoryId, ReportId, SourceId
 from mycel.domain.inbox import Surroundings
 from mycel.domain.link import Relation
 from mycel.domain.memory import EvidenceRef
@@ -66,7 +66,15 @@ class SourceReads(Protocol):
         """The latest source of the file that this one is a state of: its author's or, of a shared file, anybody's."""
         ...
 
-    def page(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[SourceEntry]: ...
+    def page(
+        self,
+        scope: ReadScope,
+        *,
+        limit: int,
+        cursor: str | None,
+        agent_id: MemberId | None = None,
+        session_id: str | None = None,
+    ) -> Page[SourceEntry]: ...
     def purged_passages(self, report: Source) -> Sequence[PurgedPassage]:
         """What was purged from sources of the same member's session or thread."""
         ...
@@ -160,6 +168,14 @@ class ReportReads(Protocol):
     def page(self, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[Report]: ...
     def undone_actions(self, ids: Collection[MemoryId]) -> set[tuple[ActionKind, MemoryId, MemoryId | None]]:
         """What was done to these memories and taken back by somebody."""
+        ...
+
+    def partners(self, id: MemoryId, *, since: datetime) -> list[tuple[ReportId, MemoryId]]:
+        """The other memories of actions on this one since then, with the runs; not of those that were undone."""
+        ...
+
+    def change_of(self, id: ReportId, memory_id: MemoryId) -> tuple[int, int] | None:
+        """The versions of a memory before a run and after it."""
         ...
 
 

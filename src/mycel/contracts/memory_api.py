@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
+from mycel.contracts.activity_api import ActivityApi
+from mycel.contracts.imports_api import ImportsApi
 from mycel.contracts.memory_fields import (
     AuditFields,
     CaptureFields,
@@ -69,7 +71,11 @@ class MemoryApi(Protocol):
     @property
     def reviews(self) -> ReviewsApi: ...
     @property
+    def activity(self) -> ActivityApi: ...
+    @property
     def episodes(self) -> EpisodesApi: ...
+    @property
+    def imports(self) -> ImportsApi: ...
     @property
     def knowledge(self) -> KnowledgeApi: ...
     @property
@@ -86,10 +92,8 @@ class MemoryApi(Protocol):
 
         With `similar`, the answer names what stands near it, looked up once it is stored: it may be better to update
         one. `supersedes` names a memory that it replaces: at once where the caller may change it, else by a reviewer.
-
-        With a `key` it is knowledge: it follows the rule of `knowledge.upsert` and may wait in the inbox, linked to the
-        standing value of its project and category as contradicting. A `path` below `/projects` says the project, unless
-        one is given.
+        With a `key` it is knowledge by the rule of `knowledge.upsert` and may wait, linked to the standing value of its
+        project and category as contradicting. A `path` below `/projects` says the project, unless one is given.
         """
         ...
 
@@ -183,17 +187,14 @@ class MemoryApi(Protocol):
         """What an agent should know before it starts a task, each memory once and with its citation.
 
         Sections in this order: earlier failures on the task, what the last session left open, conventions, profile,
-        decisions with their reasons, lessons, matches of the task, the agent's own notes, facts of the project, recent
-        episodes. `task` is a description, or the id that memories of the task carry; without it, what the `thread` was
-        called that was captured here stands for it. What `asked_by` wishes comes before the wishes of others, as does
-        what members wish whom the task names. A citation is the beginning of an id, as far as the caller needs it to
-        tell the memory from others; every method that takes an id takes it, but `purge`. `to_markdown` keeps
-        to `token_budget` (100 to 100,000, by default 2000); what had to be shortened is marked, and `left_out` counts
+        decisions with reasons, lessons, matches of the task, the agent's own notes, facts of the project, episodes.
+        `task` is a description, or the id that memories of the task carry; without it, what the captured `thread` was
+        called. What `asked_by` wishes comes first, and what members wish whom the task names. A citation is the start
+        of an id, as far as the caller needs it; every method that takes an id takes it, but `purge`. `to_markdown`
+        keeps to `token_budget` (100 to 100,000, by default 2000), marks what had to be shortened, and `left_out` counts
         what found no room. Near-duplicates become one that counts the others.
-
-        `agent` is the caller unless it says otherwise. For another agent the bundle holds what the whole team may
-        read, and nothing that only that agent may: a name grants nothing. A lead's bundle also draws on the parent
-        team and says so. The same state and request give the same text.
+        `agent` is by default the caller. For another agent the bundle holds what the whole team may read: a name grants
+        nothing. A lead's bundle also draws on the parent team and says so. The same state gives the same text.
         """
         ...
 

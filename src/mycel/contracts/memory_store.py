@@ -107,6 +107,14 @@ class MemoryReads(Protocol):
     def folders(self, scope: ReadScope, path: str, filters: Filters) -> list[Folder]: ...
     def statistics(self, scope: ReadScope, filters: Filters) -> Statistics: ...
     def usage(self, scope: ReadScope, id: MemoryId) -> Usage: ...
+    def written_since(self, scope: ReadScope, since: datetime, *, by: MemberId | None) -> list[MemoryId]:
+        """What this member, or anybody, has made or changed since then; also what is deleted, the oldest first."""
+        ...
+
+    def drawn_since(self, scope: ReadScope, since: datetime, *, by: MemberId | None) -> list[MemoryId]:
+        """What was made from sources that it has captured since then, and is not deleted."""
+        ...
+
     def changed_last_by(self, id: MemoryId) -> MemberId | None: ...
     def has_detail(self, id: MemoryId) -> bool:
         """Whether a row of details points into the text of this memory, which then must stay as it is."""
@@ -158,14 +166,18 @@ class MemoryWrites(MemoryReads, Protocol):
         """Removes the memory, its versions, links, words and traces from every answer; sources stay as they are."""
         ...
 
-    def rate(self, rating: Rating) -> None:
-        """A member's latest rating of a memory is the one that counts."""
+    def rate(self, rating: Rating) -> bool | None:
+        """A member's latest rating of a memory is the one that counts; answers its former one."""
         ...
 
 
 class LinkReads(Protocol):
     def of(self, scope: ReadScope, id: MemoryId) -> list[Link]:
         """From and to this memory, where both ends are in sight."""
+        ...
+
+    def made_since(self, scope: ReadScope, since: datetime, *, by: MemberId | None) -> list[Link]:
+        """Between what the scope sees, or from that to a place."""
         ...
 
 

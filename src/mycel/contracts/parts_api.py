@@ -16,6 +16,7 @@ from mycel.domain.memory import Memory, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
+from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
 
 
@@ -229,8 +230,10 @@ class ReposApi(Protocol):
 
 class SourcesApi(Protocol):
     def get(self, id: str) -> Source: ...
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        """Newest first, without their texts."""
+    def list(
+        self, *, agent: str | None = None, session_id: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[SourceEntry]:
+        """Newest first, without their texts; of all, or of what one member or session handed in."""
         ...
 
     def events(
@@ -271,6 +274,15 @@ class ReviewsApi(Protocol):
         """Takes the last decision about a memory back, with all that followed from it; `Conflict` if it changed since.
 
         What was approved, rejected or merged waits again; what lost against another stands again.
+        """
+        ...
+
+    def undo_writer(self, *, agent_id: str | None = None, since: datetime | str, dry_run: bool = False) -> Report:
+        """Takes back what a member wrote and changed since then, and what was drawn and merged from it.
+
+        For leads and admins, and for members of what they did themselves; without an `agent_id` of everybody, by an
+        admin. What others have changed since is `left`. A report with `more` goes on when it is asked for again, and
+        `undo` takes any of them back.
         """
         ...
 

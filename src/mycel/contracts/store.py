@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.activity_store import ActivityReads, ActivityWrites
 from mycel.contracts.engine_store import (
     CascadeReads,
     CascadeWrites,
@@ -47,7 +48,7 @@ from mycel.contracts.memory_store import (
 from mycel.contracts.review_store import ReviewReads, ReviewWrites
 from mycel.contracts.search_store import EmbeddingReads, EmbeddingWrites, IndexReads, RecallReads, RecallWrites
 from mycel.contracts.tables import Tables
-from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
+from mycel.domain.archive import BackupNote, MemoryRecord, Record, SourcePassage, Standing, Tombstone
 from mycel.domain.artifact import Artifact, ArtifactDetail, ArtifactFilters
 from mycel.domain.change import AuditFilter, Change, ChangeFilter, LogEntry, Today
 from mycel.domain.damage import Damage
@@ -65,6 +66,16 @@ class ArchiveReads(Protocol):
         """
         ...
 
+    def tombstones(self) -> list[Tombstone]:
+        """Of all that was purged here; for whoever restores a backup."""
+        ...
+
+    def passages(self) -> list[SourcePassage]:
+        """Of all that was purged from sources that are here."""
+        ...
+
+    def backup_notes(self) -> list[BackupNote]: ...
+
 
 class ArchiveWrites(Protocol):
     def standing(self, scope: ReadScope, record: MemoryRecord) -> Standing:
@@ -76,7 +87,15 @@ class ArchiveWrites(Protocol):
         ...
 
     def is_known(self, stone: Tombstone) -> bool: ...
-    def put_tombstone(self, stone: Tombstone) -> None: ...
+    def put_tombstone(self, stone: Tombstone) -> None:
+        """In place of the receipt that the same memory has here."""
+        ...
+
+    def put_backup_note(self, note: BackupNote) -> None:
+        """From then on receipts name the backup where it may hold what was purged."""
+        ...
+
+    def forget_backup(self, location: str) -> None: ...
 
 
 class ArtifactReads(Protocol):
@@ -190,6 +209,8 @@ class Transaction(Protocol):
     @property
     def archive(self) -> ArchiveWrites: ...
     @property
+    def activity(self) -> ActivityWrites: ...
+    @property
     def requests(self) -> Requests: ...
 
 
@@ -236,6 +257,8 @@ class Store(Protocol):
     def recalls(self) -> RecallReads: ...
     @property
     def archive(self) -> ArchiveReads: ...
+    @property
+    def activity(self) -> ActivityReads: ...
     @property
     def index(self) -> IndexReads: ...
     @property

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
+from mycel.domain.backup import Backup, BackupCheck
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
@@ -88,4 +89,16 @@ class WorkspaceApi(Protocol):
 
     def reset_store(self, team: str) -> None:
         """Puts the files of a damaged store aside; the team starts afresh, with nothing in its memory."""
+        ...
+
+    def create_backup(self, *, name: str | None = None) -> Backup:
+        """Of all teams and the organisation, into the folder of the settings; named after the moment by default."""
+        ...
+
+    def backups(self) -> list[Backup]:
+        """Those in the folder of the settings, the newest first."""
+        ...
+
+    def verify_backup(self, name: str) -> BackupCheck:
+        """Reads all of it, and names what is damaged."""
         ...

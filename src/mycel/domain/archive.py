@@ -61,6 +61,15 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True)
+class BackupNote:
+    """That a backup was made, so that the receipt of what is purged can name it; without an end it may be under way."""
+
+    location: str
+    started_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class SourcePassage:
     """What was purged from a source, to be recognised in a later report of its session; hashes in hexadecimal."""
 

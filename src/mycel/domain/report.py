@@ -14,6 +14,9 @@ class ActionKind(StrEnum):
 
     `link`: it says so too, but replaces it only once it is approved. `suggest`: it says so of what somebody else wrote,
     and replaces it only once a person agrees; or two probably say the same, and are merged only then.
+
+    The last three take back what a writer did: `withdraw` deletes what it wrote and what came of that, which is the
+    other memory; `revert` is for what it changed; `unlink` for the links it made, and says of which relation.
     """
 
     MERGE = "merge"
@@ -23,6 +26,9 @@ class ActionKind(StrEnum):
     SUGGEST = "suggest"
     PROMOTE = "promote"
     CLEAR = "clear"
+    WITHDRAW = "withdraw"
+    REVERT = "revert"
+    UNLINK = "unlink"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +52,7 @@ class Report:
     made_at: datetime
     undone_by: MemberId | None = None
     undone_at: datetime | None = None
-    # Of an undone one: memories that somebody changed afterwards, which were left as they are.
+    # Of one that is undone, or undoes a writer: memories that somebody changed afterwards, which were left as they are.
     left: tuple[MemoryId, ...] = ()
+    # Whether one run was not enough: the same again goes on.
+    more: bool = False

@@ -11,12 +11,14 @@ from mycel.contracts.parts_api import ArtifactFilterFields, EpisodeFields, Episo
 from mycel.contracts.written_fields import ArtifactFields, KnowledgeFields
 from mycel.domain.artifact import Artifact, Verification
 from mycel.domain.episode import Episode, Record, SimilarEpisode, SuccessRate
+from mycel.domain.foreign_import import ImportedRecord
 from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.knowledge import ImportReport
 from mycel.domain.memory import Memory, Version
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
 from mycel.domain.recall import Recall
+from mycel.domain.report import Report
 from mycel.domain.source import IngestionEvent, Source, SourceEntry
 from mycel.domain.team import Caller
 from mycel.services.artifacts import ArtifactRegistry
@@ -24,9 +26,11 @@ from mycel.services.candidates import Candidates
 from mycel.services.capture import Capture
 from mycel.services.catalogue import Catalogue
 from mycel.services.episodes import Episodes
+from mycel.services.foreign_records import ForeignRecords
 from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
 from mycel.services.search import Searching
+from mycel.services.undo_writer import UndoingWriters
 
 
 class Artifacts:
@@ -103,6 +107,25 @@ class EpisodeLedger:
         **filters: Unpack[EpisodeFilterFields],
     ) -> Page[Episode]:
         return self._episodes.list(self._caller(), filters, limit=limit, cursor=cursor, team=team)
+
+
+class Imports:
+    def __init__(self, caller: Callable[[], Caller], records: ForeignRecords) -> None:
+        self._caller = caller
+        self._records = records
+
+    def take(
+        self,
+        items: Sequence[Mapping[str, Any]],
+        *,
+        system: str,
+        trust: str = "low",
+        capture_mode: str = "store",
+        dry_run: bool = False,
+    ) -> list[ImportedRecord]:
+        return self._records.take(
+            self._caller(), items, system=system, trust=trust, capture_mode=capture_mode, dry_run=dry_run
+        )
 
 
 class Knowledge:
@@ -240,14 +263,19 @@ class Sources:
     def retry(self, event_id: str) -> IngestionEvent:
         return self._capture.retry(self._caller(), event_id)
 
-    def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[SourceEntry]:
-        return self._catalogue.list_sources(self._caller(), limit=limit, cursor=cursor)
+    def list(
+        self, *, agent: str | None = None, session_id: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[SourceEntry]:
+        return self._catalogue.list_sources(
+            self._caller(), agent=agent, session_id=session_id, limit=limit, cursor=cursor
+        )
 
 
 class Reviews:
-    def __init__(self, caller: Callable[[], Caller], candidates: Candidates) -> None:
+    def __init__(self, caller: Callable[[], Caller], candidates: Candidates, writers: UndoingWriters) -> None:
         self._caller = caller
         self._candidates = candidates
+        self._writers = writers
 
     def get(self, id: str) -> InboxItem:
         return self._candidates.get(self._caller(), id)
@@ -263,6 +291,9 @@ class Reviews:
 
     def reopen(self, id: str) -> Memory:
         return self._candidates.reopen(self._caller(), id)
+
+    def undo_writer(self, *, agent_id: str | None = None, since: datetime | str, dry_run: bool = False) -> Report:
+        return self._writers.undo(self._caller(), agent_id, since=since, dry_run=dry_run)
 
 
 class Views:

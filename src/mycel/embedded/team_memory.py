@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Unpack
@@ -37,62 +36,9 @@ from mycel.domain.source import IngestionEvent
 from mycel.domain.surroundings import Usage
 from mycel.domain.task import TaskRecord, as_mapping
 from mycel.domain.team import Caller
-from mycel.embedded.parts import Artifacts, EpisodeLedger, Knowledge, Projects, Repos, Reviews, Sources, Views
-from mycel.services.archive import Moving
-from mycel.services.artifacts import ArtifactRegistry
-from mycel.services.briefing import Briefings
-from mycel.services.candidates import Candidates
-from mycel.services.capture import Capture
-from mycel.services.cascades import Cascading
-from mycel.services.catalogue import Catalogue
-from mycel.services.change_feed import Changes, Following
-from mycel.services.consolidation import Consolidating
-from mycel.services.context import Context
-from mycel.services.episodes import Episodes
-from mycel.services.explain import Explaining
-from mycel.services.files import Files
-from mycel.services.import_markdown import Importing
-from mycel.services.knowledge import Knowledge as KnowledgeService
-from mycel.services.lessons import Teaching
-from mycel.services.policies import Policies
-from mycel.services.read import Reading
-from mycel.services.relate import Relating
-from mycel.services.review import Reviewing
-from mycel.services.search import Searching
-from mycel.services.similar import Comparing
-from mycel.services.tasks import Tasks
-from mycel.services.write import Writing
-
-
-@dataclass(frozen=True, slots=True)
-class MemberServices:
-    """The use cases a member has."""
-
-    writing: Writing
-    relating: Relating
-    reading: Reading
-    searching: Searching
-    explaining: Explaining
-    context: Context
-    catalogue: Catalogue
-    changes: Changes
-    following: Following
-    capture: Capture
-    tasks: Tasks
-    files: Files
-    episodes: Episodes
-    briefings: Briefings
-    reviewing: Reviewing
-    candidates: Candidates
-    consolidating: Consolidating
-    teaching: Teaching
-    cascading: Cascading
-    policies: Policies
-    knowledge: KnowledgeService
-    importing: Importing
-    artifacts: ArtifactRegistry
-    moving: Moving
-    comparing: Comparing
+from mycel.embedded.activity import ActivityOfTeam
+from mycel.embedded.member_services import MemberServices
+from mycel.embedded.parts import Artifacts, EpisodeLedger, Imports, Knowledge, Projects, Repos, Reviews, Sources, Views
 
 
 class TeamMemory:
@@ -105,9 +51,11 @@ class TeamMemory:
         self.repos = Repos(caller, services.catalogue)
         self.sources = Sources(caller, services.catalogue, services.capture)
         self.knowledge = Knowledge(caller, services.knowledge, services.importing)
-        self.reviews = Reviews(caller, services.candidates)
+        self.imports = Imports(caller, services.foreign)
+        self.reviews = Reviews(caller, services.candidates, services.writers)
         self.views = Views(caller, services.catalogue, services.searching)
         self.episodes = EpisodeLedger(caller, services.episodes)
+        self.activity = ActivityOfTeam(caller, services.activity)
         self.artifacts = Artifacts(caller, services.artifacts)
 
     def __repr__(self) -> str:

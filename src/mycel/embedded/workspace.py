@@ -11,12 +11,16 @@ from typing import Any, Self
 
 from mycel.access.rules import require_operator
 from mycel.domain.archive import ExportReport, MoveReport
+from mycel.domain.backup import Backup, BackupCheck
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
-from mycel.embedded.team_memory import MemberServices, TeamMemory
+from mycel.embedded.member_services import MemberServices
+from mycel.embedded.team_memory import TeamMemory
 from mycel.services.archive import Progress
+from mycel.services.backup_files import Report as BackupReport
+from mycel.services.backups import Backups
 from mycel.services.callers import Callers, token_of
 from mycel.services.change_feed import Follower
 from mycel.services.embeddings import Report
@@ -36,6 +40,7 @@ class WorkspaceServices:
     links: SignInLinks
     callers: Callers
     upkeep: Upkeep
+    backups: Backups
     member: MemberServices
 
 
@@ -181,9 +186,28 @@ class Workspace:
         self.embed_beside()
         return [self.embedding_progress(team.name) for team in self.teams()]
 
-    def backup(self, folder: str | Path) -> list[Path]:
-        """Copies every database into a new folder while readers and writers go on."""
-        return self._do.upkeep.backup(self._caller(), Path(folder))
+    def backup(self, folder: str | Path, *, report: BackupReport | None = None) -> Backup:
+        """Copies all teams and the organisation into a new folder, whole or not at all, while everybody goes on.
+
+        `report` is called with the name of a part and how many of its bytes are written.
+        """
+        return self._do.backups.create(self._caller(), Path(folder), report=report)
+
+    def check_backup(self, folder: str | Path, *, report: BackupReport | None = None) -> BackupCheck:
+        """Every byte of a backup in any folder."""
+        return self._do.backups.check(self._caller(), Path(folder), report=report)
+
+    def backups_in(self, folder: str | Path) -> list[Backup]:
+        return self._do.backups.list(self._caller(), Path(folder))
+
+    def create_backup(self, *, name: str | None = None) -> Backup:
+        return self._do.backups.create_named(self._caller(), name)
+
+    def backups(self) -> list[Backup]:
+        return self._do.backups.list(self._caller())
+
+    def verify_backup(self, name: str) -> BackupCheck:
+        return self._do.backups.check_named(self._caller(), name)
 
     def export(self, file: str | Path, *, team: str = EXECUTIVE, progress: Progress | None = None) -> ExportReport:
         """All of a team into one archive, private memories included, while readers and writers go on.

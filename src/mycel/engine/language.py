@@ -28,7 +28,7 @@ from mycel.engine.english.relations import (
 from mycel.engine.english.remedies import is_remedy, tells_problem
 from mycel.engine.english.sections import OPEN_BOX, kind_of
 from mycel.engine.english.sentences import split_sentences
-from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back
+from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back, tells_after
 from mycel.engine.english.titles import alternatives_of, content_of, gives_reason, rationale_of, title_of
 from mycel.engine.english.utterances import is_personal, is_question, is_report, words_of
 from mycel.engine.english.vocabulary import akin
@@ -71,6 +71,7 @@ __all__ = (
     "speaks_of_oneself",
     "split_sentences",
     "takes_on",
+    "tells_after",
     "tells_problem",
     "title_of",
     "words_of",

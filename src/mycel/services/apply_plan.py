@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mycel.access.scope import ReadScope
 from mycel.contracts.engine_store import Footprint
-from mycel.contracts.store import Transaction
+from mycel.contracts.store import Store, Transaction
+from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId, MemoryId, ReportId, new_id
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Status
@@ -47,32 +49,45 @@ def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id:
         current = transaction.memories.find(scope, memory_id, deleted=True)
         if current is None:
             continue
-        before = transaction.memories.find_version(scope, memory_id, before_version)
-        after = transaction.memories.find_version(scope, memory_id, after_version)
-        if before is None or after is None or not _is_as(current, after) or _is_taken(transaction, scope, before):
+        before = version_of(transaction, scope, memory_id, before_version)
+        after = version_of(transaction, scope, memory_id, after_version)
+        if before is None or after is None or not is_as(current, after) or is_taken(transaction, scope, before):
             left.append(memory_id)
             continue
         restored = replace(before, version=current.version + 1)
-        transaction.memories.replace(current, restored, by=by, reason=f"undone: report {id}")
-    for start, end, relation in footprint.linked:
-        origin = transaction.memories.find(scope, start, deleted=True)
-        if origin is not None:
-            transaction.links.remove(Link(start, end, relation, by, transaction.committed_at), origin=origin)
+        returns = current.deleted_at is not None and restored.deleted_at is None
+        operation = Operation.RESTORE if returns else Operation.UPDATE
+        transaction.memories.replace(current, restored, by=by, operation=operation, reason=f"undone: report {id}")
+    made = [Link(start, end, relation, by, transaction.committed_at) for start, end, relation in footprint.linked]
+    take_links(transaction, scope, made)
     undone = replace(report, undone_by=by, undone_at=transaction.committed_at, left=tuple(left))
     transaction.reports.mark_undone(undone)
     return undone
 
 
-def _is_as(current: Memory, after: Memory) -> bool:
+def take_links(transaction: Transaction, scope: ReadScope, links: Sequence[Link]) -> None:
+    for link in links:
+        origin = transaction.memories.find(scope, link.from_id, deleted=True)
+        if origin is not None:
+            transaction.links.remove(link, origin=origin)
+
+
+def version_of(store: Store | Transaction, scope: ReadScope, id: MemoryId, number: int) -> Memory | None:
+    """Also of a memory that is deleted by now."""
+    found = (one.memory for one in store.memories.versions(scope, id, deleted=True) if one.memory.version == number)
+    return next(found, None)
+
+
+def is_as(current: Memory, after: Memory) -> bool:
     """Whatever its version is by now: a later run that was undone has left it as it was."""
     return replace(current, version=after.version, updated_at=after.updated_at) == after
 
 
-def _is_taken(transaction: Transaction, scope: ReadScope, before: Memory) -> bool:
+def is_taken(store: Store | Transaction, scope: ReadScope, before: Memory) -> bool:
     """Its key has another value by now."""
     if before.key is None or before.status is not Status.ACTIVE:
         return False
-    standing = transaction.memories.find_by_key(scope, before)
+    standing = store.memories.find_by_key(scope, before)
     return standing is not None and standing.id != before.id
 
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from mycel.domain.archive import ExportReport, Header, Record
+from mycel.domain.archive import FORMAT, ExportReport, Header, Record
 from mycel.domain.archive_lines import MAX_LINE_BYTES, Line, footer_line, header_line, lines_of
 from mycel.errors import InvalidInput, NotFound, StorageFull, Unavailable
 
@@ -24,6 +24,7 @@ MAX_RATIO = 100
 FREE_BYTES = 16 * 1024 * 1024
 MAX_UNPACKED_BYTES = 256 * 1024**3
 _MAGIC = b"\x1f\x8b"
+_HEAD_BYTES = 4096
 
 
 class ArchiveWriter:
@@ -149,6 +150,21 @@ def open_archive(path: Path) -> Generator[ArchiveLines]:
             yield ArchiveLines(raw, size=os.fstat(raw.fileno()).st_size)
     except OSError as error:
         raise _translated(error, path) from error
+
+
+def looks_like_archive(path: Path) -> bool:
+    """By its first line; also what is damaged further on, which whoever takes it in will say."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as raw:
+            is_packed = raw.read(len(_MAGIC)) == _MAGIC
+            raw.seek(0)
+            file = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if is_packed else raw
+            head = file.read(_HEAD_BYTES)
+    except (OSError, ValueError, EOFError, zlib.error):
+        return path.name.endswith(PACKED_SUFFIX)
+    return f'"{FORMAT}"'.encode() in head.partition(b"\n")[0]
 
 
 def parse(line: bytes) -> Line:

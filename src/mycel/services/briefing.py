@@ -13,6 +13,7 @@ from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
+from mycel.services.activity import Activity
 from mycel.services.artifacts import ArtifactRegistry
 from mycel.services.context import read_task, read_token_budget
 from mycel.services.episodes import LOOKED_AT_FOR_AGENTS, Episodes, records_of
@@ -27,8 +28,14 @@ _KNOWLEDGE = tuple(type.value for type in MemoryType if type not in {MemoryType.
 
 class Briefings:
     def __init__(
-        self, searching: Searching, episodes: Episodes, artifacts: ArtifactRegistry, reviewing: Reviewing
+        self,
+        searching: Searching,
+        episodes: Episodes,
+        artifacts: ArtifactRegistry,
+        reviewing: Reviewing,
+        activity: Activity,
     ) -> None:
+        self._activity = activity
         self._reviewing = reviewing
         self._searching = searching
         self._episodes = episodes
@@ -58,7 +65,7 @@ class Briefings:
         failed = self._episodes.similar(caller, about, action=Action.FAILED.value, project=place, limit=most)
         worked = self._episodes.similar(caller, about, action=Action.COMPLETED.value, project=place, limit=most)
         own = {episode.id for episode in tried}
-        return Briefing(
+        briefing = Briefing(
             team=caller.team,
             task=asked,
             task_id=name,
@@ -72,6 +79,8 @@ class Briefings:
             agents=tuple(self._agents(caller, about, tried, project=place)[:most]),
             waiting=self._reviewing.count_waiting(caller, {"project": place}),
         )
+        self._activity.brief(caller, briefing)
+        return briefing
 
     def _failures(self, caller: Caller, tried: Sequence[Episode], similar: Sequence[Episode]) -> tuple[Episode, ...]:
         """Each approach once, for this task first, unless it has proved itself since."""

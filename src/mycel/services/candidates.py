@@ -85,6 +85,10 @@ class Candidates:
 
         def work(transaction: Transaction) -> None:
             transaction.reviews.snooze(caller.member_id, wanted, until=moment)
+            after = {"until": None if moment is None else moment.isoformat()}
+            transaction.activity.note(
+                "reviews.snooze", by=caller.member_id, subject=wanted, memory_id=wanted, after=after, own=True
+            )
 
         with self._stores.lease(caller.team) as store:
             store.transact(work)

@@ -172,7 +172,7 @@ class Capture:
         if Step.SUMMARIZE in steps:
             return self._growing(caller, source, given, work)
         with self._stores.lease(caller.team) as store:
-            clean = _without_purged(store, source)
+            clean = without_purged_passages(store, source)
         return self._captured(caller, lambda transaction: work(transaction, clean))
 
     def _again(
@@ -220,7 +220,7 @@ class Capture:
         with self._stores.lease(caller.team) as store:
             for _ in range(TRIES):
                 # In this order: what is purged after it was found makes it outdated.
-                known, clean = store.sources.find_growing(report), _without_purged(store, report)
+                known, clean = store.sources.find_growing(report), without_purged_passages(store, report)
                 growth = None if known is None else _growth(known, clean, given, appends=appends)
                 try:
                     return self._captured(
@@ -269,7 +269,7 @@ def hash_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _without_purged(store: Store, report: Source) -> Source:
+def without_purged_passages(store: Store, report: Source) -> Source:
     """What was purged from a session is not stored again with a later part of it."""
     purged = store.sources.purged_passages(report)
     if not purged:

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
-from mycel.contracts.store import Stores
+from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.fields import MAX_NOTED_BYTES, MAX_VIEW_QUERY_BYTES
-from mycel.domain.ids import EventId, SourceId, parse_id
+from mycel.domain.ids import EventId, MemberId, SourceId, parse_id
 from mycel.domain.place import Project, Repo, SavedView
 from mycel.domain.query import Page
 from mycel.domain.request_filters import read_filters, read_limit
@@ -35,8 +35,19 @@ class Catalogue:
     def register_project(self, caller: Caller, name: object, *, description: object = None) -> Project:
         given = {"name": fields.place(name, field="name"), "description": _note(description, "description")}
         project = Project(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
+
+        def work(transaction: Transaction) -> Project:
+            found = transaction.places.register_project(project)
+            transaction.activity.note(
+                "projects.register",
+                by=caller.member_id,
+                subject=found.name,
+                after={"description": found.description},
+            )
+            return found
+
         with self._stores.lease(caller.team) as store:
-            return store.transact(lambda transaction: transaction.places.register_project(project))
+            return store.transact(work)
 
     def list_repos(self, caller: Caller) -> list[Repo]:
         with self._stores.lease(caller.team) as store:
@@ -58,8 +69,15 @@ class Catalogue:
             "remote": _note(remote, "remote"),
         }
         repo = Repo(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
+
+        def work(transaction: Transaction) -> Repo:
+            found = transaction.places.register_repo(repo)
+            after = {"project": found.project_id, "folder": found.folder, "remote": found.remote}
+            transaction.activity.note("repos.register", by=caller.member_id, subject=found.name, after=after)
+            return found
+
         with self._stores.lease(caller.team) as store:
-            return store.transact(lambda transaction: transaction.places.register_repo(repo))
+            return store.transact(work)
 
     def save_view(
         self, caller: Caller, name: object, *, query: object = None, filters: Mapping[str, object]
@@ -76,8 +94,14 @@ class Catalogue:
             "filters": fields.metadata(wanted, field="filters"),
         }
         view = SavedView(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
+
+        def work(transaction: Transaction) -> None:
+            transaction.places.save_view(caller.member_id, view)
+            after = {"query": view.query, "filters": view.filters}
+            transaction.activity.note("views.save", by=caller.member_id, subject=view.name, after=after, own=True)
+
         with self._stores.lease(caller.team) as store:
-            store.transact(lambda transaction: transaction.places.save_view(caller.member_id, view))
+            store.transact(work)
         return view
 
     def list_views(self, caller: Caller) -> list[SavedView]:
@@ -93,9 +117,14 @@ class Catalogue:
 
     def delete_view(self, caller: Caller, name: object) -> None:
         wanted = fields.label(name, field="name")
-        with self._stores.lease(caller.team) as store:
-            if not store.transact(lambda transaction: transaction.places.delete_view(caller.member_id, wanted)):
+
+        def work(transaction: Transaction) -> None:
+            if not transaction.places.delete_view(caller.member_id, wanted):
                 raise NotFound(f"no view {wanted}")
+            transaction.activity.note("views.delete", by=caller.member_id, subject=wanted, own=True)
+
+        with self._stores.lease(caller.team) as store:
+            store.transact(work)
 
     def get_source(self, caller: Caller, id: object) -> Source:
         source_id = SourceId(parse_id(id))
@@ -105,11 +134,21 @@ class Catalogue:
             raise NotFound(f"no source {source_id}")
         return found
 
-    def list_sources(self, caller: Caller, *, limit: object = None, cursor: object = None) -> Page[SourceEntry]:
+    def list_sources(
+        self,
+        caller: Caller,
+        *,
+        agent: object = None,
+        session_id: object = None,
+        limit: object = None,
+        cursor: object = None,
+    ) -> Page[SourceEntry]:
+        author = None if agent is None else MemberId(fields.label(agent, field="agent"))
+        session = None if session_id is None else fields.label(session_id, field="session_id")
         mark = None if cursor is None else parse_id(cursor, field="cursor")
         page = read_limit(limit)
         with self._stores.lease(caller.team) as store:
-            return store.sources.page(read_scope(caller), limit=page, cursor=mark)
+            return store.sources.page(read_scope(caller), limit=page, cursor=mark, agent_id=author, session_id=session)
 
     def get_event(self, caller: Caller, id: object) -> IngestionEvent:
         event_id = EventId(parse_id(id))

@@ -31,6 +31,7 @@ from mycel.services.maintenance import micros_of
 from mycel.services.policies import Policies
 from mycel.services.process_source import Applying
 from mycel.services.short_ids import find_id
+from mycel.services.undo_writer import relink
 
 # Of one run. What is left over is for the next, which follows at once.
 BATCH = 500
@@ -118,6 +119,7 @@ class Consolidating:
             if report.made_by == ENGINE and not may_curate(caller):
                 raise AccessDenied("what the engine did may touch what you cannot see: a lead or admin undoes it")
             take_back(transaction, engine_scope(caller.team), report, id=report_id, by=caller.member_id)
+            relink(transaction, caller, report.actions)
             return transaction.reports.find(scope, report_id) or report
 
         with self._stores.lease(caller.team) as store:

@@ -11,7 +11,6 @@ from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.marks import EXPLICIT, with_marks
 from mycel.domain.memory import (
     NO_METADATA,
-    Category,
     EvidenceRef,
     MadeBy,
     MemoryType,
@@ -67,7 +66,7 @@ class Drawing:
             "observed_at": self._said_at(found.start),
             "metadata": with_marks(
                 NO_METADATA,
-                grounds=None if _is_order_of_agent(found, speaker) else found.grounds,
+                grounds=found.grounds if _may_speak_for_the_team(found, speaker) else None,
                 said_by=found.said_by,
                 about=_person(found, speaker),
             ),
@@ -131,10 +130,14 @@ def _person(found: Candidate, speaker: Member | None) -> MemberId | None:
     return speaker.id
 
 
-def _is_order_of_agent(found: Candidate, speaker: Member | None) -> bool:
-    """What an agent tells others to do is nobody's rule before a person has looked at it."""
-    by_agent = speaker is not None and speaker.kind is Kind.AGENT
-    return by_agent and found.grounds == EXPLICIT and found.category == Category.CONVENTION
+def _may_speak_for_the_team(found: Candidate, speaker: Member | None) -> bool:
+    """What was said outright is a ground by a person of the team, or by the one unnamed who speaks with an agent.
+
+    A customer's order or an agent's is nobody's rule before somebody has looked at it.
+    """
+    if found.grounds != EXPLICIT or found.said_by is None:
+        return True
+    return speaker is not None and speaker.kind is Kind.HUMAN
 
 
 def _title(summary: str, *, what: str) -> str:

@@ -79,6 +79,8 @@ class Maintaining:
 
 
 def forget_recalls(store: Store, *, before: datetime) -> int:
+    if store.activity.has_older(before):
+        store.transact(lambda transaction: transaction.activity.forget_injections(before=before))
     if not store.recalls.has_older(before):
         return 0
     return store.transact(lambda transaction: transaction.recalls.forget(before=before))

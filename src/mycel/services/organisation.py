@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from mycel.access.rules import require_operator
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
@@ -96,7 +97,9 @@ class Organisation:
         def work(transaction: DirectoryTransaction) -> Team:
             known = transaction.find_team(team_name)
             if known is None:
-                return _put_team(transaction, team_name, above)
+                made = _put_team(transaction, team_name, above)
+                _note_team(transaction, caller, "add_team", None, made)
+                return made
             if parent is not None and known.parent != above:
                 raise Conflict(f"team {team_name} exists under {known.parent}: load an organisation file to move it")
             return known
@@ -140,6 +143,7 @@ class Organisation:
                     raise Conflict(f"{member_id} is already a member in team {known.team} as {known.role}: update it")
                 return known
             transaction.put_member(member)
+            _note_member(transaction, caller, "add_member", known, member)
             return member
 
         return self._directory.transact(work)
@@ -163,6 +167,7 @@ class Organisation:
                 raise InvalidState(f"there is no team {member.team}; add it first", field="team")
             _keep_operator(member)
             transaction.put_member(member)
+            _note_member(transaction, caller, "update_member", known, member)
             return member
 
         return self._directory.transact(work)
@@ -178,6 +183,7 @@ class Organisation:
             _keep_operator(member)
             transaction.put_member(member)
             transaction.revoke_tokens(member_id=member_id)
+            _note_member(transaction, caller, "remove_member", known, member)
             return member
 
         return self._directory.transact(work)
@@ -206,11 +212,17 @@ class Organisation:
             for team in planned:
                 known = transaction.find_team(team.name)
                 now = known.created_at if known else transaction.now
-                transaction.put_team(Team(team.name, team.parent, now))
+                made = Team(team.name, team.parent, now)
+                transaction.put_team(made)
+                _note_team(transaction, caller, "arrange", known, made)
             for team in planned:
                 _require_descent(transaction, team)
                 for planned_member in team.members:
+                    before = transaction.find_member(planned_member.id)
                     _put_planned(transaction, team.name, planned_member)
+                    after = transaction.find_member(planned_member.id) or before
+                    if after is not None:
+                        _note_member(transaction, caller, "arrange", before, after)
 
         self._directory.transact(work)
         return planned
@@ -249,6 +261,30 @@ def _put_team(transaction: DirectoryTransaction, name: TeamName, parent: TeamNam
     team = Team(name, parent, transaction.now)
     transaction.put_team(team)
     return team
+
+
+def _told(member: Member | None) -> dict[str, Any]:
+    if member is None or member.removed_at is not None:
+        return {}
+    return {"team": member.team, "role": member.role, "kind": member.kind, "trust": member.trust}
+
+
+def _note_member(
+    transaction: DirectoryTransaction, caller: Caller, operation: str, before: Member | None, after: Member
+) -> None:
+    """What changes nothing leaves nothing. It is the affair of the team that the member is in, and of one it left."""
+    old, new = _told(before), _told(after)
+    for team in dict.fromkeys(one.team for one in (before, after) if one is not None and old != new):
+        transaction.note(operation, by=caller.member_id, team=team, subject=after.id, before=old, after=new)
+
+
+def _note_team(
+    transaction: DirectoryTransaction, caller: Caller, operation: str, before: Team | None, after: Team
+) -> None:
+    old, new = {} if before is None else {"parent": before.parent}, {"parent": after.parent}
+    if old != new:
+        by, team = caller.member_id, after.name
+        transaction.note(operation, by=by, team=team, subject=after.name, before=old, after=new)
 
 
 def _put_planned(transaction: DirectoryTransaction, team: TeamName, planned: PlannedMember) -> None:

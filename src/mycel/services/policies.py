@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from mycel.access.rules import may_curate
 from mycel.contracts.directory import Directory, DirectoryTransaction
 from mycel.domain.ids import TeamName
-from mycel.domain.policy import Policy, changed_policy
+from mycel.domain.policy import Policy, changed_policy, policy_values
 from mycel.domain.team import Caller
 from mycel.errors import AccessDenied, InvalidInput
 
@@ -35,8 +35,19 @@ class Policies:
             raise InvalidInput("give at least one part to change", field="policy")
 
         def work(transaction: DirectoryTransaction) -> Policy:
-            policy = changed_policy(transaction.find_policy(caller.team), given)
+            before = transaction.find_policy(caller.team)
+            policy = changed_policy(before, given)
             transaction.put_policy(caller.team, policy)
+            old, new = policy_values(before), policy_values(policy)
+            differing = [name for name in new if old[name] != new[name]]
+            transaction.note(
+                "set_policy",
+                by=caller.member_id,
+                team=caller.team,
+                subject=caller.team,
+                before={name: old[name] for name in differing},
+                after={name: new[name] for name in differing},
+            )
             return policy
 
         policy = self._directory.transact(work)

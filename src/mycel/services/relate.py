@@ -53,7 +53,15 @@ class Relating:
 
         def work(transaction: Transaction) -> None:
             transaction.memories.get(read_scope(caller), rating.memory_id)
-            transaction.memories.rate(rating)
+            before = transaction.memories.rate(rating)
+            transaction.activity.note(
+                "rate",
+                by=caller.member_id,
+                subject=rating.memory_id,
+                memory_id=rating.memory_id,
+                before={} if before is None else {"useful": before},
+                after={"useful": rating.useful},
+            )
 
         change_own(self._stores, caller, rating.memory_id, work)
 

@@ -16,7 +16,7 @@ from mycel.domain.ids import MemberId, new_id
 from mycel.domain.team import Caller, IssuedToken, Token
 from mycel.errors import NotFound
 from mycel.services.organisation import caller_for
-from mycel.services.tokens import LINK, Lifetime, require_owner, require_working
+from mycel.services.tokens import LINK, Lifetime, note_issued, require_owner, require_working
 
 # For one member; whoever asks for more loses its own earlier ones, and nobody else's.
 MOST_LINKS = 8
@@ -70,6 +70,7 @@ class SignInLinks:
             ends_at = Lifetime(at_most=at_most).end(now, parent)
             token = Token(new_id(), link.member_id, label, now, ends_at, parent_id=link.parent_id)
             transaction.add_token(token, hash_secret(secret))
+            note_issued(transaction, token, by=link.member_id)
             return token
 
         return IssuedToken(self._directory.transact(work), secret)

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from mycel.access.token_secret import PREFIX, hash_secret, new_secret
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
 from mycel.domain import fields
-from mycel.domain.ids import MemberId, new_id
+from mycel.domain.ids import MemberId, TeamName, new_id
 from mycel.domain.policy import Policy
-from mycel.domain.team import OPERATOR, Caller, IssuedToken, Role, Token
+from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Role, Token
 from mycel.errors import AccessDenied, InvalidState, NotFound, Unauthenticated
 from mycel.services.callers import NOT_ADMITTED
 from mycel.services.organisation import read_member_id
@@ -73,6 +73,7 @@ class Tokens:
             now, issued_with = transaction.now, None if parent is None else parent.id
             token = Token(new_id(), owner, name, now, lifetime.end(now, parent), parent_id=issued_with)
             transaction.add_token(token, hash_secret(secret))
+            note_issued(transaction, token, by=caller.member_id)
             return token
 
         return IssuedToken(self._directory.transact(work), secret)
@@ -102,7 +103,14 @@ class Tokens:
             if not _administers(transaction, caller, known.member_id):
                 _require_teammate(transaction, caller, known.member_id)
                 require_owner(transaction, caller, known.member_id)
-            transaction.revoke_tokens(token_id=known.id)
+            if transaction.revoke_tokens(token_id=known.id):
+                transaction.note(
+                    "revoke_token",
+                    by=caller.member_id,
+                    team=_team_of(transaction, known.member_id),
+                    subject=known.member_id,
+                    before={"token_id": known.id, "label": known.label},
+                )
 
         self._directory.transact(work)
 
@@ -119,6 +127,22 @@ def require_owner(directory: DirectoryReads, caller: Caller, owner: MemberId) ->
         raise NotFound(f"no member {owner}")
     if not caller.is_operator and caller.member_id != owner:
         raise AccessDenied("only the operator or the member itself has its tokens")
+
+
+def note_issued(transaction: DirectoryTransaction, token: Token, *, by: MemberId) -> None:
+    ends = None if token.expires_at is None else token.expires_at.isoformat()
+    transaction.note(
+        "new_token",
+        by=by,
+        team=_team_of(transaction, token.member_id),
+        subject=token.member_id,
+        after={"token_id": token.id, "label": token.label, "expires_at": ends},
+    )
+
+
+def _team_of(transaction: DirectoryTransaction, id: MemberId) -> TeamName:
+    member = transaction.find_member(id)
+    return EXECUTIVE if member is None else member.team
 
 
 def require_working(transaction: DirectoryTransaction, parent: Token | None) -> None:

@@ -35,6 +35,10 @@ class Side(NamedTuple):
             with self.stores.lease(TeamName(name)) as store:
                 yield store.tables
 
+    def close(self) -> None:
+        self.stores.close()
+        self.directory.close()
+
     def state(self) -> dict[str, tuple[int, int]]:
         """Of each part, what changes when it is written to: the end of its log, and how many rows it has."""
         found = {ORGANISATION: (self.directory.revision(), self.directory.tables.count())}
@@ -52,7 +56,7 @@ def transfer(source: Side, target: Side, *, replace: bool = False, report: Repor
     for damage in source.stores.damages():
         raise StoreDamaged(damage.message)
     before = source.state()
-    others = sorted(target.state().keys() - before.keys())
+    others = sorted(name for name, (_, rows) in target.state().items() if rows and name not in before)
     if others:
         raise Conflict(f"the other side has teams of its own: {', '.join(others)}")
     parts = tuple(_Move(name, source, target, report).run(replace=replace) for name in before)

@@ -1,22 +1,22 @@
-"""Work that nobody waits for, and copies of the whole workspace."""
+"""Work that nobody waits for, and a look at the state of the stores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from mycel.access.rules import require_operator
 from mycel.contracts.clock import Clock
-from mycel.contracts.directory import Directory
+from mycel.contracts.directory import Directory, DirectoryTransaction
 from mycel.contracts.store import Store, Stores
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
-from mycel.domain.team import Caller
+from mycel.domain.team import EXECUTIVE, Caller
 from mycel.engine.executor import MovableExecutor
-from mycel.errors import InvalidInput, InvalidState, MycelError, NotFound, StoreDamaged
+from mycel.errors import InvalidState, MycelError, NotFound
 from mycel.services.approach_groups import Grouping
 from mycel.services.attempts import Attempts
+from mycel.services.backups import Backups
 from mycel.services.embeddings import Embedding, Report
 from mycel.services.maintenance import RECALLS_KEPT, forget_recalls
 from mycel.services.scheduler import Engine
@@ -32,6 +32,7 @@ class Upkeep:
         grouping: Grouping,
         engine: Engine,
         executor: MovableExecutor,
+        backups: Backups,
     ) -> None:
         self._stores = stores
         self._clock = clock
@@ -40,6 +41,7 @@ class Upkeep:
         self._grouping = grouping
         self._engine = engine
         self._executor = executor
+        self._backups = backups
 
     def run_pending(self, caller: Caller, *, report: Report | None = None) -> int:
         """Does what is waiting in every team; returns how many pieces of work were finished."""
@@ -56,6 +58,7 @@ class Upkeep:
 
     def scrub(self, caller: Caller) -> int:
         require_operator(caller)
+        self._note(caller, "scrub")
         attempts = Attempts()
         finished = self._in_every_store(attempts, lambda store: store.files.scrub())
         attempts.end()
@@ -77,9 +80,11 @@ class Upkeep:
         self._engine.start()
         self._embedding.load_beside()
         self._embedding.wake()
+        self._backups.start()
 
     def maintain(self, caller: Caller) -> int:
         require_operator(caller)
+        self._note(caller, "maintain")
         return self._engine.maintain()
 
     def embed_pending(self, caller: Caller, *, report: Report | None = None) -> int:
@@ -94,21 +99,6 @@ class Upkeep:
         if not caller.is_operator and team != caller.team:
             raise NotFound(f"no team {team}")
         return self._embedding.progress(team)
-
-    def backup(self, caller: Caller, folder: Path) -> list[Path]:
-        """Copies every database into an empty folder while the workspace is in use."""
-        require_operator(caller)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InvalidInput("must be a folder that is new or empty", field="folder")
-        damages = self.find_damages()
-        if damages:
-            # A copy that lacks a team, or has its damage, must not be taken for a backup.
-            raise StoreDamaged(damages[0].message)
-        copies = [self._directory.files.backup(folder)]
-        for team in self._stores.teams_with_store():
-            with self._stores.lease(team) as store:
-                copies.append(store.files.backup(folder))
-        return copies
 
     def check(self, caller: Caller) -> dict[str, list[str]]:
         """The full integrity check of everything; what is wrong, by team. What cannot be checked is wrong too."""
@@ -144,7 +134,16 @@ class Upkeep:
         require_operator(caller)
         if team not in {damage.team for damage in self._stores.damages()}:
             raise InvalidState(f"the store of {team} is not known to be damaged", field="team")
+        self._note(caller, "reset_store", team=team)
         self._stores.reset(team)
+
+    def _note(self, caller: Caller, operation: str, *, team: TeamName = EXECUTIVE) -> None:
+        """Before it begins: whatever becomes of it, who began it is known."""
+
+        def work(transaction: DirectoryTransaction) -> None:
+            transaction.note(operation, by=caller.member_id, team=team, subject=team)
+
+        self._directory.transact(work)
 
     def _check(self, team: TeamName) -> list[str]:
         with self._stores.lease(team) as store:

@@ -6,6 +6,10 @@ from pathlib import Path
 
 WORKSPACE_FILE = "workspace.sqlite"
 TEAMS_FOLDER = "teams"
+# Unless the settings name another place.
+BACKUPS_FOLDER = "backups"
+# What a restored backup has replaced, and what is to replace it.
+REPLACED_FOLDER, RESTORING_FOLDER = "replaced", ".restoring"
 # Where hooks leave what the service has not taken yet.
 HOOKS_FOLDER = "hooks"
 
@@ -14,7 +18,8 @@ def own_files(data: Path) -> list[Path]:
     """What nobody but the stores may read or write."""
     database = data / WORKSPACE_FILE
     beside = [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
-    return [data / TEAMS_FOLDER, *beside]
+    folders = (TEAMS_FOLDER, BACKUPS_FOLDER, REPLACED_FOLDER, RESTORING_FOLDER)
+    return [*(data / name for name in folders), *beside]
 
 
 def is_unused(data: Path) -> bool:

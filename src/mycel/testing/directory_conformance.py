@@ -99,6 +99,19 @@ class DirectoryConformance:
         assert directory.find_member(removed.id) == removed
         assert directory.list_members(SQUAD) == []
 
+    def test_what_was_done_is_listed_newest_first_for_one_team_or_all(self, directory: Directory) -> None:
+        for number, team in enumerate((SQUAD, OTHER)):
+            directory.transact(
+                lambda transaction, number=number, team=team: transaction.note(
+                    "add_member", by=MemberId("boss"), team=team, subject=f"member-{number}", after={"role": "agent"}
+                )
+            )
+        both = directory.list_actions(None, limit=9)
+        assert [one.subject for one in both] == ["member-1", "member-0"]
+        assert both[0].after == {"role": "agent"}
+        assert [one.subject for one in directory.list_actions(SQUAD, by=MemberId("boss"), limit=9)] == ["member-0"]
+        assert directory.list_actions(None, before=both[1].id, limit=9) == []
+
     def test_a_team_has_the_usual_policy_until_it_decides(self, directory: Directory) -> None:
         fill(directory)
         assert directory.find_policy(SQUAD) == directory.find_policy(TeamName("nobody")) == Policy()

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from mycel.contracts.store import Store, Transaction
 from mycel.contracts.tables import Row, Table, Take
-from mycel.domain.archive import MemoryRecord, Record, Standing, Tombstone
+from mycel.domain.archive import BackupNote, MemoryRecord, Record, Standing, Tombstone
 from mycel.domain.ids import MemoryId, new_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Version
@@ -162,6 +163,36 @@ class StoreArchive:
         receipt = store.memories.find_receipt(stone.memory_id)
         assert receipt is not None
         assert receipt.purged_by == TEAMMATE
+
+    def test_a_tombstone_takes_the_place_of_a_receipt_that_is_here(self, store: Store) -> None:
+        gone = put(store)
+        purge(store, gone.id)
+        [made_here] = store.archive.tombstones()
+        given = replace(made_here, id=new_id(), purged_by=TEAMMATE)
+        store.transact(lambda transaction: transaction.archive.put_tombstone(given))
+        assert store.archive.tombstones() == [given]
+        assert store.archive.passages() == []
+
+    def test_a_receipt_names_the_backups_that_may_hold_the_memory(self, store: Store) -> None:
+        long_ago, before, after = (START + timedelta(hours=hours) for hours in (-2, -1, 1))
+        notes = [
+            BackupNote("/ended-before", long_ago, before),
+            BackupNote("/under-way", before, None),
+            BackupNote("/with", before, after),
+        ]
+        memory = put(store, created_at=START)
+        purge(store, memory.id)
+
+        def work(transaction: Transaction) -> None:
+            for note in (*notes, BackupNote("/removed", before, after)):
+                transaction.archive.put_backup_note(note)
+            transaction.archive.forget_backup("/removed")
+
+        store.transact(work)
+        assert store.archive.backup_notes() == notes
+        receipt = store.memories.find_receipt(memory.id)
+        assert receipt is not None
+        assert set(receipt.held_by_backups) == {"/under-way", "/with"}
 
     def test_knows_what_was_registered_by_hand_and_which_links_stand(self, store: Store) -> None:
         memory = put(store, project_id="mentioned")

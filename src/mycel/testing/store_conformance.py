@@ -15,6 +15,7 @@ from __future__ import annotations
 import pytest
 
 from mycel.testing.clock import ManualClock
+from mycel.testing.store_activity import StoreActivity
 from mycel.testing.store_archive import StoreArchive
 from mycel.testing.store_artifacts import StoreArtifacts
 from mycel.testing.store_episodes import StoreEpisodes
@@ -26,11 +27,13 @@ from mycel.testing.store_records import StoreRecords
 from mycel.testing.store_scopes import StoreScopes
 from mycel.testing.store_search import StoreSearch
 from mycel.testing.store_surroundings import StoreSurroundings
+from mycel.testing.store_undo import StoreUndo
 
 
 class StoreConformance(
     StoreRecords,
     StoreSurroundings,
+    StoreActivity,
     StoreScopes,
     StoreLog,
     StoreSearch,
@@ -40,6 +43,7 @@ class StoreConformance(
     StoreErasure,
     StoreQueue,
     StoreRacing,
+    StoreUndo,
 ):
     """Every promise of `contracts.store`, one test each."""
 

@@ -14,12 +14,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 
 from mycel.contracts.store import Store
 from mycel.domain.receipt import Erasure
-from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import EVERY_CHANGE, listed, purge, put, reader
 
 
@@ -48,38 +46,6 @@ class StoreFiles:
         assert [entry.sequence for entry in found] == list(range(1, reached + 1))
         assert {entry.memory_id for entry in found} == listed(copy) <= listed(store)
         assert reached >= 30
-
-    def test_a_receipt_names_the_backups_that_still_hold_the_memory(
-        self, store: Store, clock: ManualClock, tmp_path: Path
-    ) -> None:
-        store.transact(lambda transaction: None)
-        store.files.backup(tmp_path / "before")
-        clock.move(timedelta(hours=1))
-        memory = put(store)
-        clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "with")
-        clock.move(timedelta(hours=1))
-        purge(store, memory.id)
-        clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "unscrubbed")
-        clock.move(timedelta(hours=1))
-        store.files.scrub()
-        clock.move(timedelta(hours=1))
-        store.files.backup(tmp_path / "after")
-        receipt = store.memories.find_receipt(memory.id)
-        assert receipt is not None
-        assert [Path(place).parent.name for place in receipt.held_by_backups] == ["with", "unscrubbed"]
-
-    def test_a_receipt_names_its_backups_though_the_clock_stepped_back(
-        self, store: Store, clock: ManualClock, tmp_path: Path
-    ) -> None:
-        memory = put(store)
-        clock.move(timedelta(days=-3))
-        store.files.backup(tmp_path / "with")
-        purge(store, memory.id)
-        receipt = store.memories.find_receipt(memory.id)
-        assert receipt is not None
-        assert [Path(place).parent.name for place in receipt.held_by_backups] == ["with"]
 
     def test_a_scrub_settles_the_receipts_of_what_was_purged(self, store: Store) -> None:
         memory = put(store, "a heron")

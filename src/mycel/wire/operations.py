@@ -15,6 +15,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from mycel.contracts.activity_api import ActivityApi
+from mycel.contracts.imports_api import ImportsApi
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.parts_api import (
     ArtifactsApi,
@@ -39,8 +41,10 @@ def name_of(*, packed: bool) -> str:
 
 
 PARTS: Mapping[str, type] = {
+    "activity": ActivityApi,
     "artifacts": ArtifactsApi,
     "episodes": EpisodesApi,
+    "imports": ImportsApi,
     "knowledge": KnowledgeApi,
     "projects": ProjectsApi,
     "repos": ReposApi,
@@ -250,6 +254,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("unlink", "DELETE", "/api/memory/{from_id}/links", 204),
     Operation("rate", "POST", "/api/memory/{id}/rate", 204, does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("usage", "GET", "/api/memory/{id}/usage"),
+    Operation("activity.given", "GET", "/api/memory/{id}/given"),
     Operation("settle", "POST", "/api/memory/{id}/settle", does=Effect.CHANGES),
     Operation("cascade", "POST", "/api/memory/{id}/cascade", 202, does=Effect.CHANGES),
     Operation("escalate", "POST", "/api/memory/{id}/escalate", 202, does=Effect.CHANGES),
@@ -258,6 +263,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("capture_session", "POST", "/api/capture/session", 202, captures=True, again=Repeat.SAFE),
     Operation("capture_conversation", "POST", "/api/capture/conversation", 202, captures=True, again=Repeat.SAFE),
     Operation("summarize_thread", "POST", "/api/capture/thread", 202, captures=True, again=Repeat.SAFE),
+    Operation("imports.take", "POST", "/api/import/records", captures=True, again=Repeat.SAFE),
     Operation("context_for", "POST", "/api/context", does=Effect.READS),
     Operation("context_for", "POST", "/api/context/markdown", shows="to_markdown", does=Effect.READS),
     Operation("context_for", "POST", "/api/context/team-memory", shows="to_team_memory", does=Effect.READS),
@@ -285,6 +291,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("reviews.snooze", "PUT", "/api/inbox/{id}/snooze"),
     Operation("reviews.merge", "POST", "/api/inbox/{id}/merge", does=Effect.CHANGES),
     Operation("reviews.reopen", "POST", "/api/inbox/{id}/reopen", does=Effect.CHANGES),
+    Operation("reviews.undo_writer", "POST", "/api/undo", does=Effect.CHANGES),
     Operation("consolidate", "POST", "/api/consolidate", does=Effect.CHANGES),
     Operation("reports", "GET", "/api/reports"),
     Operation("report", "GET", "/api/reports/{id}"),
@@ -293,6 +300,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("inject_learning", "POST", "/api/learnings", 201, again=Repeat.KEYED),
     Operation("cascades", "GET", "/api/cascades"),
     Operation("audit", "GET", "/api/audit"),
+    Operation("activity.actions", "GET", "/api/audit/actions"),
+    Operation("activity.members", "GET", "/api/activity"),
+    Operation("activity.use", "GET", "/api/activity/use"),
+    Operation("activity.injections", "GET", "/api/injections"),
+    Operation("activity.report", "POST", "/api/injections", 201),
     Operation("policy", "GET", "/api/policy"),
     Operation("set_policy", "PUT", "/api/policy"),
     Operation("stats", "GET", "/api/stats"),
@@ -326,6 +338,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("workspace.scrub", "POST", "/api/maintenance/scrub", does=Effect.CHANGES, again=Repeat.SAFE),
     Operation("workspace.check", "POST", "/api/maintenance/check", again=Repeat.SAFE),
     Operation("workspace.damages", "GET", "/api/maintenance/damages"),
+    Operation("workspace.backups", "GET", "/api/backups"),
+    Operation("workspace.create_backup", "POST", "/api/backups", 201),
+    Operation("workspace.verify_backup", "POST", "/api/backups/{name}/verify", does=Effect.READS),
     # In the body: whoever resets a store should mean it.
     Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204, does=Effect.REMOVES),
 )

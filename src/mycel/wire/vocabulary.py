@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from mycel.domain.activity import MAX_INJECTION_BYTES, MAX_NAMED, Occasion
 from mycel.domain.artifact import ARTIFACT_WRITTEN, OF_AN_ARTIFACT, ArtifactType
 from mycel.domain.change import Operation as ChangeOperation
 from mycel.domain.draft import MAX_NOTE_BYTES
@@ -152,12 +153,14 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
             "properties": {made_by.value: nullable(_SPAN) for made_by in MadeBy},
             "additionalProperties": False,
         },
+        "memory_ids": listed(ID, most=MAX_NAMED),
         "member_id": MEMBER,
         "memory_id": ID,
         "messages": ref("Messages"),
         "min_relevance": {**FRACTION, "description": "0 also lists whatever else the filters leave."},
         "missing": {**ID, "description": "A memory that the recalled search did not find."},
         "name": LABEL,
+        "occasion": {"type": "string", "enum": [one.value for one in Occasion if one is not Occasion.SEARCH]},
         "operation": one_of(ChangeOperation),
         "order_by": {
             "type": "string",
@@ -192,6 +195,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "task": {**NOTE, "description": "What is to be done, or the id of a task that was tried before."},
         "team": {**LABEL, "description": "Another team that the caller's role lets it read."},
         "teams": listed(ref("NewTeam"), most=MAX_TEAMS),
+        "system": {**LABEL, "description": "Whose records they are, such as mem0."},
         "text": filled(MAX_QUERY_BYTES),
         "thread": LABEL,
         "to_id": {**LINKED, "description": "A memory, or `project:NAME` or `repo:NAME`."},
@@ -208,6 +212,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
 # Where they are the fields of a memory, they say so; elsewhere the same names hold other things.
 _OF_A_MEMORY: Mapping[str, Schema] = {name: {**WORDS[name], "description": row.help} for name, row in WRITTEN.items()}
 _OF_A_VALUE = {name: schema for name, schema in _OF_A_MEMORY.items() if WRITTEN[name].of_values}
+BACKUP_NAME: Schema = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _FILTERS: Mapping[str, Schema] = {
     "project": LABEL,
     "repo": LABEL,
@@ -252,6 +257,7 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "episodes.best_agents": _OF_PROJECT,
         "episodes.log": {"tags": EPISODE_TAGS},
         "episodes.log_many": {"items": listed(ref("NewEpisode"), most=MAX_ITEMS)},
+        "imports.take": {"items": listed({"type": "object"}, most=MAX_ITEMS)},
         "artifacts.register": OF_ARTIFACTS,
         "artifacts.list": {
             **_OF_PROJECT,
@@ -260,6 +266,14 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
             "agent_id": LABEL,
             "cursor": ARTIFACT_CURSOR,
         },
+        "activity.actions": {"cursor": ID_CURSOR, "agent": {**LABEL, "description": "Who made the change."}},
+        "activity.injections": {"cursor": ID_CURSOR, "agent": {**LABEL, "description": "Who was given it."}},
+        "activity.report": {
+            "text": filled(MAX_INJECTION_BYTES),
+            "session_id": LABEL,
+            "task_id": LABEL,
+        },
+        "activity.use": {"by": {"type": "string", "enum": ["type", "agent"]}},
         "audit": {"cursor": EPISODE_CURSOR, "agent": {**LABEL, "description": "Who made the change."}},
         "reports": {"cursor": ID_CURSOR},
         "cascades": {"cursor": ID_CURSOR},
@@ -274,6 +288,12 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "workspace.remove_member": _OF_A_MEMBER,
         "workspace.embedding_progress": {"team": TEAM},
         "workspace.reset_store": {"team": TEAM},
+        "workspace.create_backup": {"name": BACKUP_NAME},
+        "workspace.verify_backup": {"name": BACKUP_NAME},
+        "reviews.undo_writer": {
+            "agent_id": {**MEMBER, "description": "Whose doings are taken back; without one, everybody's."},
+            "since": {**MOMENT, "description": "What was done from this moment on."},
+        },
     }
 )
 

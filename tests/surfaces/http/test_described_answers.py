@@ -20,8 +20,9 @@ from tests.surfaces.http.described_api import closed_answers
 pytestmark = pytest.mark.each_database(slow=True)
 
 
-# What only the operator is told, and only where something is damaged: see the tests of damage.
-READ = [operation for operation in OPERATIONS if operation.method == "GET" and operation.name != "workspace.damages"]
+# What only the operator is told: see the tests of damage, and of backups.
+OPERATORS = {"workspace.damages", "workspace.backups"}
+READ = [operation for operation in OPERATIONS if operation.method == "GET" and operation.name not in OPERATORS]
 SAID = "user: We decided to count herons at the lake, because nobody else does."
 
 
@@ -59,11 +60,13 @@ def given(workspace: Workspace) -> Mapping[str, dict[str, Any]]:
     report = lead.consolidate()
     assert report.actions
     recall = agent.search("herons in the lake")
+    agent.activity.report(text="- herons stand in the lake", occasion="prompt", memory_ids=[first.id])
+    lead.rate(first.id, useful=True)
     assert recall.hits
     ids = {"knowledge": value.id, "episodes": episode.id, "artifacts": artifact.id}
     return {
         **{f"/api/memory/{part}/{{id}}": {"id": id} for part, id in ids.items()},
-        **{f"/api/memory/{{id}}{part}": {"id": first.id} for part in ("", "/history", "/links", "/usage")},
+        **{f"/api/memory/{{id}}{part}": {"id": first.id} for part in ("", "/history", "/links", "/usage", "/given")},
         **{"/api/memory/{id}/receipt": {"id": gone.id}, "/api/memory/knowledge/{id}/history": {"id": value.id}},
         **{"/api/reports/{id}": {"id": report.id}, "/api/sources/{id}": {"id": event.source_id}},
         "/api/inbox/{id}": {"id": agent.save("herons fly at night", needs_review=True).id},

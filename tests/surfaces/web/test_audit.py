@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -34,6 +35,8 @@ CHANGES: dict[str, Acts] = {
     "reviews.reopen": lambda lead, id: lead.reviews.reopen(
         lead.reject(lead.save("waits", needs_review=True).id, "wrong").id
     ),
+    "imports.take": lambda lead, id: lead.imports.take([{"id": "audited", "content": "plain words"}], system="plain"),
+    "reviews.undo_writer": lambda lead, id: lead.reviews.undo_writer(agent_id="swe-1", since="2020-01-01T00:00:00Z"),
     "after_task": lambda lead, id: lead.after_task(task_id="t", action="completed", approach="a", output="done"),
     "complete_task": lambda lead, id: lead.complete_task(task_id="t", output="done"),
     "fail_task": lambda lead, id: lead.fail_task(task_id="t", what_went_wrong="all of it"),
@@ -46,24 +49,54 @@ CHANGES: dict[str, Acts] = {
     "artifacts.register": lambda lead, id: lead.artifacts.register(path="a.txt", content="text"),
     "artifacts.delete": lambda lead, id: lead.artifacts.delete(lead.artifacts.register(path="a", content="t").id),
 }
-# What makes no new state of a memory by itself. The engine's work and cascades are rows of `sources.events`,
-# runs are rows of `reports`, and both leave rows here for each memory they come to.
-BY_THE_ENGINE = {"capture_session", "capture_conversation", "summarize_thread", "index_file", "sources.retry"}
-BY_THE_ENGINE |= {"cascade", "escalate", "withdraw", "consolidate", "undo", "workspace.run_pending"}
-BY_THE_ENGINE |= {"workspace.maintain", "workspace.scrub", "workspace.re_embed", "workspace.check"}
-# About people, places and rules rather than memories: the log of memories does not tell of them.
-NO_MEMORY = {
-    "reviews.claim",
-    "reviews.snooze",
-    "rate",
-    "set_policy",
-    "projects.register",
-    "repos.register",
-    "views.save",
-    "views.delete",
+# The engine's work and runs: their rows are those of `sources.events` and `reports`, beside one for each memory.
+ENGINE: dict[str, Acts] = {
+    "capture_session": lambda lead, id: lead.capture_session([{"role": "user", "content": "hello"}], session_id="s"),
+    "capture_conversation": lambda lead, id: lead.capture_conversation([{"role": "user", "content": "hello there"}]),
+    "summarize_thread": lambda lead, id: lead.summarize_thread(
+        [{"role": "user", "content": "hello again"}], thread_id="thread-9"
+    ),
+    "index_file": lambda lead, id: lead.index_file("notes.md", content="# Notes\n\nA file of notes."),
+    "cascade": lambda lead, id: lead.cascade(id),
+    "escalate": lambda lead, id: lead.escalate(id),
+    "withdraw": lambda lead, id: (lead.cascade(id), lead.withdraw(id)),
+    "consolidate": lambda lead, id: lead.consolidate(),
+    "undo": lambda lead, id: lead.undo(lead.consolidate().id),
 }
-NO_MEMORY |= {f"workspace.{name}" for name in ("add_team", "arrange", "add_member", "update_member", "remove_member")}
-NO_MEMORY |= {f"workspace.{name}" for name in ("new_token", "revoke_token", "reset_store")}
+# Around memories: a row of `actions` each.
+AROUND: dict[str, Acts] = {
+    "rate": lambda lead, id: lead.rate(lead.save("rated").id, useful=True),
+    "set_policy": lambda lead, id: lead.set_policy(inbox_kept="9d"),
+    "projects.register": lambda lead, id: lead.projects.register("audited", description="a place"),
+    "repos.register": lambda lead, id: lead.repos.register("audited"),
+    "views.save": lambda lead, id: lead.views.save("audited", query="words"),
+    "views.delete": lambda lead, id: (lead.views.save("audited"), lead.views.delete("audited")),
+    "reviews.snooze": lambda lead, id: lead.reviews.snooze(
+        lead.save("waits", needs_review=True).id, until=datetime.now(UTC) + timedelta(days=1)
+    ),
+}
+ORGANISATION: dict[str, Callable[[Workspace], Any]] = {
+    "workspace.add_team": lambda opened: opened.add_team("audited"),
+    "workspace.arrange": lambda opened: opened.arrange([{"name": "audited", "members": [{"id": "planned-1"}]}]),
+    "workspace.add_member": lambda opened: opened.add_member("audited-1", team="storefront"),
+    "workspace.update_member": lambda opened: opened.update_member("swe-2", trust="high"),
+    "workspace.remove_member": lambda opened: opened.remove_member("swe-2"),
+    "workspace.new_token": lambda opened: opened.new_token("swe-2"),
+    "workspace.revoke_token": lambda opened: opened.revoke_token(opened.new_token("swe-2").token.id),
+    "workspace.maintain": lambda opened: opened.maintain(),
+    "workspace.scrub": lambda opened: opened.scrub(),
+}
+# They change nothing that anybody wrote or decided, or stand in a list of their own.
+NO_ROW = {
+    "workspace.create_backup": "stands in the list of backups",
+    "reviews.claim": "ends by itself within minutes",
+    "activity.report": "is a row itself, of what an agent was given",
+    "sources.retry": "is told by the event that is tried again",
+    "workspace.run_pending": "does what was due anyway",
+    "workspace.re_embed": "makes again what is derived",
+    "workspace.check": "only reads",
+    "workspace.reset_store": "only of a damaged store: test_damage has it",
+}
 
 
 def unlinked(lead: TeamMemory, id: str) -> None:
@@ -91,7 +124,7 @@ def lesson(workspace: Workspace) -> str:
 
 def test_every_changing_operation_is_accounted_for() -> None:
     changing = {operation.name for operation in OPERATIONS if operation.writes}
-    assert changing == set(CHANGES) | BY_THE_ENGINE | NO_MEMORY
+    assert changing == {*CHANGES, *ENGINE, *AROUND, *ORGANISATION, *NO_ROW}
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -102,6 +135,57 @@ def test_a_change_leaves_a_row_of_whoever_made_it(name: str, workspace: Workspac
     newest = lead.get("/audit.json").json()["changes"][0]["change"]
     assert newest["sequence"] > before
     assert newest["changed_by"] == "eng-director"
+
+
+@pytest.mark.parametrize("name", ENGINE)
+def test_work_of_the_engine_leaves_an_event_or_a_report(name: str, workspace: Workspace, lesson: str) -> None:
+    director = workspace.as_member("eng-director")
+
+    def rows() -> list[object]:
+        return [*director.sources.events(limit=200), *director.reports()]
+
+    before = rows()
+    ENGINE[name](director, lesson)
+    assert rows() != before
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_a_change_around_memories_leaves_a_row(name: str, workspace: Workspace, lead: Reader, lesson: str) -> None:
+    AROUND[name](workspace.as_member("eng-director"), lesson)
+    [newest, *_] = lead.get("/audit/actions.json").json()["actions"]
+    assert (newest["action"]["operation"], newest["action"]["by"]) == (name, "eng-director")
+
+
+@pytest.mark.parametrize("name", ORGANISATION)
+def test_a_change_of_the_organisation_leaves_a_row(name: str, workspace: Workspace, operator: Reader) -> None:
+    ORGANISATION[name](workspace)
+    [newest, *_] = operator.get("/audit/actions.json").json()["actions"]
+    assert (newest["action"]["operation"], newest["action"]["by"]) == (name.partition(".")[2], "operator")
+
+
+def test_what_changes_nothing_leaves_no_row(workspace: Workspace) -> None:
+    member = workspace.members(team="storefront")[0]
+    before = workspace.as_operator().activity.actions().items
+    workspace.add_member(member.id, team=member.team, role=member.role, kind=member.kind, trust=member.trust)
+    workspace.update_member(member.id, role=member.role)
+    assert workspace.as_operator().activity.actions().items == before
+
+
+def test_an_agent_sees_its_own_rows_and_no_others(workspace: Workspace, lesson: str) -> None:
+    workspace.as_member("swe-2").rate(lesson, useful=True)
+    workspace.as_member("swe-1").rate(lesson, useful=False)
+    assert {one.by for one in workspace.as_member("swe-1").activity.actions()} == {"swe-1"}
+    assert list(workspace.as_member("swe-1").activity.actions(agent="swe-2")) == []
+
+
+def test_a_changed_policy_and_role_are_taken_back_by_one_click(workspace: Workspace, operator: Reader) -> None:
+    workspace.update_member("swe-2", trust="high")
+    [newest, *_] = operator.get("/audit/actions.json").json()["actions"]
+    assert newest["revert"]
+    answer = operator.post("/audit/actions/revert", action=newest["action"]["id"])
+    assert answer.headers["location"] == "/audit/actions?did=action_reverted"
+    [back] = [one for one in workspace.members() if one.id == "swe-2"]
+    assert back.trust == newest["action"]["before"]["trust"]
 
 
 def test_a_row_says_who_when_what_before_after_and_why(lead: Reader, lesson: str) -> None:

@@ -34,6 +34,10 @@ def opened(page: Page | Form, reader: Reader, workspace: Workspace) -> str:
         memory = workspace.as_member("eng-director").save("a note to be purged")
         workspace.as_member("eng-director").purge(memory.id)
         return page.address.replace("{id}", memory.id)
+    if page.address.startswith("/agents/"):
+        return "/agents/eng-director" if reader.get("/agents/eng-director").status_code == 200 else "/agents/outsider"
+    if page.address.startswith("/source/"):
+        return page.address.replace("{id}", next(iter(workspace.as_member("eng-director").sources.list())).id)
     if page.address.startswith("/tasks/"):
         return "/tasks/shop-318"
     if "{version}" in page.address:

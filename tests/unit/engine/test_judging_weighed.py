@@ -8,7 +8,7 @@ from mycel.engine.judging.pair import judge
 
 SAME = PairOdds(0.97, 0.01, 0.0, 0.02, 0.0)
 LIKELY = PairOdds(0.8, 0.02, 0.0, 0.18, 0.0)
-AGAINST = PairOdds(0.05, 0.85, 0.05, 0.05, 0.0)
+AGAINST = PairOdds(0.01, 0.93, 0.04, 0.02, 0.0)
 REPLACED = PairOdds(0.02, 0.08, 0.85, 0.05, 0.0)
 RELATED = PairOdds(0.02, 0.03, 0.02, 0.9, 0.03)
 

@@ -14,7 +14,7 @@ _PROBLEM = re.compile(
     r"\b(?:(?:fail|crash|break|hang|leak|stall|time|throw|die|block|miss|lose|drop|corrupt|duplicat|doubl)(?:s|es|ed|ing|e"
     r"|ure|ures)?(?: out)?|broke(?:n)?|died|lost|hung|stuck|error|errors|exception|flaky|slow|slower|wrong|red|down"
     r"|timeouts?|deadlocks?|outage|bug|denied|refused|rejected|empty|stale|cannot|can't|won't|doesn't|does not|not work"
-    r"(?:ing)?|[45]\d\ds?|missing|twice|why (?:is|are|do|does|did))\b",
+    r"(?:ing)?|(?:not|n't) help|[45]\d\ds?|missing|twice|why (?:is|are|do|does|did))\b",
     re.IGNORECASE,
 )
 

@@ -93,6 +93,10 @@ _POINTS_BACK = re.compile(
     r"|(?:both|neither|either)(?= of (?:them|these|those)| (?:is|are|was|were)\b))\b",
     re.IGNORECASE,
 )
+# "It" that stands for the clause after it.
+_TOLD_AFTER = re.compile(
+    r"\W*+(?:(?:so|and|but|then) )?it turn(?:s|ed) out (?:that )?(?!(?:it|that|this|they|to)\b)", re.IGNORECASE
+)
 # Words that mean nothing without the talk, wherever they stand.
 _NAMELESS = re.compile(
     r"\b(?:the (?:other|second|first|third|last|same|old|new|left|right) one|that one|this one|those two|these two"
@@ -108,6 +112,11 @@ LEAST_NAMED = 5
 def points_back(text: str) -> bool:
     """Whether its subject was named in another sentence."""
     return _POINTS_BACK.match(text) is not None
+
+
+def tells_after(text: str) -> bool:
+    """Whether its "it" is told in the same sentence: "it turned out that the disk was full"."""
+    return _TOLD_AFTER.match(text) is not None
 
 
 def is_nameless(text: str) -> bool:

@@ -21,6 +21,7 @@ from mycel.engine.language import (
     points_back,
     rationale_of,
     resolve_days,
+    tells_after,
     tells_problem,
     title_of,
 )
@@ -51,20 +52,31 @@ class Verdict(NamedTuple):
     remedy: bool = False
 
 
-def compose(talk: Talk, place: int, verdict: Verdict, *, taken: Mapping[int, Verdict]) -> Candidate | None:
-    """None where the sentence cannot stand alone. `taken` is what the other sentences were found to be."""
+def compose(
+    talk: Talk,
+    place: int,
+    verdict: Verdict,
+    *,
+    taken: Mapping[int, Verdict],
+    unmeant: Collection[int] = frozenset(),
+) -> Candidate | None:
+    """None where the sentence cannot stand alone.
+
+    `taken` is what the other sentences were found to be, `unmeant` are those that were quoted, supposed or of others.
+    """
     statement = talk.statements[place]
     start, end = _joined(talk, place, taken=taken)
     sentence = talk.original(statement.start, statement.end)
     said = content_of(talk.original(start, end))
     about = ""
-    if is_nameless(sentence) or (points_back(sentence) and start == statement.start):
+    is_dangling = points_back(sentence) and not tells_after(sentence) and start == statement.start
+    if is_nameless(sentence) or is_dangling:
         about = _asked_before(talk, place) if verdict.type is MemoryType.TASK_HINT else ""
         if not about:
             return None
     content = _standing(talk, place, said, verdict) + about
     if verdict.remedy and not tells_problem(said):
-        content = _with_problem(talk, place, content, taken=taken)
+        content = _with_problem(talk, place, content, taken=taken, unmeant=unmeant)
     return _candidate(talk, place, verdict, content=content, sentence=sentence, evidence=(start, end))
 
 
@@ -145,17 +157,22 @@ def _asked_before(talk: Talk, place: int) -> str:
     return ""
 
 
-def _with_problem(talk: Talk, place: int, content: str, *, taken: Mapping[int, Verdict]) -> str:
-    """A remedy is worth little without its problem, which may stand some turns earlier."""
+def _with_problem(
+    talk: Talk, place: int, content: str, *, taken: Mapping[int, Verdict], unmeant: Collection[int]
+) -> str:
+    """A remedy is worth little without its problem, which may stand some turns earlier.
+
+    Unless it was told just before, they name something in common, or it may be the problem of something else.
+    """
     words = talk.weighty_words(place)
     best: tuple[int, int] | None = None
     for other in range(place - 1, max(-1, place - 1 - PROBLEM_WITHIN), -1):
         text = talk.text(other)
-        is_other = other in taken and taken[other].type is not MemoryType.LESSON
+        is_other = other in unmeant or (other in taken and taken[other].type is not MemoryType.LESSON)
         if is_other or points_back(text) or is_nameless(text) or not tells_problem(text) or is_remedy(text):
             continue
         shared = len(words & talk.weighty_words(other))
-        if best is None or shared > best[0]:
+        if shared > (0 if best is None else best[0]) or other == place - 1:
             best = shared, other
     if best is None:
         return content

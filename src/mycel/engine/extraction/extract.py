@@ -40,8 +40,6 @@ MOST_JUDGED = 20_000
 LEAST_KEEP = 0.8
 LEAST_KEEP_MARKED = 0.2
 SURE_OF_TYPE = 0.9
-# In talk decisions are more, and lessons and conventions fewer, than in what the judge was taught with.
-_IN_TALK = MappingProxyType({"decision": 2.0, "lesson": 0.7, "convention": 0.7})
 # Of what is said outright: that it is meant, and worth keeping at all, as the judge sees it.
 LEAST_MEANT = 0.5
 LEAST_KEEP_GROUNDED = 0.2
@@ -52,7 +50,7 @@ _MEANT = (
 LEAST_SOLUTION = 0.5
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
-MOST_DOUBT_MARKED = 0.4
+MOST_DOUBT_MARKED = 0.5
 _UNMEANT = (
     *("example_text", "hypothetical", "joke", "machine_narrative", "name_with_cue", "negated"),
     *("news", "not_standalone", "other_company", "other_team", "private", "question", "quoted_text"),
@@ -81,7 +79,8 @@ def extract(transcript: Transcript, *, start: int = 0, judge: Judge | None = Non
         verdict = _judged(talk, place, odds[place]) if place in odds else _ruled(talk, place)
         if verdict is not None:
             verdicts[place] = verdict
-    composed = (compose(talk, place, verdict, taken=verdicts) for place, verdict in verdicts.items())
+    unmeant = frozenset(place for place, each in odds.items() if _doubt(each) > MOST_DOUBT_MARKED)
+    composed = (compose(talk, place, verdict, taken=verdicts, unmeant=unmeant) for place, verdict in verdicts.items())
     found = (candidate for candidate in composed if candidate is not None)
     return [candidate for candidate in _without_repeats(found) if candidate.start >= start]
 
@@ -125,6 +124,10 @@ def _is_kept(odds: SentenceOdds, outright: Outright | None, *, section: Kind | N
     """What says itself what it is need not be as likely, and what is marked falls only where it is not meant."""
     if outright is not None and outright.grounds and _doubt(odds) <= MOST_DOUBT_MARKED:
         return True
+    # In a lesson it is mostly a machine that did something.
+    is_lesson = outright is not None and outright.kind[0] is MemoryType.LESSON
+    if is_lesson and max(_odds_of(odds, kind) for kind in _UNMEANT if kind != "machine_narrative") <= MOST_DOUBT_MARKED:
+        return True
     is_marked = outright is not None or section is not None
     return odds.keep >= (LEAST_KEEP_MARKED if is_marked else LEAST_KEEP)
 
@@ -140,7 +143,7 @@ def _odds_of(odds: SentenceOdds, kind: str) -> float:
 
 def _kind(odds: SentenceOdds, said: Kind | None) -> Kind:
     """What the sentence says that it is, unless the judge is sure of something else."""
-    named = max(odds.types, key=lambda name: odds.types[name] * _IN_TALK.get(name, 1.0))
+    named = max(odds.types, key=lambda name: odds.types[name])
     return _TYPES[named] if said is None or odds.types[named] >= SURE_OF_TYPE else said
 
 

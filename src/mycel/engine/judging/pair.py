@@ -96,7 +96,7 @@ def replacement(first: Reading, second: Reading, *, against: Finding) -> Finding
 def _is_about_more(first: Reading, second: Reading, given_up: Collection[str]) -> bool:
     """Whether they share a word besides what is given up, or there is nothing else in the earlier one."""
     rest = first.counts.keys() - set(given_up)
-    return not rest or len(given_up) > 1 or not rest.isdisjoint(second.counts.keys())
+    return not rest or not rest.isdisjoint(second.counts.keys())
 
 
 # Two statements against each other are no near-duplicates to show, whatever words they share.

@@ -15,7 +15,8 @@ MERGES = 0.96
 SUGGESTS = 0.8
 # Where values and negations agree, so much of the judge is enough.
 SUGGESTS_WHERE_ALL_AGREE = 0.6
-OPPOSES = 0.9
+SUGGESTS_AGAINST_A_RULE = 0.88
+OPPOSES = 0.95
 REPLACES = 0.8
 # Where the rules have a reason of their own, so much of the judge is enough.
 OPPOSES_WITH_A_REASON = 0.05
@@ -69,9 +70,11 @@ def weigh(found: Judgement, first: Reading, second: Reading, odds: PairOdds, *, 
         return found
     values = compare_values(first, second)
     agree = values is Values.SAME and _is_negative(first) is _is_negative(second)
-    may_be = values is not Values.OTHER and found.contradiction < CONTRADICTS
+    # Where a rule sees an opposite that may say the same, only a sure judge is believed, and nothing is merged.
+    is_opposed = found.contradiction >= CONTRADICTS
+    may_be = values is not Values.OTHER and (not is_opposed or odds.duplicate >= SUGGESTS_AGAINST_A_RULE)
     if may_be and odds.duplicate >= (SUGGESTS_WHERE_ALL_AGREE if agree else SUGGESTS):
-        return _same(odds, agree=agree)
+        return _same(odds, agree=agree and not is_opposed)
     opposed = _opposed(found, odds, values, in_order=in_order)
     if opposed is not None:
         return opposed
@@ -90,10 +93,10 @@ def _same(odds: PairOdds, *, agree: bool) -> Judgement:
 
 def _opposed(found: Judgement, odds: PairOdds, values: Values, *, in_order: bool) -> Judgement | None:
     # A rule that sees no other value may have met an opposite word that says the same.
+    against = odds.contradiction + odds.supersedes
     is_doubted = odds.related >= DOUBTS or (values is not Values.OTHER and odds.duplicate >= DOUBTS)
     has_reason = found.contradiction >= CONTRADICTS and not is_doubted
     replaces = in_order and odds.supersedes >= (REPLACES_WITH_A_REASON if found.supersedes else REPLACES)
-    against = odds.contradiction + odds.supersedes
     if not replaces and against < (OPPOSES_WITH_A_REASON if has_reason else OPPOSES):
         return None
     reason = "it says that something has changed" if replaces else "both cannot hold"

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
+from psycopg import errors
 from psycopg.abc import RV, PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import Diagnostic
 from psycopg.pq import TransactionStatus
 from psycopg.pq.abc import PGconn
 from psycopg.waiting import Ready, Wait
 
 from mycel.errors import CLOSED, Misconfigured, Unavailable
-from mycel.stores.postgres.connection import Raw
 
 MOST_CONNECTIONS = 16
 # How long a caller waits for one of them, and for the server to accept a new one.
@@ -38,6 +39,8 @@ _NETWORK: dict[str, str | int] = {
     "application_name": "mycel",
 }
 POOLERS = ("session", "transaction")
+# What a server says that was left waiting in a transaction, for longer than it lets anybody.
+ENDINGS = (errors.IdleInTransactionSessionTimeout.sqlstate, errors.TransactionTimeout.sqlstate)
 
 
 class NoConnectionFree(psycopg.OperationalError):
@@ -48,6 +51,11 @@ class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that waits for an answer only so long."""
 
     answer_seconds: float = ANSWER_SECONDS
+    # The server has ended it in the middle of a transaction, which it tells unasked: nothing of that was stored.
+    was_ended: bool = False
+
+    def note_end(self, said: Diagnostic) -> None:
+        self.was_ended |= said.sqlstate in ENDINGS
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         if timeout is not None:
@@ -86,7 +94,7 @@ class ConnectionPool:
         self._closed = False
 
     @contextlib.contextmanager
-    def lend(self, *, answer_seconds: float | None = None) -> Generator[Raw]:
+    def lend(self, *, answer_seconds: float | None = None) -> Generator[ServerConnection]:
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise NoConnectionFree
         try:
@@ -120,6 +128,7 @@ class ConnectionPool:
 
     def _connect(self) -> ServerConnection:
         raw = ServerConnection.connect(self.conninfo, autocommit=True)
+        raw.add_notice_handler(raw.note_end)
         if not self._prepares:
             raw.prepare_threshold = None
         return raw

@@ -13,7 +13,7 @@ from mycel.errors import Misconfigured
 from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.connection import PostgresConnection, Raw
 from mycel.stores.postgres.connection_pool import ConnectionPool
-from mycel.stores.postgres.faults import STALE, TRANSIENT, UNPREPARED, OutcomeUnknown, faults
+from mycel.stores.postgres.faults import GIVEN_UP, TRANSIENT, UNPREPARED, OutcomeUnknown, faults
 from mycel.stores.postgres.schema import (
     ROLE,
     SCHEMA,
@@ -176,6 +176,9 @@ class Database:
                     result = work(
                         PostgresConnection(raw, writes_in=pipeline, silence_millis=silence if is_bound else None)
                     )
+                    # What the server has said meanwhile counts as said before it was told to commit.
+                    raw.pgconn.consume_input()
+                    raw.pgconn.is_busy()
                     is_ending = True
                     end = raw.execute("COMMIT")
                 if end.statusmessage != "COMMIT":
@@ -183,7 +186,7 @@ class Database:
                     raise errors.InFailedSqlTransaction
                 return result
             except _ConnectionLost as error:
-                if is_ending:
+                if is_ending and not (raw.was_ended or isinstance(error.__cause__, GIVEN_UP)):
                     raise OutcomeUnknown from error
                 raise
             except BaseException:
@@ -203,8 +206,7 @@ class _ConnectionLost(psycopg.OperationalError):
 def _losses(raw: Raw) -> Generator[None]:
     try:
         yield
-    except STALE as error:
-        # A server that has become a standby: its successor has taken over the address.
+    except GIVEN_UP as error:
         raw.close()
         raise _ConnectionLost from error
     except psycopg.OperationalError as error:

@@ -17,7 +17,12 @@ TRANSIENT = (errors.SerializationFailure, errors.DeadlockDetected)
 UNPREPARED = (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 # Classes of SQLSTATE: connection, state of the transaction, login, lost races, resources, locks, intervention.
 _OF_SERVER = ("08", "25", "28", "40", "53", "55", "57")
-STALE = (errors.ReadOnlySqlTransaction,)
+# Said by a server that has become a standby: its successor has taken over the address.
+_STALE = (errors.ReadOnlySqlTransaction,)
+# Said by a server that was left waiting in the middle of a transaction, and has ended it.
+_ENDED = (errors.IdleInTransactionSessionTimeout, errors.TransactionTimeout)
+# After these the connection is of no use, and nothing of the transaction was stored.
+GIVEN_UP = (*_STALE, *_ENDED)
 
 
 class OutcomeUnknown(psycopg.OperationalError):

@@ -39,6 +39,9 @@ PHRASE_ROWS = 2_000
 # Of so many readers and filters of a large team it is remembered how much they left.
 REMEMBERED_FILTERS = 256
 
+# The first author and the last in the order of their names.
+_Ends = tuple[str | None, str | None]
+
 _STANDING = """
     SELECT coalesce(h.sequence, 0), (SELECT coalesce(sum(a.documents), 0)::bigint FROM audiences a WHERE {seen}),
       h.writes, h.readings, (SELECT expires_at FROM memories WHERE expires_at > :now ORDER BY expires_at LIMIT 1)
@@ -56,6 +59,8 @@ class PostgresIndex(SqlIndex):
         self._team = team
         self._words = WordSearch(session, team)
         self._has_several_authors = False
+        self._writes: int | None = None
+        self._authors: tuple[int | None, _Ends] = (None, (None, None))
         self._left: OrderedDict[tuple[ReadScope, Filters], int] = OrderedDict()
 
     def candidates(self, scope: ReadScope, query: IndexQuery) -> Candidates:
@@ -89,6 +94,7 @@ class PostgresIndex(SqlIndex):
         seen, values = visible(scope, "a")
         row = connection.execute(_STANDING.format(seen=seen), {**values, "now": micros(now)}).fetchone()
         sequence, documents, *revision = row
+        self._writes = revision[0]
         return Standing(tuple(revision), sequence, documents)
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
@@ -109,12 +115,21 @@ class PostgresIndex(SqlIndex):
         # Where there are two, there are others to anybody. Should they all be purged, others are looked for in vain.
         if self._has_several_authors:
             return True
-        first, last = self._ends_of_authors()
+        first, last = self._first_and_last()
         self._has_several_authors = first != last
         return any(end not in (None, author) for end in (first, last))
 
+    def _first_and_last(self) -> _Ends:
+        """For as long as nobody has written anything, they are the same."""
+        writes = self._writes
+        known_at, ends = self._authors
+        if writes is None or writes != known_at:
+            ends = self._ends_of_authors()
+            self._authors = writes, ends
+        return ends
+
     @lent
-    def _ends_of_authors(self, connection: Connection) -> tuple[str | None, str | None]:
+    def _ends_of_authors(self, connection: Connection) -> _Ends:
         """Those of the index of authors, which knows nothing of what is unequal."""
         return connection.execute("SELECT min(agent_id), max(agent_id) FROM memories").fetchone()
 
@@ -152,7 +167,7 @@ class PostgresIndex(SqlIndex):
 
     def _nearby(self, asked: Asked, scan: Scan) -> Scan:
         """By the index, unless it was asked already, or by measuring everything after all."""
-        if scan.pool.size > vector_scan.EXACT_ROWS and _kind_of(asked) not in self._left:
+        if scan.pool.size > vector_scan.EXACT_ROWS and not scan.has_nearest:
             scan = self._by_index(asked, scan)
         return scan if scan.pool.size > vector_scan.EXACT_ROWS else self._by_measure(asked)
 

@@ -20,6 +20,7 @@ from mycel.stores.postgres.recalls import PostgresRecalls
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.postgres.tables import PostgresTables
 from mycel.stores.postgres.transaction import PostgresTransaction
+from mycel.stores.sql.activity import SqlActivity
 from mycel.stores.sql.approaches import SqlApproaches
 from mycel.stores.sql.archive import SqlArchive
 from mycel.stores.sql.artifacts import SqlArtifacts
@@ -74,6 +75,7 @@ class PostgresStore:
         self.queue = SqlQueue(session)
         self.reports = SqlReports(session)
         self.reviews = SqlReviews(session)
+        self.activity = SqlActivity(session)
         self.cascades = SqlCascades(session)
         self.episodes = SqlEpisodes(session)
         self.rates = SqlRates(session)

@@ -7,6 +7,7 @@ from mycel.domain.ids import TeamName
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.queue import PostgresQueueWriter
 from mycel.stores.postgres.session import WriteSession
+from mycel.stores.sql.activity import ActivityWriter
 from mycel.stores.sql.approaches import ApproachWriter
 from mycel.stores.sql.archive import ArchiveWriter
 from mycel.stores.sql.artifacts import ArtifactWriter
@@ -45,3 +46,4 @@ class PostgresTransaction(WriteSession):
         self.embeddings = EmbeddingWriter(self)
         self.recalls = RecallWriter(self)
         self.archive = ArchiveWriter(self)
+        self.activity = ActivityWriter(self)

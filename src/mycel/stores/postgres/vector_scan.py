@@ -42,7 +42,8 @@ LOOK_AROUND = f"""
 class Scan(NamedTuple):
     """Memories in columns, in the order of their numbers, with the cosine of the best passage: none is not a number.
 
-    `is_whole` says that all are here which the filters leave, and not only some of them.
+    `is_whole` says that all are here which the filters leave, and not only some of them, `has_nearest` that the nearest
+    are among them.
     """
 
     numbers: Numbers
@@ -50,6 +51,7 @@ class Scan(NamedTuple):
     near: Flags
     pool: Pool
     is_whole: bool = True
+    has_nearest: bool = True
 
     def nearest(self, *, reach: bool, only: Numbers | None, limit: int) -> dict[int, float]:
         """The best of all, or of those in reach; of equals those with the higher number."""
@@ -110,7 +112,8 @@ def joined(every: Sequence[Scan], *, size: int) -> Scan:
     numbers, firsts = np.unique(np.concatenate([one.numbers for one in every]), return_index=True)
     cosines = np.concatenate([one.cosines for one in every])[firsts]
     near = np.concatenate([one.near for one in every])[firsts]
-    return Scan(numbers, cosines, near, replace(every[0].pool, size=size), is_whole=False)
+    pool = replace(every[0].pool, size=size)
+    return Scan(numbers, cosines, near, pool, is_whole=False, has_nearest=len(every) > 1)
 
 
 def _columns(clauses: SearchClauses) -> str:

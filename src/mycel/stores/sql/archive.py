@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mycel.access.scope import ReadScope
-from mycel.domain.archive import MemoryRecord, Record, SourcePassage, Standing, Tombstone
+from mycel.domain.archive import BackupNote, MemoryRecord, Record, SourcePassage, Standing, Tombstone
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.link import Link
@@ -33,6 +33,7 @@ from mycel.stores.sql.rows import (
     packed_roles,
     version_from,
 )
+from mycel.stores.sql.statements import upsert
 
 _STATE = MEMORY_COLUMNS + HISTORY_COLUMNS
 _PRESENT = f"SELECT {columns_of('m', _STATE)}, NULL FROM memories m WHERE m.id = ?"
@@ -42,6 +43,12 @@ _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in _COLUMNS)}
 _KEEP = f"""
     INSERT INTO memory_versions (number, {", ".join(_COLUMNS)}, valid_to)
     VALUES ({", ".join("?" * (2 + len(_COLUMNS)))}) ON CONFLICT DO NOTHING"""
+# One that was purged here again keeps its number, and that its bytes are still to be scrubbed.
+_PUT_STONE = """
+    INSERT INTO receipts (memory_id, id, purged_by, purged_at, memory_created_at, scrubbed_at)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (memory_id) DO UPDATE SET id = excluded.id,
+      purged_by = excluded.purged_by, purged_at = excluded.purged_at, memory_created_at = excluded.memory_created_at"""
+_PUT_NOTE = upsert("backups", ("location",), ("started_at", "finished_at"))
 # As the unique index of keys has it.
 _KEY_TAKEN = """
     SELECT 1 FROM memories WHERE key = :key AND coalesce(project_id, '') = :project
@@ -62,6 +69,19 @@ class SqlArchive(Part):
     def read(self, connection: Connection, scope: ReadScope, take: Callable[[Record], None]) -> None:
         for record in _all(connection, scope):
             take(record)
+
+    @query
+    def tombstones(self, connection: Connection) -> list[Tombstone]:
+        return list(_tombstones(connection))
+
+    @query
+    def passages(self, connection: Connection) -> list[SourcePassage]:
+        return list(_passages(connection))
+
+    @query
+    def backup_notes(self, connection: Connection) -> list[BackupNote]:
+        rows = connection.execute("SELECT location, started_at, finished_at FROM backups ORDER BY started_at, location")
+        return [BackupNote(location, moment(began), moment_or_none(ended)) for location, began, ended in rows]
 
 
 class ArchiveWriter(WritingPart):
@@ -87,10 +107,16 @@ class ArchiveWriter(WritingPart):
     @query
     def put_tombstone(self, connection: Connection, stone: Tombstone) -> None:
         moments = (micros(stone.purged_at), micros(stone.memory_created_at), micros_or_none(stone.scrubbed_at))
-        connection.execute(
-            "INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, NULL)",
-            (stone.id, stone.memory_id, stone.purged_by, *moments),
-        )
+        connection.execute(_PUT_STONE, (stone.memory_id, stone.id, stone.purged_by, *moments))
+
+    @query
+    def put_backup_note(self, connection: Connection, note: BackupNote) -> None:
+        values = (note.location, micros(note.started_at), micros_or_none(note.finished_at))
+        connection.execute(_PUT_NOTE, values)
+
+    @query
+    def forget_backup(self, connection: Connection, location: str) -> None:
+        connection.execute("DELETE FROM backups WHERE location = ?", (location,))
 
     @query
     def put_memory(

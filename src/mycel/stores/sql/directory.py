@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.activity import AuditEntry
+from mycel.domain.ids import MemberId, TeamName, new_id
 from mycel.domain.policy import Policy, changed_policy, policy_values
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
+from mycel.stores.sql.activity import action_of
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.part import OneConnection, Part, query
 from mycel.stores.sql.rows import micros, micros_or_none, moment, moment_or_none
 from mycel.stores.sql.statements import upsert
 
+_ACTIONS = "SELECT id, operation, changed_by, changed_at, subject, before, after FROM organisation_actions"
 _TEAMS = "SELECT name, parent, created_at FROM teams"
 _MEMBERS = "SELECT id, team, role, kind, trust, created_at, removed_at FROM members"
 _PUT_MEMBER = upsert("members", ("id",), ("team", "role", "kind", "trust", "created_at", "removed_at"))
@@ -68,6 +72,24 @@ class SqlDirectoryReads(Part):
         sql = f"{_ISSUED} WHERE member_id = coalesce(?, member_id) ORDER BY id"
         return [_token(row) for row in connection.execute(sql, (member_id,))]
 
+    @query
+    def list_actions(
+        self,
+        connection: Connection,
+        team: TeamName | None,
+        *,
+        by: MemberId | None = None,
+        before: str | None = None,
+        limit: int,
+    ) -> list[AuditEntry]:
+        asked = {"team": team, "changed_by": by}
+        given = {name: value for name, value in asked.items() if value is not None}
+        wanted = [f"{name} = ?" for name in given] + (["id < ?"] if before is not None else [])
+        where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
+        values = (*given.values(), *([] if before is None else [before]), limit)
+        sql = f"{_ACTIONS} {where} ORDER BY id DESC LIMIT ?"
+        return [action_of(row) for row in connection.execute(sql, values).fetchall()]
+
 
 class SqlDirectoryWriter(SqlDirectoryReads):
     """See `contracts.directory.DirectoryTransaction`; reads here see the writes of the transaction."""
@@ -76,6 +98,26 @@ class SqlDirectoryWriter(SqlDirectoryReads):
         super().__init__(OneConnection(connection, now))
         self._connection = connection
         self.now = now
+
+    def note(
+        self,
+        operation: str,
+        *,
+        by: MemberId,
+        team: TeamName,
+        subject: str,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._connection.execute(
+            """
+            INSERT INTO organisation_actions (id, team, operation, changed_by, changed_at, subject, before, after)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+            (
+                *(new_id(), team, operation, by, micros(self.now), subject),
+                *(json.dumps(dict(value or {}), ensure_ascii=False, default=str) for value in (before, after)),
+            ),
+        )
 
     def put_team(self, team: Team) -> None:
         self._connection.execute(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from mycel.access.scope import ReadScope
 from mycel.domain.change import Operation
-from mycel.domain.ids import MemoryId
+from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Memory
 from mycel.stores.sql.clauses import visible
@@ -30,6 +31,19 @@ class SqlLinks(Part):
               AND (l.to_id LIKE 'project:%' OR l.to_id LIKE 'repo:%' OR EXISTS ({here} l.to_id))
             ORDER BY l.created_at, l.to_id"""
         return [link_from(row) for row in connection.execute(sql, {**values, "id": id})]
+
+    @query
+    def made_since(
+        self, connection: Connection, scope: ReadScope, since: datetime, *, by: MemberId | None
+    ) -> list[Link]:
+        seen, values = visible(scope)
+        here = f"SELECT 1 FROM memories m WHERE m.deleted_at IS NULL AND {seen} AND m.id ="
+        sql = f"""
+            SELECT l.from_id, l.to_id, l.relation, l.created_by, l.created_at FROM memory_links l
+            WHERE l.created_at >= :since AND l.created_by = coalesce(:by, l.created_by) AND EXISTS ({here} l.from_id)
+              AND (l.to_id LIKE 'project:%' OR l.to_id LIKE 'repo:%' OR EXISTS ({here} l.to_id))
+            ORDER BY l.created_at, l.from_id, l.to_id"""
+        return [link_from(row) for row in connection.execute(sql, {**values, "since": micros(since), "by": by})]
 
 
 class LinkWriter(WritingPart, SqlLinks):

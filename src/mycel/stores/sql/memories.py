@@ -90,6 +90,30 @@ class SqlMemories(Part):
         found = (entry.memory for entry in self.versions(scope, id) if entry.memory.version == version)
         return next(found, None)
 
+    @query
+    def written_since(
+        self, connection: Connection, scope: ReadScope, since: datetime, *, by: MemberId | None
+    ) -> list[MemoryId]:
+        seen, values = visible(scope)
+        own = "valid_from >= :since AND changed_by = coalesce(:by, changed_by)"
+        sql = f"""
+            SELECT m.id FROM memories m
+            WHERE {seen} AND (({own}) OR m.id IN (SELECT v.id FROM memory_versions v WHERE {own})) ORDER BY m.number"""
+        rows = connection.execute(sql, {**values, "since": micros(since), "by": by})
+        return [MemoryId(id) for (id,) in rows]
+
+    @query
+    def drawn_since(
+        self, connection: Connection, scope: ReadScope, since: datetime, *, by: MemberId | None
+    ) -> list[MemoryId]:
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT m.id FROM memories m JOIN sources s ON s.id = m.source_id
+            WHERE {seen} AND m.deleted_at IS NULL AND s.created_at >= :since AND s.agent_id = coalesce(:by, s.agent_id)
+            ORDER BY m.number"""
+        rows = connection.execute(sql, {**values, "since": micros(since), "by": by})
+        return [MemoryId(id) for (id,) in rows]
+
     def find_as_of(self, scope: ReadScope, id: MemoryId, at: datetime) -> Memory | None:
         found = [
             entry.memory

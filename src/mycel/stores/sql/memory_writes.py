@@ -85,8 +85,11 @@ class MemoryWriter(WritingPart, SqlMemories):
         return receipt
 
     @query
-    def rate(self, connection: Connection, rating: Rating) -> None:
+    def rate(self, connection: Connection, rating: Rating) -> bool | None:
+        sql = "SELECT useful FROM ratings WHERE memory_id = ? AND member_id = ?"
+        before = connection.execute(sql, (rating.memory_id, rating.member_id)).fetchone()
         connection.execute(
             _RATE,
             (rating.memory_id, rating.member_id, rating.useful, rating.recall_id, micros(self.batch.now)),
         )
+        return None if before is None else bool(before[0])

@@ -8,6 +8,7 @@ from typing import Any
 from mycel.domain.ids import MemberId, MemoryId, new_id
 from mycel.domain.memory import Memory
 from mycel.domain.receipt import Erasure, Receipt
+from mycel.stores.sql.activity import forget_activity_of
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.episodes import forget_wording
 from mycel.stores.sql.recalls import forget_recalls_of
@@ -48,6 +49,7 @@ def erase_rows(connection: Connection, memory: Memory, *, by: MemberId, now: dat
     connection.execute("UPDATE report_actions SET why = '' WHERE memory_id = ?1 OR other_id = ?1", (memory.id,))
     forget_recalls_of(connection, memory.id)
     forget_reviews_of(connection, memory.id)
+    forget_activity_of(connection, memory)
     # The row stays, so that a late retry does not store the memory anew; the hash would confirm a guess at its text.
     connection.execute("UPDATE requests SET request_hash = '' WHERE memory_id = ?", (memory.id,))
     receipt_id = new_id()

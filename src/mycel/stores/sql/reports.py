@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from mycel.access.scope import ReadScope
@@ -55,6 +56,22 @@ class SqlReports(Part):
             (ActionKind(kind), MemoryId(id), None if other is None else MemoryId(other)) for kind, id, other in rows
         }
 
+    @query
+    def partners(self, connection: Connection, id: MemoryId, *, since: datetime) -> list[tuple[ReportId, MemoryId]]:
+        sql = """
+            SELECT r.id, CASE a.memory_id WHEN :id THEN a.other_id ELSE a.memory_id END AS other
+            FROM report_actions a JOIN reports r ON r.id = a.report_id
+            WHERE (a.memory_id = :id OR a.other_id = :id) AND a.other_id IS NOT NULL
+              AND r.made_at >= :since AND r.undone_at IS NULL
+            ORDER BY r.id, a.position"""
+        rows = connection.execute(sql, {"id": id, "since": micros(since)})
+        return [(ReportId(report), MemoryId(other)) for report, other in rows]
+
+    @query
+    def change_of(self, connection: Connection, id: ReportId, memory_id: MemoryId) -> tuple[int, int] | None:
+        sql = "SELECT before_version, after_version FROM report_changes WHERE report_id = ? AND memory_id = ?"
+        return connection.execute(sql, (id, memory_id)).fetchone()
+
 
 class ReportWriter(SqlReports):
     """See `contracts.engine_store.ReportWrites`."""
@@ -62,8 +79,8 @@ class ReportWriter(SqlReports):
     @query
     def add(self, connection: Connection, report: Report, footprint: Footprint) -> None:
         connection.execute(
-            "INSERT INTO reports VALUES (?, ?, ?, NULL, NULL, NULL)",
-            (report.id, report.made_by, micros(report.made_at)),
+            "INSERT INTO reports (id, made_by, made_at, kept) VALUES (?, ?, ?, ?)",
+            (report.id, report.made_by, micros(report.made_at), packed(report.left) if report.left else None),
         )
         connection.executemany(
             "INSERT INTO report_actions VALUES (?, ?, ?, ?, ?, ?)",

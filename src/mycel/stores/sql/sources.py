@@ -9,7 +9,7 @@ from typing import Any
 from mycel.access.scope import ReadScope
 from mycel.contracts.engine_store import Quote
 from mycel.domain.change import Audience
-from mycel.domain.ids import MemoryId, SourceId
+from mycel.domain.ids import MemberId, MemoryId, SourceId
 from mycel.domain.inbox import Surroundings
 from mycel.domain.memory import EvidenceRef, SourceKind
 from mycel.domain.query import Page
@@ -87,12 +87,25 @@ class SqlSources(Part):
         return None if row is None else row[0]
 
     @query
-    def page(self, connection: Connection, scope: ReadScope, *, limit: int, cursor: str | None) -> Page[SourceEntry]:
+    def page(
+        self,
+        connection: Connection,
+        scope: ReadScope,
+        *,
+        limit: int,
+        cursor: str | None,
+        agent_id: MemberId | None = None,
+        session_id: str | None = None,
+    ) -> Page[SourceEntry]:
         """Newest first; ids grow with time, so the last one seen is the cursor."""
         seen, values = in_sight(scope)
         after = "AND s.id < :cursor" if cursor is not None else ""
+        after += " AND s.agent_id = :agent_id" if agent_id is not None else ""
+        after += " AND s.session_id = :session_id" if session_id is not None else ""
         sql = f"SELECT {_ENTRY} FROM sources s WHERE {seen} {after} ORDER BY s.id DESC LIMIT :limit"
-        rows = connection.execute(sql, {**values, "cursor": cursor, "limit": limit + 1}).fetchall()
+        rows = connection.execute(
+            sql, {**values, "cursor": cursor, "agent_id": agent_id, "session_id": session_id, "limit": limit + 1}
+        ).fetchall()
         found = [SourceEntry(**_entry(row)) for row in rows[:limit]]
         return Page(found, found[-1].id if len(rows) > limit else None)
 

@@ -8,7 +8,7 @@ from itertools import islice
 from mycel.contracts.tables import Row, Table
 
 # What others refer to comes first.
-OF_ORGANISATION = ("teams", "members", "tokens")
+OF_ORGANISATION = ("teams", "members", "tokens", "organisation_actions")
 OF_TEAM = (
     *("memories", "memory_terms", "memory_tags", "memory_versions", "changes", "memory_links", "memory_usage"),
     *("ratings", "requests", "sources", "purged_passages", "ingestion_events", "projects", "repos", "saved_views"),
@@ -19,6 +19,9 @@ OF_TEAM = (
         "report_links",
         "review_claims",
         "review_snoozes",
+        "injections",
+        "injection_memories",
+        "actions",
         "progress",
         "cascades",
         "deliveries",

@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
+from mycel.errors import StoreDamaged
 from mycel.stores.sql.checks import find_inconsistency
+from mycel.stores.sqlite.connection import one_moment, open_unchanging
 from mycel.stores.sqlite.folders import sync
 
-# Small steps let writers in between; each step re-reads only what changed.
+# 4 MB at a time: a writer that syncs its commit waits for at most so much of the copy.
 PAGES_PER_STEP = 1000
 
 
 def copy_to(connection: apsw.Connection, target: Path) -> None:
     """A consistent copy, complete under its final name or not there at all."""
+    with new_copy(target) as unfinished:
+        _copy(connection, unfinished, pause=False)
+
+
+def copy_beside(connection: apsw.Connection, target: Path, find: Callable[[apsw.Connection], list[str]]) -> None:
+    """The same while others write, who get as much of the machine as the copy does; checked in full before it counts.
+
+    Raises `StoreDamaged` where the copy is not sound.
+    """
+    with new_copy(target) as unfinished:
+        _copy(connection, unfinished, pause=True)
+        problems = _check(unfinished, find)
+        if problems:
+            raise StoreDamaged(f"the copy of {target.name} is damaged, so the store is: {problems[0]}")
+
+
+@contextmanager
+def new_copy(target: Path) -> Generator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     unfinished = target.with_name(f"{target.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
-        _copy(connection, unfinished)
+        yield unfinished
         sync(unfinished)
         unfinished.replace(target)
     except BaseException:
@@ -30,15 +53,33 @@ def copy_to(connection: apsw.Connection, target: Path) -> None:
     sync(target.parent)
 
 
-def _copy(connection: apsw.Connection, target: Path) -> None:
+def _copy(connection: apsw.Connection, target: Path, *, pause: bool) -> None:
     copy = apsw.Connection(str(target))
     try:
-        with copy.backup("main", connection, "main") as steps:
+        # It counts for nothing before it is whole and synced.
+        copy.pragma("synchronous", "off")
+        copy.pragma("journal_mode", "off")
+        # One moment for all steps: otherwise the copy would begin again after every write of somebody else.
+        with one_moment(connection), copy.backup("main", connection, "main") as steps:
+            connection.pragma("schema_version")
             while not steps.done:
+                started = time.monotonic()
                 steps.step(PAGES_PER_STEP)
+                if pause:
+                    # Bit by bit to the disk: all of it at the end would be a sync that everybody waits for.
+                    sync(target)
+                    time.sleep(time.monotonic() - started)
         copy.pragma("journal_mode", "delete")
     finally:
         copy.close()
+
+
+def _check(copy: Path, find: Callable[[apsw.Connection], list[str]]) -> list[str]:
+    connection = open_unchanging(copy)
+    try:
+        return find(connection)
+    finally:
+        connection.close()
 
 
 def find_file_damage(connection: apsw.Connection) -> list[str]:

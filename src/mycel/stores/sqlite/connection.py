@@ -92,6 +92,14 @@ def open_alone(path: Path) -> apsw.Connection:
     return connection
 
 
+def open_unchanging(path: Path) -> apsw.Connection:
+    """For a file that nobody writes: it is read as it is, and nothing is made beside it."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags)
+    connection.pragma("temp_store", "memory")
+    return connection
+
+
 def open_memory() -> apsw.Connection:
     return apsw.Connection(":memory:")
 

@@ -142,7 +142,7 @@ class DatabaseFiles:
 
     def backup(self, folder: Path) -> Path:
         target = folder / self.name
-        self._database.read(backup.copy_to, target)
+        self._database.read(backup.copy_beside, target, backup.find_file_damage)
         return target
 
     def check(self) -> list[str]:

@@ -40,3 +40,9 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Everything in it, and the folders themselves."""
+    for found in (*folder.rglob("*"), folder):
+        sync(found)

@@ -18,7 +18,7 @@ from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import CLOSED, MycelError, Unavailable
 from mycel.stores.layout import TEAMS_FOLDER, WORKSPACE_FILE
-from mycel.stores.sqlite import damage_marker
+from mycel.stores.sqlite import damage_marker, restored
 from mycel.stores.sqlite.abandoned import set_aside
 from mycel.stores.sqlite.checks import CHECK_AFTER_SECONDS, Checks
 from mycel.stores.sqlite.condition import find_file_problem
@@ -64,6 +64,8 @@ def open_data_directory(
 ) -> tuple[SqliteDirectory, SqliteStores]:
     """Who belongs to the workspace, and the stores of its teams, each checked soon after it was opened."""
     check_sqlite_version()
+    if restored.is_pending(data):
+        restored.finish(data)
     teams = data / TEAMS_FOLDER
     directory = SqliteDirectory(data / WORKSPACE_FILE, clock=clock, disk=disk, teams=teams)
     stores = SqliteStores(teams, clock=clock, disk=disk, limit=limit, made=directory, check_after=CHECK_AFTER_SECONDS)

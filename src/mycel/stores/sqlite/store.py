@@ -11,6 +11,7 @@ from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import StoreDamaged, Unavailable
+from mycel.stores.sql.activity import SqlActivity
 from mycel.stores.sql.approaches import SqlApproaches
 from mycel.stores.sql.archive import SqlArchive
 from mycel.stores.sql.artifacts import SqlArtifacts
@@ -26,7 +27,6 @@ from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sql.recalls import ReadTraces
 from mycel.stores.sql.reports import SqlReports
 from mycel.stores.sql.reviews import SqlReviews
-from mycel.stores.sql.rows import micros
 from mycel.stores.sql.sources import SqlSources
 from mycel.stores.sql.tables import OF_TEAM
 from mycel.stores.sqlite import backup, scrub
@@ -82,6 +82,7 @@ class SqliteStore:
         self.queue = SqlQueue(session)
         self.reports = SqlReports(session)
         self.reviews = SqlReviews(session)
+        self.activity = SqlActivity(session)
         self.cascades = SqlCascades(session)
         self.episodes = SqlEpisodes(session)
         self.rates = SqlRates(session)
@@ -124,12 +125,8 @@ class SqliteFiles:
         return self._database.writer.exclusive(lambda connection: scrub.scrub(connection, now=self._clock.now()))
 
     def backup(self, folder: Path) -> Path:
-        # Known before it begins and until it ends: a memory purged meanwhile may or may not be in it.
         target = folder / self._place
-        location = str(target.resolve())
-        self._database.write(lambda transaction: _begin_backup(transaction, location))
-        self._database.read(backup.copy_to, target)
-        self._database.write(lambda transaction: _end_backup(transaction, location))
+        self._database.read(backup.copy_beside, target, backup.find_damage)
         return target
 
     def check(self, *, asked: bool = True) -> list[str]:
@@ -151,13 +148,3 @@ class SqliteFiles:
 
     def save_index(self, model: str, *, dimensions: int) -> None:
         self._keeper.save(model, dimensions)
-
-
-def _begin_backup(transaction: SqliteTransaction, location: str) -> None:
-    values = (location, micros(transaction.committed_at))
-    transaction.connection.execute("INSERT OR REPLACE INTO backups VALUES (?, ?, NULL)", values)
-
-
-def _end_backup(transaction: SqliteTransaction, location: str) -> None:
-    values = (micros(transaction.committed_at), location)
-    transaction.connection.execute("UPDATE backups SET finished_at = ? WHERE location = ?", values)

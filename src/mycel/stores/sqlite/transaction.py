@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from mycel.contracts.clock import Clock
+from mycel.stores.sql.activity import ActivityWriter
 from mycel.stores.sql.approaches import ApproachWriter
 from mycel.stores.sql.archive import ArchiveWriter
 from mycel.stores.sql.artifacts import ArtifactWriter
@@ -45,3 +46,4 @@ class SqliteTransaction(WriteSession):
         self.embeddings = EmbeddingWriter(self)
         self.recalls = RecallWriter(self)
         self.archive = ArchiveWriter(self)
+        self.activity = ActivityWriter(self)

@@ -1,32 +1,59 @@
-"""The commands that move a team out into an archive and in from one, and a workspace to another database."""
+"""The commands that move a team out into an archive, and a workspace to another database."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mycel.domain.fields import MAX_PAGE
 from mycel.domain.team import OPERATOR
 from mycel.errors import InvalidInput
-from mycel.surfaces.cli.invocation import add_commands, invocation
+from mycel.surfaces.cli import options
+from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
+from mycel.surfaces.cli.options import with_filters
 from mycel.surfaces.cli.output import Column, by_part, counting, note, print_table
 
 if TYPE_CHECKING:
-    from mycel.domain.archive import ExportReport, MoveReport
+    from mycel.domain.archive import ExportReport
+    from mycel.domain.memory import Memory
     from mycel.domain.transfer import TransferReport
 
 ArchiveFile = Annotated[
     str, typer.Argument(metavar="FILE", help="The archive, JSON lines; packed where its name ends in .gz.")
 ]
 
+_ARCHIVE = "archive"
+
 
 def add_to(app: typer.Typer) -> None:
-    add_commands(app, "Moving", {"export": export, "import": import_, "migrate": migrate})
+    add_commands(app, "Moving", {"export": export, "migrate": migrate})
 
 
-def export(context: typer.Context, file: ArchiveFile) -> None:
-    """Write a team into one archive: all of it as the operator, private memories included; --as, what a member sees."""
+@with_filters(options.FILTERS)
+def export(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; packed where its name ends in .gz.")],
+    *,
+    filters: dict[str, Any],
+    format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="archive, markdown, csv or ndjson.")
+    ] = _ARCHIVE,
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="TEXT", help="Only what a search finds, the best first.")
+    ] = None,
+) -> None:
+    """Write a team into one archive: all of it as the operator, private memories included; --as, what a member sees.
+
+    The other formats are for reading and for other programs: the memories that `list` shows, or those of a search.
+    """
     call = invocation(context)
+    if format != _ARCHIVE:
+        _export_table(call, file, format, query, filters)
+        return
+    if query is not None or filters:
+        raise InvalidInput("holds a team as it is: filters go with the other formats", field="format")
     with call.workspace() as workspace, counting("exporting") as progress:
         memory = call.memory_in(workspace)
         if memory.member_id == OPERATOR:
@@ -36,21 +63,32 @@ def export(context: typer.Context, file: ArchiveFile) -> None:
     call.answer(report, lambda: _show_export(report, file))
 
 
-def import_(
-    context: typer.Context,
-    file: ArchiveFile,
-    *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be taken in.")] = False,
-) -> None:
-    """Take an archive in: as the operator a whole team with ids, times and authors; --as, memories as one's own."""
-    call = invocation(context)
-    with call.workspace() as workspace, counting("importing") as progress:
-        memory = call.memory_in(workspace)
-        if memory.member_id == OPERATOR:
-            report = workspace.import_(file, team=memory.team, dry_run=dry_run, progress=progress)
-        else:
-            report = memory.import_(file, dry_run=dry_run)
-    call.answer(report, lambda: _show_import(report))
+def _export_table(call: Invocation, file: str, format: str, query: str | None, filters: Mapping[str, Any]) -> None:
+    from pathlib import Path
+
+    from mycel.services.archive_files import new_file
+    from mycel.surfaces.cli.memory_tables import TableFormat, listed, rendered
+
+    if format not in set(TableFormat):
+        raise InvalidInput(f"must be one of {_ARCHIVE}, {', '.join(TableFormat)}", field="format")
+    done = 0
+    with call.memory() as memory, new_file(Path(file)) as opened, counting("exporting") as progress:
+
+        def counted(memories: Iterable[Memory]) -> Iterator[Memory]:
+            nonlocal done
+            for done, one in enumerate(memories, 1):
+                yield one
+                if progress is not None and done % 100 == 0:
+                    progress(done)
+
+        found = (
+            listed(memory, **filters)
+            if query is None
+            else (hit.memory for hit in memory.search(query, limit=MAX_PAGE, **filters).hits)
+        )
+        for piece in rendered(counted(found), TableFormat(format)):
+            opened.write(piece)
+    call.answer({"file": file, "format": format, "memories": done}, lambda: note(f"{done:,} memories are in {file}."))
 
 
 def migrate(
@@ -98,17 +136,3 @@ def _show_export(report: ExportReport, file: str) -> None:
         print_table((Column("kind"), Column("lines")), rows)
     whole = f"All of {report.team}" if report.whole else f"What you see of {report.team}"
     note(f"{whole} is in {file}.")
-
-
-def _show_import(report: MoveReport) -> None:
-    rows = [
-        (kind, f"{number:,}", what.value if not what.left_out else f"left out: {what.value}")
-        for kind, found in report.counts.items()
-        for what, number in found.items()
-    ]
-    if rows:
-        print_table((Column("kind"), Column("records"), Column("outcome")), rows)
-    else:
-        note("The archive is empty.")
-    if report.dry_run:
-        note("Nothing was stored: this was a dry run.")

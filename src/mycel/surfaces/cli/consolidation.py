@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mycel.domain import fields
 from mycel.domain.memory import Status
+from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import show_done, show_more, when
-from mycel.surfaces.cli.invocation import add_commands, invocation
+from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
 from mycel.surfaces.cli.options import naming
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, progress
 from mycel.surfaces.cli.review import show_waiting, titles_of
 
 if TYPE_CHECKING:
+    from mycel.contracts.memory_api import MemoryApi
     from mycel.domain.inbox import InboxItem
     from mycel.domain.query import Page
     from mycel.domain.report import Report
@@ -45,8 +49,7 @@ def consolidate(
         with naming(ids="id"), progress("consolidating"):
             report = memory.consolidate(ids=ids or None, dry_run=dry_run)
         shown = not call.as_json
-        named = [id for action in report.actions for id in (action.memory_id, action.other_id) if id and shown]
-        titles = titles_of(memory, named)
+        titles = titles_of(memory, _named_in(report) if shown else [])
         waiting = memory.inbox() if shown else None
     call.answer(report, lambda: _show_report(report, titles=titles, waiting=waiting))
 
@@ -61,13 +64,75 @@ def list_reports(context: typer.Context, *, limit: options.PageLimit = None, cur
 
 def undo(
     context: typer.Context,
-    report: Annotated[str, typer.Argument(metavar="REPORT", help="The id of the report; `reports` lists them.")],
+    report: Annotated[
+        str | None, typer.Argument(metavar="REPORT", help="The id of the report; `reports` lists them.")
+    ] = None,
+    *,
+    agent: Annotated[
+        str | None, typer.Option("--agent", metavar="MEMBER", help="Instead: what this member did since.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Since a moment such as 2026-11-15T09:00:00Z, or a span: 2h, 3d."),
+    ] = None,
+    yes: options.Yes = False,
 ) -> None:
-    """Take back a run of consolidation, but for what somebody has changed since."""
+    """Take back a run of consolidation, or what a member (without --agent, everybody) did since a moment.
+
+    With --since it shows first what would be done, drawn and merged memories included. What others have changed since
+    is left. It is a report itself, which `undo` takes back.
+    """
     call = invocation(context)
-    with naming(id="report"), call.memory() as memory:
-        undone = memory.undo(report)
-    call.answer(undone, lambda: _show_undone(undone))
+    if (report is None) == (since is None):
+        raise InvalidInput("is needed, or else --since, and not both", field="report")
+    if report is not None and agent is not None:
+        raise InvalidInput("goes with --since", field="agent")
+    if report is not None:
+        with naming(id="report"), call.memory() as memory:
+            undone = memory.undo(report)
+        call.answer(undone, lambda: _show_undone(undone))
+        return
+    with naming(agent_id="agent"), call.memory() as memory:
+        done = _undo_writer(call, memory, agent, _moment_of(since or ""), yes=yes)
+    call.answer(done, lambda: _show_reports_made(done))
+
+
+def _undo_writer(call: Invocation, memory: MemoryApi, agent: str | None, since: str, *, yes: bool) -> list[Report]:
+    """Run after run until nothing is left; without a yes, the plan of the first."""
+    if not yes:
+        plan = memory.reviews.undo_writer(agent_id=agent, since=since, dry_run=True)
+        if call.as_json or not plan.actions:
+            return [plan]
+        _show_report(plan, titles=titles_of(memory, _named_in(plan)), waiting=None)
+        if plan.more:
+            note("There is more; all of it is taken back.")
+        call.require_yes("Take all of this back?")
+    done = [memory.reviews.undo_writer(agent_id=agent, since=since)]
+    while done[-1].more:
+        done.append(memory.reviews.undo_writer(agent_id=agent, since=since))
+    return done
+
+
+def _moment_of(text: str) -> str:
+    """A span counts back from now."""
+    if not text[:-1].strip().isdecimal():
+        return text
+    return (datetime.now(UTC) - fields.lifetime(text, field="since")).isoformat()
+
+
+def _named_in(report: Report) -> list[str]:
+    return [id for action in report.actions for id in (action.memory_id, action.other_id) if id]
+
+
+def _show_reports_made(done: list[Report]) -> None:
+    for report in done:
+        if report.id is not None and report.actions:
+            show_done(report.id, f"undone: {_counted(report)}; `mycel undo {report.id}` takes that back")
+        else:
+            note("Nothing to undo.")
+        if report.left:
+            note("Left as they are, since somebody else has changed them or they are not yours to take back:")
+            print_lines(line(id, indent=2) for id in report.left)
 
 
 def settle(

@@ -13,11 +13,13 @@ from typer.core import TyperCommand, TyperGroup
 
 from mycel.domain.team import EXECUTIVE, OPERATOR
 from mycel.errors import AccessDenied, Conflict, InvalidInput, Misconfigured, NotFound
-from mycel.stores.layout import is_unused
+from mycel.stores.layout import BACKUPS_FOLDER, is_unused
 from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.output import is_terminal, note, print_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mycel.client.workspace import RemoteWorkspace
     from mycel.contracts.memory_api import MemoryApi
     from mycel.embedded.workspace import Visit, Workspace
@@ -62,7 +64,9 @@ FIRST_COMMANDS = frozenset(
         *("save", "learn", "profile set", "knowledge set", "knowledge import", "episodes log", "artifacts register"),
         *("capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail"),
         *("team add", "team load", "member add", "token issue", "policy set", "model use", "import", "migrate"),
+        *("backup restore", "backup verify", "backup list"),
         *("install", "mcp", "hook", "serve", "open", "work", "database migrate"),
+        *("vault sync", "vault watch"),
     }
 )
 # They look at the name themselves: the agent must not notice, nothing may be asked yet, or it is what they report on.
@@ -116,6 +120,11 @@ class Invocation:
 
         address = None if url is None else read_database_url(url, origin=origin)
         return replace(self.settings(), database_url=address)
+
+    def backup_folder(self) -> Path:
+        """Where backups are that nobody has named a place for."""
+        settings = self.settings()
+        return settings.backup_folder or settings.data / BACKUPS_FOLDER
 
     @contextmanager
     def workspace(self) -> Generator[AnyWorkspace]:

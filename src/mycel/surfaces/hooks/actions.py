@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 
 from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.capture import failure_write, file_writes, session_writes, without_private_messages
@@ -26,6 +28,7 @@ from mycel.surfaces.hooks.service import caller_of
 from mycel.surfaces.hooks.session import Sessions
 
 SESSIONS = "sessions"
+INJECTIONS = "/api/injections"
 # Their prompts and answers come one by one; those of the others stand in a file or come together.
 _PIECEMEAL = frozenset({told.CURSOR})
 # The service writes a session anew with each report: from here on that takes longer than an agent should wait.
@@ -53,7 +56,9 @@ def act(
         if settings.captures:
             hook.note_prompt()
         if settings.injects:
-            give(hook.inject().text)
+            found = hook.inject()
+            give(found.text)
+            hook.report(found)
     elif settings.captures:
         writes = hook.writes()
         if happened.kind == told.TOOL_USED and not writes:
@@ -106,6 +111,17 @@ class Hook:
             self._remember(more, afresh=False)
             found = found.with_more(more)
         return found
+
+    def report(self, found: Injection) -> None:
+        """Tells the service what the agent was given, for people to see. Worth no waiting: it is not sent again."""
+        happened, service = self._happened, self._delivery.service() if found.text else None
+        if service is None:
+            return
+        starts = happened.kind == told.SESSION_STARTED
+        body = {"text": found.text, "occasion": "session" if starts else "prompt", "memory_ids": found.ids}
+        body |= {"session_id": happened.session_id} if happened.session_id else {}
+        with suppress(TimeUp, Unreachable):
+            service.post(INJECTIONS, json.dumps(body).encode())
 
     def reflection(self) -> str:
         """What the agent is asked at the end of the first turn in which it has worked, once in a session."""

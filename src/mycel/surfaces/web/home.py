@@ -15,6 +15,7 @@ from mycel.surfaces.web.page import Page, PageRequest, Shown
 CHANGES_SHOWN = 15
 WAITING_SHOWN = 5
 DAYS_SHOWN = 60
+USES_SHOWN = 6
 # What waits is told of apart.
 _DECIDED = [status for status in Status if status is not Status.INBOX]
 _UNFINISHED = (EventState.PENDING, EventState.RUNNING, EventState.FAILED)
@@ -34,6 +35,8 @@ def show(asked: PageRequest) -> Shown:
             "waiting_in_all": counts.by_status.get(Status.INBOX, 0),
             "counts": counts,
             "health": health(asked, counts),
+            "use_by_type": asked.memory.activity.use("type", limit=USES_SHOWN),
+            "use_by_agent": asked.memory.activity.use("agent", limit=USES_SHOWN),
         },
         {"days": days_until(asked.now.date(), counts), "types": ordered(counts.by_type.items())},
     )

@@ -16,6 +16,7 @@ from mycel.surfaces.web.page import Page, PageRequest, Shown
 from mycel.surfaces.web.text_diff import Line, diff_lines
 
 LINKS_SHOWN = 24
+GIVEN_SHOWN = 12
 # What a person reads beside the text; the rest is one click away in the table of all fields.
 _TEXTS = frozenset({"content", "title", "metadata", "similar", "freshness", "updated_at", "version", "deleted_at"})
 _DRAWN = 12
@@ -61,6 +62,7 @@ def show(asked: PageRequest) -> Shown:
         "evidence": evidence_of(asked.memory, memory),
         "explanation": explained.text,
         "recalls": explained.recalls,
+        "given": asked.memory.activity.given(id, limit=GIVEN_SHOWN),
         "may": permissions(asked.caller, memory),
     }
     beside = {

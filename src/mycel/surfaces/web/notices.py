@@ -22,6 +22,7 @@ NOTICES: Mapping[str, Notice] = {
     "activated": Notice("Active again.", undo="archive"),
     "deleted": Notice("Deleted. It can be restored until it is purged.", undo="restore"),
     "reverted": Notice("Taken back: what stood before stands again, as a new version."),
+    "action_reverted": Notice("Taken back; that left a row of its own."),
     "restored": Notice("Restored."),
     "purged": Notice("Purged for good."),
     "member_added": Notice("The member is there. Issue it a token to let it in."),

@@ -6,6 +6,8 @@ Tests walk the table: whatever stands here is checked for leaks, size, accessibi
 from __future__ import annotations
 
 from mycel.surfaces.web import (
+    actions,
+    agents,
     audit,
     browse,
     home,
@@ -21,12 +23,13 @@ from mycel.surfaces.web import (
 from mycel.surfaces.web.page import Form, Page
 
 # In the order of the navigation.
-_MODULES = (home, inbox, search, browse, memory_page, tasks, audit, teams)
+_MODULES = (home, inbox, search, browse, memory_page, tasks, agents, audit, actions, teams)
 PAGES: tuple[Page, ...] = tuple(page for module in _MODULES for page in module.PAGES)
 FORMS: tuple[Form, ...] = (
     *memory_forms.FORMS,
     *inbox_forms.FORMS,
     *audit.FORMS,
+    *actions.FORMS,
     *teams.FORMS,
     Form(address="/theme", act=preferences.choose_theme),
     Form(address="/team", act=preferences.choose_team),

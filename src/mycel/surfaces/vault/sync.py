@@ -1,0 +1,256 @@
+"""One round of a vault: look at both sides, refuse what looks like an accident, do the rest, say what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mycel.contracts.memory_api import MemoryApi
+from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound
+from mycel.surfaces.vault.agreement import FILE, FOLDER, Agreement, KnownVaults
+from mycel.surfaces.vault.files import VaultFiles
+from mycel.surfaces.vault.note_fields import Fields
+from mycel.surfaces.vault.perform import Done, Performer
+from mycel.surfaces.vault.plan import CreateNote, DeleteMemory, Forget, Plan, Problem, Reconcile, SaveNote, plan
+from mycel.surfaces.vault.scan import SETTLE_SECONDS, Scan, Scanner, Signature
+from mycel.surfaces.vault.team_view import TeamView
+
+# Of all notes: more than that is a disk that is away or a slip, not an edit. One may always go.
+MOST_GONE = 0.1
+# A folder of somebody's own notes is not handed to a team by a slip.
+MOST_TAKEN_IN = 20
+# Somebody may be faster than a round, but not for ever.
+MOST_ROUNDS = 5
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What would otherwise end a round: many deletions on either side, and many files that were never in a vault."""
+
+    deletions: bool = False
+    taking_in: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VaultReport:
+    """What a round did, or what stands before one: files by what became of them."""
+
+    directory: str
+    team: str
+    member: str
+    notes: int
+    saved: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether nothing was to be done."""
+        return not any((self.saved, self.updated, self.deleted, self.written, self.moved, self.removed, self.conflicts))
+
+
+class Vault:
+    """A folder and a member's memory. One sync or watch of a folder runs at a time."""
+
+    def __init__(self, root: Path, memory: MemoryApi, *, known: KnownVaults, settle: float = SETTLE_SECONDS) -> None:
+        self.root = root.absolute()
+        self._memory = memory
+        self._known = known
+        self._pause = settle
+        self._files = VaultFiles(self.root)
+        self.scanner = Scanner(self._files)
+        self.view = TeamView(memory)
+        self._agreement: Agreement | None = None
+        self._is_read = False
+
+    @contextmanager
+    def opened(self, *, anew: bool = False) -> Generator[None]:
+        """Raises `NotFound`, `Misconfigured` or `Conflict` where nothing may be touched."""
+        from filelock import FileLock, Timeout
+
+        if anew:
+            self._known.forget(self.root)
+        self._require_root()
+        (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
+        lock = FileLock(self.root / FOLDER / "lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise Conflict(f"another sync or watch of {self.root} is running") from None
+        try:
+            self._agreement = self._agreed()
+            self._known.remember(self.root)
+            self._files.prepare()
+            yield
+        finally:
+            self._agreement = None
+            lock.release()
+
+    @property
+    def agreement(self) -> Agreement:
+        if self._agreement is None:
+            raise InvalidState("is not open", field="vault")
+        return self._agreement
+
+    def sync(self, allowed: Allowed, progress: Progress | None = None) -> VaultReport:
+        """Until both sides agree."""
+        total = Done()
+        for _ in range(MOST_ROUNDS):
+            done = self.round(allowed, progress)
+            _add(total, done)
+            if not done.again:
+                break
+            self._is_read = False
+        return self._report(total)
+
+    def round(self, allowed: Allowed, progress: Progress | None = None) -> Done:
+        agreement = self.agreement
+        self._require_root()
+        scan = self._settled(progress)
+        self._read_team(progress)
+        made = plan(agreement.notes, scan, self.view.notes)
+        _require_sane(made, len(agreement.notes), allowed)
+        performer = Performer(self._memory, self._files, agreement, self.view, made, scan)
+        done = performer.perform(_counter(progress, "notes", len(made.steps)))
+        if not done.is_nothing:
+            # Alone it is not worth a write: what came after it is read again.
+            agreement.reach(self.view.cursor)
+        return done
+
+    def look(self) -> dict[str, Signature]:
+        """Whether to look closer; nothing is decided by it."""
+        self._require_root()
+        return self.scanner.signatures().signatures
+
+    def known_fields(self) -> dict[str, Fields]:
+        return {id: one.fields for id, one in self.agreement.notes.items()}
+
+    def read_anew(self) -> None:
+        """The next round asks for every memory again."""
+        self._is_read = False
+
+    def _read_team(self, progress: Progress | None) -> None:
+        if not self._is_read:
+            report = _counter(progress, "memories")
+            self.view.read(self.known_fields(), cursor=self.agreement.cursor, progress=report)
+            self._is_read = True
+
+    def _settled(self, progress: Progress | None) -> Scan:
+        agreed = self.agreement.notes
+        self.scanner.agreed = {one.file: one for one in agreed.values()}
+        files = {one.file: one.sha256 for one in agreed.values()}
+
+        def is_news(scan: Scan) -> bool:
+            found = {file: one.sha256 for file, one in scan.notes.items() if not one.is_conflict_copy}
+            return found != files
+
+        return self.scanner.settled(is_news, _counter(progress, "files"), self._pause)
+
+    def _require_root(self) -> None:
+        if self.root.is_dir():
+            was_one = self._agreement is not None or self._known.knows(self.root)
+            if was_one and not (self.root / FOLDER).is_dir():
+                raise NotFound(
+                    f"{self.root} was a vault and has no folder {FOLDER} now: is its disk there? Nothing was changed. "
+                    f"`mycel vault sync --begin-anew {self.root}` makes it a new one"
+                )
+            return
+        if self._agreement is not None or self._known.knows(self.root):
+            raise NotFound(f"the vault {self.root} is gone: is its disk there? Nothing was changed")
+        if self.root.exists() or not self.root.parent.is_dir():
+            raise InvalidInput(f"{self.root} is no folder, and none can be made there", field="dir")
+        self.root.mkdir()
+
+    def _agreed(self) -> Agreement:
+        is_new = not self._known.knows(self.root) and not (self.root / FOLDER / FILE).exists()
+        found = None if is_new else Agreement.read(self.root)
+        if found is None:
+            found = Agreement.create(self.root, team=self._memory.team, member=self._memory.member_id)
+        found.require(team=self._memory.team, member=self._memory.member_id)
+        return found
+
+    def _report(self, done: Done) -> VaultReport:
+        found = {name: tuple(getattr(done, name)) for name in _KINDS}
+        whose = (str(self.root), self._memory.team, self._memory.member_id)
+        return VaultReport(*whose, len(self.agreement.notes), **found, problems=tuple(dict.fromkeys(done.problems)))
+
+
+_KINDS = ("saved", "updated", "deleted", "written", "moved", "removed", "conflicts")
+
+
+def status(root: Path, memory: MemoryApi) -> VaultReport:
+    """What a sync would do now, and what it could not; nothing is touched."""
+    found = Agreement.read(root)
+    if found is None:
+        raise NotFound(f"{root} is no vault: `mycel vault sync {root}` makes it one")
+    found.require(team=memory.team, member=memory.member_id)
+    view = TeamView(memory)
+    view.read({id: one.fields for id, one in found.notes.items()}, cursor=found.cursor)
+    made = plan(found.notes, Scanner(VaultFiles(root)).scan(), view.notes)
+    kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    for step in made.steps:
+        _sort_in(kinds, step, found)
+    kinds["conflicts"] += made.conflict_copies
+    counted = {kind: tuple(files) for kind, files in kinds.items()}
+    whose = (str(root), memory.team, memory.member_id)
+    return VaultReport(*whose, len(found.notes), **counted, problems=tuple(made.problems))
+
+
+def _sort_in(kinds: dict[str, list[str]], step: object, agreement: Agreement) -> None:
+    if isinstance(step, SaveNote):
+        kinds["saved"].append(step.note.file)
+    elif isinstance(step, Reconcile):
+        kind = "conflicts" if step.conflicts else "updated" if step.changes or step.pushes_text else "written"
+        kinds[kind].append(step.note.file)
+    elif isinstance(step, CreateNote):
+        kinds["written"].append(agreement.notes[step.id].file if step.id in agreement.notes else step.id)
+    elif isinstance(step, DeleteMemory):
+        kinds["deleted"].append(step.file)
+    elif not isinstance(step, Forget):
+        kinds["removed"].append(step.note.file)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+
+
+def _require_sane(made: Plan, notes: int, allowed: Allowed) -> None:
+    most = max(1, int(notes * MOST_GONE))
+    if made.missing > most and not allowed.deletions:
+        raise Conflict(
+            f"{made.missing} of {notes} notes are gone from the folder: nothing was changed. If they were deleted on "
+            "purpose, `mycel vault sync --allow-deletions` deletes their memories"
+        )
+    if made.gone > most and not allowed.deletions:
+        raise Conflict(
+            f"{made.gone} of {notes} memories are gone or out of sight: nothing was changed. If that is right, "
+            "`mycel vault sync --allow-deletions` removes their notes"
+        )
+    new = sum(isinstance(step, SaveNote) for step in made.steps)
+    if not notes and new > MOST_TAKEN_IN and not allowed.taking_in:
+        raise Conflict(
+            f"there are {new} notes in this folder that no memory knows: nothing was changed. "
+            "`mycel vault sync --take-in` saves them all, for the whole team to read"
+        )
+
+
+def _counter(progress: Progress | None, part: str, whole: int = 0) -> Callable[[int], None] | None:
+    if progress is None:
+        return None
+
+    def count(number: int) -> None:
+        progress(part, number, max(number, whole))
+
+    return count
+
+
+def _add(total: Done, done: Done) -> None:
+    for name in _KINDS:
+        getattr(total, name).extend(getattr(done, name))
+    total.problems = done.problems
+    total.again = done.again

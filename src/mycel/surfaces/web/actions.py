@@ -1,0 +1,105 @@
+"""The other half of the audit: changes of what is no memory, each taken back by the operation that undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mycel.domain.activity import AuditEntry
+from mycel.errors import NotFound
+from mycel.surfaces.web.filters import Chip
+from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown
+
+HERE = "/audit/actions"
+ROWS = 50
+# A row is looked for again when somebody takes it back; further back it is done by hand.
+LOOKED_AT = 200
+WORDS: Mapping[str, str] = {
+    "rate": "rated",
+    "set_policy": "changed the policy of",
+    "projects.register": "registered project",
+    "repos.register": "registered repo",
+    "views.save": "saved view",
+    "views.delete": "deleted view",
+    "reviews.snooze": "put off",
+    "add_team": "added team",
+    "arrange": "arranged",
+    "add_member": "added member",
+    "update_member": "changed member",
+    "remove_member": "removed member",
+    "new_token": "issued a token to",
+    "revoke_token": "revoked a token of",
+    "reset_store": "reset the store of",
+    "maintain": "ran the maintenance of",
+    "scrub": "scrubbed the files of",
+}
+
+
+def _unrate(asked: PageRequest, action: AuditEntry) -> None:
+    asked.memory.rate(action.subject, useful=bool(action.before["useful"]))
+
+
+def _unset(asked: PageRequest, action: AuditEntry) -> None:
+    asked.memory.set_policy(**action.before)
+
+
+def _readmit(asked: PageRequest, action: AuditEntry) -> None:
+    asked.workspace.add_member(action.subject, **action.before)
+
+
+def _change_back(asked: PageRequest, action: AuditEntry) -> None:
+    kept = {name: value for name, value in action.before.items() if name != "kind"}
+    asked.workspace.update_member(action.subject, **kept)
+
+
+def _dismiss(asked: PageRequest, action: AuditEntry) -> None:
+    asked.workspace.remove_member(action.subject)
+
+
+def _revoke(asked: PageRequest, action: AuditEntry) -> None:
+    asked.workspace.revoke_token(str(action.after["token_id"]))
+
+
+def _forget_view(asked: PageRequest, action: AuditEntry) -> None:
+    asked.memory.views.delete(action.subject)
+
+
+_BACK: Mapping[str, Callable[[PageRequest, AuditEntry], None]] = {
+    "rate": _unrate,
+    "set_policy": _unset,
+    "add_member": _dismiss,
+    "update_member": _change_back,
+    "remove_member": _readmit,
+    "new_token": _revoke,
+    "views.save": _forget_view,
+}
+# These need to know how it was before.
+_BY_BEFORE = frozenset({"rate", "set_policy", "update_member", "remove_member"})
+
+
+def can_revert(asked: PageRequest, action: AuditEntry) -> bool:
+    """Of ratings and views each has its own alone."""
+    if action.operation in {"rate", "views.save"} and action.by != asked.caller.member_id:
+        return False
+    return action.operation in _BACK and (bool(action.before) or action.operation not in _BY_BEFORE)
+
+
+def show(asked: PageRequest) -> Shown:
+    by = asked.one("agent")
+    found = asked.memory.activity.actions(agent=by, limit=ROWS, cursor=asked.one("cursor"))
+    rows: list[dict[str, Any]] = [{"action": one, "revert": can_revert(asked, one)} for one in found]
+    chips = [Chip("by", by, asked.with_query(agent=None))] if by else []
+    return Shown({"actions": rows, "next_cursor": found.next_cursor}, {"chips": chips, "words": WORDS, "by": by})
+
+
+def revert(asked: PageRequest) -> SeeOther:
+    id = asked.form.get("action", "")
+    for action in asked.memory.activity.actions(limit=LOOKED_AT):
+        if action.id == id and can_revert(asked, action):
+            _BACK[action.operation](asked, action)
+            return SeeOther(HERE, did="action_reverted")
+    raise NotFound("no such change, or none that can be taken back from here")
+
+
+PAGES = (Page(address=HERE, template="actions.html", show=show, title="Audit"),)
+FORMS = (Form(address=f"{HERE}/revert", act=revert),)

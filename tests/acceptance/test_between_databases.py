@@ -1,0 +1,56 @@
+"""Scenario 8 between SQLite and Postgres: the archive is the same on both, and a backup of one fills the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mycel
+from mycel.restoration import restore_workspace
+from mycel.settings import load_settings
+from tests.acceptance.test_moving import Two, fill, opened
+from tests.postgres import as_url, emptied, server
+
+
+def archive(workspace: mycel.Workspace, file: Path) -> list[str]:
+    """Without the first line, which says when it was made, and the last, which is its hash."""
+    workspace.export(file, team="squad")
+    return file.read_text("utf-8").splitlines()[1:-1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_defaults: None) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MYCEL_DATA", str(tmp_path / "own"))
+    emptied()
+    return tmp_path
+
+
+def test_8_an_archive_is_the_same_after_the_way_to_postgres_and_back(folder: Path) -> None:
+    url = as_url(server().service)
+    with opened(folder / "old") as old, opened(url) as database, opened(folder / "back") as back:
+        fill(Two(old, database, folder))
+        first = archive(old, folder / "first.jsonl")
+        database.import_(folder / "first.jsonl", team="squad")
+        second = archive(database, folder / "second.jsonl")
+        back.import_(folder / "second.jsonl", team="squad")
+        third = archive(back, folder / "third.jsonl")
+    assert len(first) > 10
+    assert first == second == third
+
+
+def test_a_backup_of_files_fills_a_database_and_back(folder: Path) -> None:
+    url = as_url(server().service)
+    with opened(folder / "old") as old:
+        fill(Two(old, old, folder))
+        expected = archive(old, folder / "first.jsonl")
+        old.backup(folder / "of-files")
+    restore_workspace(load_settings(url), folder / "of-files")
+    with mycel.open(url) as database:
+        assert archive(database, folder / "second.jsonl") == expected
+        database.backup(folder / "of-database")
+    restore_workspace(load_settings(folder / "back"), folder / "of-database")
+    with mycel.open(folder / "back") as back:
+        assert archive(back, folder / "third.jsonl") == expected
+        assert back.check() == {}

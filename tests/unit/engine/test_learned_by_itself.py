@@ -1,0 +1,211 @@
+"""What is drawn from talk and made of two statements by the judge that users get: nothing foolish stands by itself."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from mycel.contracts.embedder import Embedder
+from mycel.contracts.judge import Judge
+from mycel.domain.marks import EXPLICIT
+from mycel.domain.memory import Category, MemoryType
+from mycel.domain.source import Candidate, Transcript
+from mycel.engine.extraction.extract import extract
+from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, Judgement, Statement
+from mycel.engine.judging.pair import judge as judge_pair
+from mycel.engine.judging.pair import with_same_values
+from mycel.engine.summary import summarize
+from mycel.engine.transcripts.reading import read_transcript
+from mycel.providers.embeddings.shipped import builtin_embedder
+from mycel.providers.judge.shipped import builtin_judge
+
+# A Wednesday.
+SAID_AT = datetime(2026, 11, 18, 9, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    found = builtin_judge()
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    return builtin_embedder()
+
+
+def talk(*lines: tuple[str, str]) -> Transcript:
+    """Each line by a role or by a person of that name."""
+    roles = {"user", "assistant", "tool"}
+    return read_transcript(
+        [
+            {"role": "user" if who not in roles else who, "content": said, "timestamp": SAID_AT.isoformat()}
+            | ({} if who in roles else {"name": who})
+            for who, said in lines
+        ]
+    )
+
+
+def drawn(judge: Judge, line: str, *, who: str = "ops-1") -> list[Candidate]:
+    return extract(talk((who, line), ("swe-1", "ok"), (who, "thanks")), judge=judge)
+
+
+def stands_by_itself(found: Candidate) -> bool:
+    return found.grounds == EXPLICIT and found.type is not MemoryType.PROFILE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Then the server decided to close the connection",
+        "The scheduler decided to move the job to node 3 last night",
+        'The README says: "We decided to use Kafka for all events"',
+        "> Decision: all services are written in Go",
+        "In the old company we decided to use Mongo",
+        "At my last job the rule was: no deploys on Friday",
+        "I have a TODO app on my phone",
+        "My favourite album is called Lesson Learned",
+        "If we decided to drop Redis we would lose the sessions",
+        "Suppose the rule is: always squash, what then?",
+        "Did we decide to use Postgres 17?",
+        "We have not decided to move to Vitest",
+        "The payments team over there decided to use Mongo",
+        "From now on I only drink decaf, haha",
+        "I decided to repaint my kitchen on Saturday",
+    ],
+)
+def test_what_only_sounds_like_it_never_stands_by_itself(judge: Judge, line: str) -> None:
+    assert not any(map(stands_by_itself, drawn(judge, line)))
+
+
+@pytest.mark.parametrize("who", ["user", "ops-1"])
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("always run `make lint` before pushing please", Category.CONVENTION),
+        ("never push to main without a pull request", Category.CONVENTION),
+        ("please use `uv` instead of pip in this repo", Category.CONVENTION),
+        ("Rule: no force pushes to main", Category.CONVENTION),
+        ("From now on every migration needs a second reviewer", Category.CONVENTION),
+        ("I prefer tabs over spaces", Category.PREFERENCE),
+        ("I'd rather have short commit messages", Category.PREFERENCE),
+        ("we decided in the standup to move to Vitest", MemoryType.DECISION),
+        ("we agreed on Tuesday to drop Python 3.9", MemoryType.DECISION),
+        ("Confirmed: the launch date is March 3", MemoryType.FACT),
+    ],
+)
+def test_what_a_person_tells_the_team_is_kept(judge: Judge, line: str, kind: MemoryType | Category, who: str) -> None:
+    (found,) = drawn(judge, line, who=who)
+    # A standing order is a convention, and a decision is one as well.
+    fitting = {found.type, found.category} | ({Category.CONVENTION} if found.type is MemoryType.DECISION else set())
+    assert kind in fitting
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The fix was to use workload identity in the deploy job.",
+        "The solution was to create the index in an `autocommit_block`, since it cannot run in a transaction.",
+        "It turned out that the proxy cut the upload after 60 seconds.",
+        "The tests hung because the fixture never closed its pool; closing it fixed them.",
+        "I tried to raise the memory limit of the pod, but that did not help: the leak is in the driver.",
+    ],
+)
+def test_what_solved_it_or_did_not_is_a_lesson(judge: Judge, line: str) -> None:
+    found = extract(talk(("user", "The nightly deploy fails, please look."), ("assistant", line)), judge=judge)
+    assert [one.type for one in found if line[-25:] in one.content] == [MemoryType.LESSON]
+
+
+def test_a_remedy_is_not_joined_with_the_trouble_of_something_else(judge: Judge) -> None:
+    found = extract(
+        talk(
+            ("user", "In my last job the coffee machine was broken for a month."),
+            ("assistant", "The fix was to use workload identity in the deploy job."),
+        ),
+        judge=judge,
+    )
+    assert "coffee" not in " ".join(one.content for one in found)
+
+
+@pytest.mark.parametrize(
+    ("line", "content"),
+    [
+        ("I'll move the bucket by Friday", "ops-1 will move the bucket by 2026-11-20"),
+        ("I will send the report to legal tomorrow.", "ops-1 will send the report to legal on 2026-11-19."),
+        ("I prefer short commit messages", "ops-1 prefers short commit messages"),
+    ],
+)
+def test_a_promise_and_a_wish_name_who_spoke_and_the_day(judge: Judge, line: str, content: str) -> None:
+    (found,) = drawn(judge, line)
+    assert (found.content, found.said_by) == (content, "ops-1")
+
+
+def test_a_pronoun_that_nobody_can_resolve_is_no_memory(judge: Judge) -> None:
+    assert drawn(judge, "it passed until last week") == []
+
+
+def judged(judge: Judge, embedder: Embedder, first: str, second: str) -> Judgement:
+    one, other = (np.asarray(vector) for vector in embedder.embed_documents([first, second]))
+    cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+    (odds,) = judge.compare([(first, with_same_values(first, second))])
+    return judge_pair(Statement(first), Statement(second), cosine=cosine, odds=odds)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("swe-1 prefers short answers.", "swe-1 likes answers to be brief."),
+        ("The gateway times out after 2 seconds.", "The timeout of the gateway is 2000 ms."),
+        ("Do not edit the lock file, the bot owns it.", "The lock file belongs to the bot: don't edit it."),
+        ("Backups run at 2 am.", "The backups start at 02:00."),
+        ("Never deploy on a Friday.", "No deployments on Fridays."),
+    ],
+)
+def test_what_says_the_same_in_other_words_is_at_least_suggested(
+    judge: Judge, embedder: Embedder, first: str, second: str
+) -> None:
+    found = judged(judge, embedder, first, second)
+    assert found.likeness >= LIKELY_SAME
+    assert found.contradiction < CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "The public API is rate limited to 100 requests per minute per key.",
+            "The public API no longer listens on port 8080, it moved to 8443.",
+        ),
+        ("The importer runs every hour.", "The importer was renamed from loader to importer."),
+        ("swe-3 owns the billing service.", "The billing service moved from Heroku to Fly."),
+        ("Staging has two nodes.", "Production was raised from two nodes to four."),
+        ("The cache is cleared at night.", "The cache no longer holds prices, they moved to the catalogue."),
+    ],
+)
+def test_what_changed_in_something_else_replaces_nothing(
+    judge: Judge, embedder: Embedder, first: str, second: str
+) -> None:
+    assert not judged(judge, embedder, first, second).supersedes
+
+
+SESSION = talk(
+    ("user", "The nightly import of orders dies with a timeout, can you find out why?"),
+    ("assistant", "I tried to raise the timeout of the job, but that did not help: the query itself hangs."),
+    ("assistant", "The root cause is that the index on `orders.day` was dropped by the last migration."),
+    ("swe-4", "We decided to create the index again in a migration of its own."),
+    ("swe-4", "I'll tell the data team tomorrow."),
+)
+
+
+def test_a_summary_tells_who_decided_what_failed_and_what_is_open(judge: Judge) -> None:
+    text = summarize(SESSION, judge=judge)
+    lines = text.splitlines()
+    assert lines[0] == "Asked:"
+    assert "nightly import of orders" in lines[1]
+    failed = lines.index("Failed:")
+    assert "raise the timeout" in lines[failed + 1]
+    assert any("swe-4" in line and "create the index again" in line for line in lines)
+    assert "Open:" in lines
