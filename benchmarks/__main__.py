@@ -18,6 +18,7 @@ from benchmarks import (
     embedding,
     episodes,
     extraction,
+    files,
     finding,
     gets,
     hooks,
@@ -25,6 +26,7 @@ from benchmarks import (
     judging,
     mcp_calls,
     moving,
+    pages,
     postgres,
     relevance,
     saves,
@@ -57,6 +59,8 @@ SUITES = {
     "subscribers": subscribers.run,
     "hooks": hooks.run,
     "moving": moving.run,
+    "files": files.run,
+    "pages": pages.run,
     "postgres": postgres.run,
 }
 # The options that a suite takes besides --quick.

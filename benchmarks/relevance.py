@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.finding_quality import HYBRID, TOP, WORDS, Task, bins_told, calibration_error, model_of, save
 from benchmarks.kept_vectors import KeptVectors
-from benchmarks.relevance_notes import DEV, HELD_OUT, half
+from benchmarks.relevance_notes import APART, DEV, HELD_OUT, half
 from benchmarks.report import Figure, show, show_rows
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
@@ -30,9 +30,9 @@ class Judged:
 
 
 def run(folder: Path, *, quick: bool, model: Path | None, cache: Path | None) -> None:
-    """Both halves: `dev` may have been tuned on, `held_out` never."""
+    """`dev` may have been tuned on, `held_out` and `apart` never."""
     embedder = KeptVectors(model_of(model), folder=cache)
-    splits = (DEV,) if quick else (DEV, HELD_OUT)
+    splits = (DEV,) if quick else (DEV, HELD_OUT, APART)
     judged: dict[str, list[Judged]] = {}
     empty: dict[str, tuple[int, int]] = {}
     for split in splits:
@@ -56,7 +56,7 @@ def judge(memory: TeamMemory, task: Task, given: Mapping[str, str]) -> Iterator[
         shown = {hit.memory.id for hit in memory.search(question.text, limit=TOP).hits}
         for hit in everything:
             id = given[hit.memory.id]
-            if id not in question.maybe and hit.relevance > 0:
+            if id not in question.maybe:
                 yield Judged(question.category, hit.relevance, id in question.gold, hit.memory.id in shown)
 
 

@@ -23,11 +23,18 @@ _LEAST_LETTERS = 3
 
 
 def run(folder: Path, *, quick: bool) -> None:
+    from mycel.providers.judge.shipped import builtin_judge
+
+    reader = builtin_judge()
     rows: list[tuple[str, ...]] = []
     for split in SPLITS[:1] if quick else SPLITS:
+        talks = [yaml.safe_load(path.read_text("utf-8")) for path in sorted((DATA / split).glob("*.yaml"))]
+        judged = [talk for talk in talks if "summary" in talk]
+        if not judged:
+            continue
         asked, placed, told, given = Counter[Part](), Counter[Part](), Counter[Part](), Counter[Part]()
-        for path in sorted((DATA / split).glob("*.yaml")):
-            judge(yaml.safe_load(path.read_text("utf-8")), asked, placed, told, given)
+        for talk in judged:
+            judge(talk, summarize(as_transcript(talk["turns"]), judge=reader), asked, placed, told, given)
         for name, parts in (("all", PARTS), *((part.value, (part,)) for part in PARTS)):
             counts = [sum(counter[part] for part in parts) for counter in (asked, placed, told, given)]
             shares = [f"{found} of {counts[0]} ({found / max(1, counts[0]):.2f})" for found in counts[1:3]]
@@ -36,9 +43,8 @@ def run(folder: Path, *, quick: bool) -> None:
     show_rows("Summaries by rules: points that a reader wrote down", headings, rows)
 
 
-def judge(talk: Mapping[str, Any], *counters: Counter[Part]) -> None:
+def judge(talk: Mapping[str, Any], summary: str, *counters: Counter[Part]) -> None:
     asked, placed, told, given = counters
-    summary = summarize(as_transcript(talk["turns"]))
     for part in PARTS:
         points = _points(summary, part)
         given[part] += len(points)

@@ -1,4 +1,4 @@
-"""Every error has an exit code on the command line and a status over HTTP: a new one cannot be forgotten."""
+"""Every error has an exit code, a status over HTTP and a number in a mount: a new one cannot be forgotten."""
 
 import ast
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mycel.errors import MycelError, Unavailable
 from mycel.surfaces.cli.failure import EXIT_CODES, exit_code_of
+from mycel.surfaces.mount.errno_map import ERRNOS, errno_of
 from mycel.wire.problems import STATUSES, status_of
 
 
@@ -32,12 +33,17 @@ def test_every_error_has_a_status() -> None:
     assert all(400 <= status < 600 for status in STATUSES.values())
 
 
+def test_every_error_has_a_number_of_the_system() -> None:
+    assert set(ERRNOS) == ERRORS
+
+
 def test_an_error_that_is_not_listed_takes_after_its_family() -> None:
     class Throttled(Unavailable):
         pass
 
     assert exit_code_of(Throttled("later")) == EXIT_CODES[Unavailable]
     assert status_of(Throttled("later")) == STATUSES[Unavailable]
+    assert errno_of(Throttled("later")) == ERRNOS[Unavailable]
 
 
 def test_errors_are_defined_in_one_module(modules: list[Path], package: Path) -> None:

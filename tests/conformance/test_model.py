@@ -70,6 +70,11 @@ class State:
             return None
         return self.team, self.key, self.audience, None if self.audience[0] == "team" else self.author
 
+    @property
+    def told_path(self) -> str:
+        """Nobody reads the path of what waits before somebody has approved it."""
+        return "/inbox" if self.status == "inbox" else self.path
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -133,8 +138,8 @@ class Model:
         self.require_unique(state)
         self.states[state.id] = state
         self.versions.setdefault(state.id, []).append(state)
-        moved = before is not None and (before.path, before.audience, before.author) != (
-            state.path,
+        moved = before is not None and (before.told_path, before.audience, before.author) != (
+            state.told_path,
             state.audience,
             state.author,
         )
@@ -504,9 +509,9 @@ class TwoTeams(RuleBasedStateMachine):
             return None
         if self.model.sees(member, entry.after):
             today = self.model.sees(member, self.model.states[entry.id])
-            return (entry.operation, entry.id, entry.after.path) if today else None
+            return (entry.operation, entry.id, entry.after.told_path) if today else None
         if entry.before is not None and self.model.sees(member, entry.before):
-            return "remove", entry.id, entry.before.path
+            return "remove", entry.id, entry.before.told_path
         return None
 
     def _agree(self, real: Any, model: Any) -> None:

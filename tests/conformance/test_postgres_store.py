@@ -11,14 +11,17 @@ import pytest
 
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemoryId, TeamName, new_id
+from mycel.domain.query import Filters
 from mycel.errors import NotFound
 from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.connection import PostgresConnection
+from mycel.stores.postgres.index import PostgresIndex
 from mycel.stores.postgres.store import PostgresStore
 from mycel.stores.postgres.transaction import PostgresTransaction
+from mycel.stores.sql.part import OneConnection
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_conformance import StoreConformance
-from mycel.testing.store_samples import TEAM, insert, listed, put, reader, sample
+from mycel.testing.store_samples import AUTHOR, TEAM, insert, listed, put, reader, sample
 from tests.patience import PATIENCE_SECONDS
 from tests.postgres import LOGIN, database, emptied, server
 from tests.service_process import eventually
@@ -67,6 +70,61 @@ def test_a_statement_of_many_megabytes_is_sent_to_its_end() -> None:
         assert run(TEAM, length) == (len(text), 1)
 
 
+def test_a_list_is_looked_up_row_by_row_although_nothing_is_known_of_the_table_yet() -> None:
+    """Before its first ANALYZE the planner takes any team for a few rows, and would read all of it for a list."""
+    size, few = 2_000, 20
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        store.transact(lambda work: [insert(work, sample(at=work.committed_at)) for _ in range(size)])
+        ids = list(listed(store))[:few]
+    if database().read_at_one_moment(TEAM, _is_analysed):
+        pytest.skip("the server has analysed the table by itself")
+
+    def rows_read(connection: PostgresConnection) -> int:
+        index = PostgresIndex(OneConnection(connection, ManualClock().now()), TEAM)
+        before = _rows_read(connection)
+        numbers = index.numbers(reader(), ids).values()
+        found = index.load_with_signals(reader(), numbers, filters=Filters())
+        assert len(found) == few
+        return _rows_read(connection) - before
+
+    assert database().read_at_one_moment(TEAM, rows_read) <= 4 * few
+
+
+def _is_analysed(connection: PostgresConnection) -> bool:
+    return connection.execute("SELECT reltuples >= 0 FROM pg_class WHERE relname = 'memories'").fetchone()[0]
+
+
+def _rows_read(connection: PostgresConnection, table: str = "memories") -> int:
+    """In this transaction."""
+    sql = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = ?"
+    return connection.execute(sql, (table,)).fetchone()[0]
+
+
+def test_one_team_of_many_is_found_by_its_key() -> None:
+    """What a save and a search read of `heads`, which has a row for every team."""
+    read: list[int] = []
+
+    def save(connection: PostgresConnection) -> None:
+        transaction = PostgresTransaction(connection, team=TEAM, clock=ManualClock())
+        insert(transaction, sample(at=transaction.committed_at))
+        transaction.finish()
+        read.append(_rows_read(connection, "heads"))
+
+    def search(connection: PostgresConnection) -> None:
+        index = PostgresIndex(OneConnection(connection, ManualClock().now()), TEAM)
+        index.standing(reader(), ManualClock().now())
+        index.word_statistics(reader(), ["heron"])
+        read.append(_rows_read(connection, "heads"))
+
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        put(store)
+    with psycopg.connect(server().owner, autocommit=True) as owner:
+        owner.execute("INSERT INTO mycel.heads (team_id) SELECT 'team-' || n FROM generate_series(1, 2000) n")
+    database().write(TEAM, save)
+    database().read_at_one_moment(TEAM, search)
+    assert max(read) < 20
+
+
 def test_work_whose_connection_is_lost_is_begun_again_and_stored_once() -> None:
     tries: list[int] = []
 
@@ -82,6 +140,36 @@ def test_work_whose_connection_is_lost_is_begun_again_and_stored_once() -> None:
         assert len(tries) == 2
         assert len(listed(store)) == 1
         assert store.log.last_sequence() == 1
+
+
+def test_what_reading_leaves_behind_is_counted_once_although_its_transaction_was_lost() -> None:
+    clock = ManualClock()
+    lock = "SELECT 1 FROM mycel.memory_usage WHERE memory_id = %s FOR UPDATE"
+    with closing(PostgresStore(emptied(), team=TEAM, clock=clock)) as store:
+        ids = sorted((put(store).id, put(store).id))
+        store.recalls.count_access(ids, by=AUTHOR, at=clock.now())
+    store = PostgresStore(database(), team=TEAM, clock=clock)
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(server().admin) as holding:
+        # Whoever notices first that two wait for each other gives way.
+        holding.execute("SET deadlock_timeout = '1min'")
+        holding.execute(lock, (ids[1],))
+        store.recalls.count_access(reversed(ids), by=AUTHOR, at=clock.now())
+        closed = pool.submit(store.close)
+        eventually(waits_for_a_lock)
+        holding.execute(lock, (ids[0],))
+        eventually(waits_for_a_lock)
+        assert not closed.done()
+        holding.rollback()
+        closed.result()
+    with closing(PostgresStore(database(), team=TEAM, clock=clock)) as store:
+        numbers = store.index.numbers(reader(), ids).values()
+        assert [one.access_count for one in store.index.signals(reader(), numbers).values()] == [2, 2]
+
+
+def waits_for_a_lock() -> bool:
+    with psycopg.connect(server().admin, autocommit=True) as admin:
+        sql = "SELECT FROM pg_stat_activity WHERE usename = %s AND wait_event_type = 'Lock'"
+        return admin.execute(sql, (LOGIN,)).fetchone() is not None
 
 
 def test_writers_of_one_team_hold_up_neither_another_nor_claims_of_other_nodes() -> None:

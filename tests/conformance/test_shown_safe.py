@@ -99,8 +99,8 @@ def command_line(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 # Modules of commands that show nothing that anybody stored.
 SHOW_NOTHING = {"install", "uninstall", "doctor", "mcp", "hook", "serve", "model", "open"}
-# Says what one sync after another says, and never ends.
-ENDLESS = {("vault", "watch")}
+# They say what one sync after another says, or what a file is saved as, and never end.
+ENDLESS = {("vault", "watch"), ("mount",)}
 # What an argument must look like for its command to get as far as showing something.
 _ARGUMENTS = {
     **dict.fromkeys(("path", "file", "files", "folder"), "notes.md"),

@@ -183,3 +183,24 @@ def test_whoever_outlives_it_leaves_no_trace_of_it_behind(data: Path) -> None:
     found = ensure_daemon(data)
     end(found)
     eventually(lambda: not Path(f"/proc/{found.pid}").exists())
+
+
+def test_status_tells_of_it_and_starts_none_and_stop_ends_it(data: Path) -> None:
+    def mycel_says(*words: str) -> dict[str, object]:
+        command = [sys.executable, "-m", "mycel.surfaces.cli.main", "--data", str(data), "--json", *words]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+        return json.loads(done.stdout)
+
+    assert mycel_says("save", "We deploy on Tuesdays.")["version"] == 1
+    running = find_daemon(data)
+    assert running is not None
+    told = mycel_says("status")
+    assert (told["running"], told["url"], told["pid"]) == (True, running.url, running.pid)
+    assert told["teams"] == [{"team": "executive", "active": 1, "inbox": 0, "engine_waiting": 0}]
+
+    assert mycel_says("stop") == {"stopped": True, "url": running.url, "pid": running.pid}
+    eventually(lambda: not is_alive(running.pid))
+    told = mycel_says("status")
+    assert (told["running"], told["teams"]) == (False, None)
+    assert mycel_says("stop") == {"stopped": False}
+    assert find_daemon(data) is None

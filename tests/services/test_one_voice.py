@@ -107,6 +107,7 @@ def distinct(count: int) -> list[str]:
 def test_one_author_leaves_half_the_places_to_others_who_know_of_the_matter(squad: Squad) -> None:
     squad.teammate.save_many([{"content": f"{text}, as the runbook says"} for text in distinct(8)])
     squad.author.save_many([{"content": f"heron billing {text}"} for text in distinct(120)])
+    squad.workspace.run_pending()
     recall = squad.person.search("billing heron")
     assert len(recall.hits) == 10
     assert authors(recall) == {"swe-1": 5, "swe-2": 5}

@@ -156,3 +156,13 @@ def test_by_default_even_what_was_said_outright_is_left_to_a_person(squad: Squad
     first, second = squad.admin.inbox()
     assert first.reason == "person-1: said outright, but the team's policy leaves it to a person"
     assert first.memory.confidence > second.memory.confidence
+
+
+def test_whoever_is_told_of_it_is_told_whose_word_it_is(squad: Squad) -> None:
+    capture(squad, "person-1: always run `make lint` before pushing please", "swe-1: ok", "person-1: thanks")
+    assert active(squad)
+    bundle = squad.teammate.context_for(task="push the branch")
+    for told in (bundle.to_markdown(), bundle.to_team_memory(), bundle.to_past_knowledge()):
+        (line,) = [line for line in told.splitlines() if "make lint" in line]
+        assert "person-1" in line
+        assert "swe-1" not in line

@@ -11,6 +11,8 @@ from benchmarks.kept_vectors import KeptVectors
 from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
 from training.fit import report
 from training.fit.background import background_of
+from training.fit.constants import today
+from training.fit.cut import show_cuts
 from training.fit.fusion import fit_fusion, standing
 from training.fit.gather import gather
 from training.fit.measured import Orders, check
@@ -45,6 +47,8 @@ def main() -> None:
     report.show_relevance(relevance)
     clock.tell("relevance")
     proposal = report.proposal_of(fusion, relevance)
+    show_cuts(asked, {**today(), **proposal}, background)
+    clock.tell("cuts")
     quality = report.quality_rows(asked, background, embedder.background, proposal)
     report.show_quality(quality)
     if options.out is not None:

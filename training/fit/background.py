@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mycel.contracts.embedder import Background
-from training.fit.gather import AGAIN, Asked
+from training.fit.gather import AGAIN, TOPICS, Asked
 
 DIGITS = 3
 
@@ -20,7 +20,7 @@ def background_of(asked: Sequence[Asked]) -> Background:
     for one in asked:
         pool = one.kept.found.pool
         # A handful of texts has no spread worth the name, and no pairing counts twice.
-        if one.place in AGAIN:
+        if one.place in AGAIN or one.place not in TOPICS:
             continue
         if one.on_topic:
             related[one.place].append(pool.deviation)

@@ -13,18 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.finding_quality import TOP
-from mycel.retrieval import relevance
 from training.fit.gather import Asked
 from training.fit.measured import Ordered
 
 Vector = NDArray[np.float64]
 
-# Places in the vector: those of each constant's numbers, then the bonus of the first.
-TOPIC = slice(0, 5)
-BONUS = 5
-USEFUL = slice(6, 11)
-USEFUL_WORDS = slice(11, 16)
-_UNITS = np.eye(16)
+# Places in the vector: those of each constant's numbers.
+TOPIC = slice(0, 4)
+USEFUL = slice(4, 8)
+USEFUL_WORDS = slice(8, 13)
+_UNITS = np.eye(13)
 
 
 @dataclass(slots=True)
@@ -60,9 +58,11 @@ def _see(ordered: Ordered, number: int, kind: slice) -> Seen:
     sigmoid = _Sigmoid()
     units = {
         "TOPIC": tuple(_UNITS[TOPIC]),
-        "COVERED_BONUS": _UNITS[BONUS],
         "USEFUL": tuple(_UNITS[USEFUL]),
         "USEFUL_WORDS": tuple(_UNITS[USEFUL_WORDS]),
+        # Where the cut lies is not fitted, and must not look like a feature.
+        "CUT": 0.0,
+        "CUT_WORDS": 0.0,
         "_sigmoid": sigmoid,
     }
     one = ordered.replays[number][0]
@@ -72,9 +72,6 @@ def _see(ordered: Ordered, number: int, kind: slice) -> Seen:
         features = sigmoid.of(candidate.relevance)
         if features is not None and features[kind.start]:
             id = one.kept.shelf.ids[candidate.key[1]]
-            hits.append((features[kind], id in one.question.gold))
+            if id not in one.question.maybe:
+                hits.append((features[kind], id in one.question.gold))
     return Seen(one, next((x for x in sigmoid.kept if x[TOPIC.start]), None), hits)
-
-
-def bonus_of(topic: Vector) -> float:
-    return float(topic[BONUS]) * relevance.COVERED_BONUS

@@ -11,17 +11,23 @@ from tempfile import TemporaryDirectory
 from benchmarks import words
 from benchmarks.finding_quality import ADVERSARIAL, DATA, Answer, Question, Task, ask, locomo, save, team_notes
 from benchmarks.kept_vectors import KeptVectors
+from benchmarks.relevance_notes import DEV, half
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 from training.fit.replay import Kept, Shelf, keeping
+from training.fit.worlds import all_worlds, small_worlds, worlds
 
 # The sets that the order is fitted to, and those that teach only what is on the topic.
 SETS = ("LoCoMo", "SciFact", "CoSQA")
 NOTES, FEW_NOTES, MIXED_NOTES = "team notes", "few notes", "mixed notes"
 # The same notes again, and what they lie among.
 AGAIN = {FEW_NOTES: (NOTES,), MIXED_NOTES: (NOTES, "SciFact")}
+# What teaches which questions are on the topic. Beside these stand worlds whose judgments are complete.
+TOPICS = (*SETS, NOTES, FEW_NOTES, MIXED_NOTES)
 GENERAL = "general"
 OWN = "own"
+# About the world of a store, which happens not to know.
+NEAR = "near"
 
 # Of each other set, spread evenly over its questions.
 FOREIGN_QUESTIONS = 100
@@ -50,13 +56,17 @@ class Asked:
 def gather(bench_data: Path, embedder: KeptVectors) -> list[Asked]:
     tasks = [*_tasks(bench_data), team_notes()]
     tasks += [_few_notes(), _mixed_notes(next(task for task in tasks if task.name == "SciFact"))]
-    return [one for task in tasks for one in _gathered(task, tasks, embedder)]
+    asked = [one for task in tasks for one in _gathered(task, tasks, embedder)]
+    # Judged completely, and off the topic only asked what is general.
+    complete = [*worlds(), half(DEV)]
+    judged = [*complete, all_worlds(), *(part for world in complete for part in small_worlds(world))]
+    return asked + [one for task in judged for one in _gathered(task, [task], embedder)]
 
 
 def _gathered(task: Task, tasks: Sequence[Task], embedder: KeptVectors) -> list[Asked]:
     """In a workspace of its own."""
     print(f"  {task.name}: {len(task.texts):,} texts, {len(task.questions):,} questions", flush=True)
-    own = [(OWN, question) for question in task.questions]
+    own = [(OWN if question.gold else NEAR, question) for question in task.questions]
     with (
         TemporaryDirectory(prefix="mycel-fit-") as folder,
         open_workspace(Path(folder) / "workspace", embedder=embedder) as workspace,

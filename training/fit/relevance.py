@@ -13,13 +13,17 @@ from benchmarks.finding_quality import Answer, calibration_error
 from mycel.contracts.embedder import Background
 from mycel.retrieval.relevance import LEAST_TOPIC
 from training.fit.constants import RELEVANCE, Values, today
-from training.fit.features import TOPIC, USEFUL, USEFUL_WORDS, Seen, bonus_of, see
-from training.fit.gather import FEW_NOTES, MIXED_NOTES, NOTES, SETS, Asked
+from training.fit.features import TOPIC, USEFUL, USEFUL_WORDS, Seen, see
+from training.fit.gather import FEW_NOTES, MIXED_NOTES, NEAR, NOTES, OWN, SETS, TOPICS, Asked
 from training.fit.logistic import Examples, fit, gain
 from training.fit.measured import Ordered
 
 # Sets held back together: they are the same notes.
 GROUPS: Mapping[str, tuple[str, ...]] = {**{name: (name,) for name in SETS}, NOTES: (NOTES, FEW_NOTES, MIXED_NOTES)}
+# Questions about the world of a store that happens not to know the answer are hard to tell: they count as half.
+HALF = 0.5
+# The benchmark sets are all that is known of large stores, and what relevance states of them has to be true.
+LARGE = 6.0
 # Questions about Python are half on the topic among notes of a software team.
 HALF_ON_TOPIC = frozenset({(NOTES, "CoSQA"), (FEW_NOTES, "CoSQA"), (MIXED_NOTES, "CoSQA")})
 # Today's is among them, to be compared with.
@@ -153,18 +157,19 @@ def _topic_examples(seen: Sequence[Seen]) -> Examples:
     return Examples(
         features=np.array([topic[TOPIC] for _, topic in rows]),
         targets=np.array([float(asked.on_topic) for asked, _ in rows]),
-        shares=_alike([(asked.place, asked.on_topic) for asked, _ in rows]),
-        offsets=np.array([bonus_of(topic) for _, topic in rows]),
+        shares=_alike([(asked.place, asked.origin) for asked, _ in rows]),
+        offsets=np.zeros(len(rows)),
         ceilings=np.ones(len(rows)),
     )
 
 
 def _useful_examples(seen: Sequence[Seen], ceiling: Callable[[Seen], float]) -> Examples:
-    rows = [(one, features, useful) for one in seen if one.asked.place in SETS for features, useful in one.hits]
+    judged = [one for one in seen if one.asked.place in SETS or one.asked.place not in TOPICS]
+    rows = [(one, features, useful) for one in judged for features, useful in one.hits]
     return Examples(
         features=np.array([features for _, features, _ in rows]),
         targets=np.array([float(useful) for _, _, useful in rows]),
-        shares=_alike([one.asked.place for one, _, _ in rows]),
+        shares=_alike([(one.asked.place, OWN) for one, _, _ in rows]),
         offsets=np.zeros(len(rows)),
         ceilings=np.array([ceiling(one) for one, _, _ in rows]),
     )
@@ -173,13 +178,18 @@ def _useful_examples(seen: Sequence[Seen], ceiling: Callable[[Seen], float]) -> 
 def _topic(one: Seen, constants: Sequence[float]) -> float:
     if one.topic is None:
         return 1.0
-    return float(1 / (1 + np.exp(-(one.topic[TOPIC] @ np.array(constants) + bonus_of(one.topic)))))
+    return float(1 / (1 + np.exp(-(one.topic[TOPIC] @ np.array(constants)))))
 
 
-def _alike(groups: Sequence[object]) -> Array:
-    """Every group counts the same, however many examples it has."""
+def _worth(place: str, origin: str) -> float:
+    return LARGE if place in SETS else HALF if origin == NEAR else 1.0
+
+
+def _alike(groups: Sequence[tuple[str, str]]) -> Array:
+    """Every place and origin counts for what it is worth, however many examples it has."""
     counts = Counter(groups)
-    return np.array([1 / counts[group] / len(counts) for group in groups])
+    shares = np.array([_worth(*group) / counts[group] for group in groups])
+    return shares / shares.sum()
 
 
 class _Judge:
@@ -188,7 +198,7 @@ class _Judge:
     def __init__(self, ordered: Ordered, by_words: Ordered) -> None:
         self._ordered = ordered
         self._by_words = by_words
-        self.places = list(dict.fromkeys(one.place for one, _ in ordered.replays))
+        self.places = [place for place in dict.fromkeys(one.place for one, _ in ordered.replays) if place in TOPICS]
 
     def __call__(self, place: str, constants: Values) -> Judged:
         answers = self._ordered.answers(constants, place=place)

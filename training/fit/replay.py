@@ -28,6 +28,16 @@ class Shelf:
     memories: dict[int, Memory] = field(default_factory=dict[int, Memory])
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What stands beside each memory."""
+
+    known: Mapping[int, Sequence[int]]
+
+    def __call__(self, numbers: Sequence[int]) -> Mapping[int, Sequence[int]]:
+        return {number: self.known[number] for number in numbers if number in self.known}
+
+
 @dataclass(slots=True)
 class Kept:
     """Everything that the store told one search."""
@@ -48,7 +58,7 @@ class Replay(pipeline._Search):
         meaning = kept.meaning if background is None else replace(kept.meaning, background=background)
 
         def signals(scope: ReadScope, numbers: Collection[int]) -> Mapping[int, Signals]:
-            return kept.signals
+            return {number: kept.signals[number] for number in numbers if number in kept.signals}
 
         store: Any = SimpleNamespace(index=SimpleNamespace(signals=signals))
         place = Place(store, kept.scope)
@@ -61,6 +71,7 @@ class Replay(pipeline._Search):
         self.look_closer()
         self.add_neighbours()
         self.fuse()
+        self._read(self.close)
         self.rank()
 
     def answer(self, question: Question, *, judged: bool) -> Answer:
@@ -70,6 +81,10 @@ class Replay(pipeline._Search):
         ranked = self.ranked()
         shown = [one for one in ranked.candidates if not judged or ranked.shows(one)][:TOP]
         return Answer(question, [self._kept.shelf.ids[one.key[1]] for one in shown], [one.relevance for one in shown])
+
+    def _heads(self) -> list[int]:
+        """No texts are kept to tell copies by; the sets have next to none."""
+        return list(range(len(self.close)))
 
     def _read(self, candidates: Sequence[pipeline.Candidate]) -> None:
         for one in candidates:
@@ -81,7 +96,6 @@ def _by_words(found: Found) -> Found:
     [rows] = found.candidates
     chosen = np.flatnonzero(rows.bm25 > 0)
     columns = {name: getattr(rows, name)[chosen] for name in ("numbers", "bm25", "held", "far")}
-    columns |= {"neighbours": [rows.neighbours[place] for place in chosen.tolist()]}
     pool, cosines = Pool(found.statistics.documents), np.full(len(chosen), np.nan)
     return replace(found, pool=pool, candidates=[replace(rows, **columns, cosines=cosines, pool=pool)])
 
@@ -115,11 +129,14 @@ def _keep(search: pipeline._Search, shelf: Shelf) -> Kept:
             raise RuntimeError("a candidate cannot be read")
         shelf.memories.setdefault(one.key[1], replace(one.memory, content="", title="", metadata={}))
     numbers = [number for _, number in search._rows.at]
+    [rows] = search.found.candidates
+    # The store will be closed: what stands beside each is told now.
+    beside = _Beside(dict(rows.neighbours(numbers)))
     return Kept(
         request=search.request,
         scope=place.scope,
         meaning=search.meaning,
-        found=search.found,
+        found=replace(search.found, candidates=[replace(rows, neighbours=beside)]),
         options=search.options,
         signals=place.store.index.signals(place.scope, numbers),
         shelf=shelf,

@@ -87,9 +87,9 @@ def show(name: str, pairs: Sequence[Known]) -> None:
 def search(pairs: Sequence[Known]) -> None:
     """The best settings, by what they find and what they get wrong."""
     rows: list[tuple[float, str]] = []
-    tried = product((0.6, 0.7, 0.8, 0.9), (0.1, 0.2, 0.3, 0.4, 0.5), (0.8, 0.9, 0.95), (0.5, 0.6, 0.7, 0.8))
-    for opposes, with_reason, suggests, agreeing in tried:
-        weighed.OPPOSES, weighed.OPPOSES_WITH_A_REASON = opposes, with_reason
+    tried = product((0.8, 0.9, 0.95), (0.05, 0.2, 0.4), (0.15, 0.3, 0.45, 0.6), (0.8, 0.9, 0.95), (0.5, 0.6, 0.7, 0.8))
+    for opposes, by_values, by_words, suggests, agreeing in tried:
+        weighed.OPPOSES, weighed.OPPOSES_BY_VALUES, weighed.OPPOSES_BY_WORDS = opposes, by_values, by_words
         weighed.SUGGESTS, weighed.SUGGESTS_WHERE_ALL_AGREE = suggests, agreeing
         counts = table(pairs)
         same = _share([counts["duplicate"]], "merged", "suggested")
@@ -97,7 +97,7 @@ def search(pairs: Sequence[Known]) -> None:
         false = _share([counts[label] for label in ("related", "unrelated", "contradiction")], "merged", "suggested")
         seen = _share([counts["contradiction"]], "contradiction", "supersedes")
         wrong = _share([counts[label] for label in ("related", "unrelated")], "contradiction", "supersedes")
-        setting = f"opposes {opposes} with reason {with_reason} suggests {suggests} {agreeing}"
+        setting = f"opposes {opposes} by values {by_values} by words {by_words} suggests {suggests} {agreeing}"
         found = f"same {same:.2f} false {false:.3f} against {against:.2f} seen {seen:.2f} wrong {wrong:.2f}"
         rows.append(
             (same + seen - 10 * max(0, false - 0.015) - 2 * wrong - 10 * max(0, against - 0.04), f"{setting}: {found}")

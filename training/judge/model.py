@@ -43,11 +43,15 @@ class Judge(nn.Module):
         return self.heads(self._dropout(rows[:, 0].float()))
 
 
-def read_shipped(path: Path) -> Weights:
-    """The embedder of the package as a plain encoder: the other way round of `training.export`."""
-    constants = {entry.name: numpy_helper.to_array(entry) for entry in onnx.load(str(path)).graph.initializer}
+def read_shipped(path: Path, *, words: Path | None = None) -> Weights:
+    """A model of the package as a plain encoder: the other way round of `training.export`.
+
+    `words` is the file with the table of words where it is another one.
+    """
+    constants = _constants(path)
+    table = constants if words is None else _constants(words)
     weights: Weights = {
-        "embeddings.word_embeddings.weight": constants["words"].astype(np.float32) * constants["words scale"],
+        "embeddings.word_embeddings.weight": table["words"].astype(np.float32) * table["words scale"],
         "embeddings.position_embeddings.weight": constants["positions"],
         "embeddings.token_type_embeddings.weight": np.zeros((2, WIDTH), dtype=np.float32),
     }
@@ -70,4 +74,19 @@ def new_judge(embedder: Path) -> Judge:
     return Judge(encoder_of(read_shipped(embedder)))
 
 
-__all__ = ("DENSE", "NORMS", "Judge", "new_judge", "read_shipped")
+def read_judge(path: Path, embedder: Path) -> Judge:
+    """The judge of the package, to go on teaching it: its whole numbers as they are, its words from the embedder."""
+    judge = Judge(encoder_of(read_shipped(path, words=embedder)))
+    constants = _constants(path)
+    with torch.no_grad():
+        judge.place.copy_(torch.tensor(constants["places table"]))
+        judge.heads.weight.copy_(torch.tensor(constants["heads"].T.copy()))
+        judge.heads.bias.copy_(torch.tensor(constants["heads bias"]))
+    return judge
+
+
+def _constants(path: Path) -> Weights:
+    return {entry.name: numpy_helper.to_array(entry) for entry in onnx.load(str(path)).graph.initializer}
+
+
+__all__ = ("DENSE", "NORMS", "Judge", "new_judge", "read_judge", "read_shipped")

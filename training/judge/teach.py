@@ -4,7 +4,8 @@
 
 `--fold K` leaves out the K-th sixth of the groups, and tells after each epoch what the judge makes of them;
 `--all` learns from everything. OUT/judge.pt is the judge after the last epoch.
-`--begin FILE` goes on from a judge.pt that was taught with the same fold, for material that came later.
+`--begin FILE` goes on from a judge.pt that was taught with the same fold, or from the shipped judge.onnx (fold 0), for
+material that came later.
 After `--minutes` it breaks off with status 3, and goes on when it is started again.
 """
 
@@ -26,7 +27,7 @@ from training.judge.batches import Coded, answers, batches, coded, joined, load_
 from training.judge.labels import HEADS, place_of
 from training.judge.material import ROOT, Example, all_examples, fold_of, grouped
 from training.judge.measure import report
-from training.judge.model import Judge, new_judge
+from training.judge.model import Judge, new_judge, read_judge
 
 BUILTIN = ROOT / "src" / "mycel" / "providers" / "embeddings" / "builtin"
 BATCH = 24
@@ -159,6 +160,16 @@ def left_out(fold: int) -> list[Coded]:
     return divided(fold)[1]
 
 
+def begun(file: Path | None) -> Judge:
+    embedder = BUILTIN / "model.onnx"
+    if file is not None and file.suffix == ".onnx":
+        return read_judge(file, embedder)
+    judge = new_judge(embedder)
+    if file is not None:
+        judge.load_state_dict(torch.load(file))
+    return judge
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, required=True)
@@ -173,9 +184,7 @@ def main() -> None:
     learned, apart = divided(asked.fold)
     if asked.all:
         learned, apart = [*learned, *apart], []
-    judge = new_judge(BUILTIN / "model.onnx")
-    if asked.begin is not None:
-        judge.load_state_dict(torch.load(asked.begin))
+    judge = begun(asked.begin)
     judge.train()
     lesson = Lesson(judge, learned, epochs=asked.epochs, seed=asked.seed, folder=asked.out)
 

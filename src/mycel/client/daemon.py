@@ -85,6 +85,8 @@ def _message_of(line: str) -> str:
 # A service that is well answers in milliseconds; one that was stopped by its terminal never does.
 HEALTH_SECONDS = 2.0
 START_SECONDS = 20.0
+# As long as it may take for its last requests and its files.
+STOP_SECONDS = 20.0
 LOOK_SECONDS = 0.02
 IDLE_SPAN = "15m"
 # Without -P a module of the folder it runs in could take the place of one that it imports.
@@ -135,6 +137,30 @@ def ensure_daemon(data_dir: Path) -> Daemon:
     """
     data = data_dir.resolve()
     return find_daemon(data) or _start_alone(data, deadline=time.monotonic() + START_SECONDS)
+
+
+def stop_daemon(data_dir: Path) -> Daemon | None:
+    """Ends the service of a data directory and waits until it has let go of its files; None where none runs.
+
+    `Unavailable` says which process to end by hand where it does not answer, or is still there after a while.
+    """
+    import signal
+
+    data = data_dir.resolve()
+    found = find_daemon(data)
+    if found is None:
+        if hanging := find_hanging(data):
+            raise Unavailable(f"the service at {hanging.url} does not answer: end process {hanging.pid}")
+        return None
+    # It has just proved that it wrote the file that names this process.
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(found.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while _owns(data):
+        if time.monotonic() >= deadline:
+            raise Unavailable(f"the service at {found.url} was told to end and has not yet: see process {found.pid}")
+        time.sleep(LOOK_SECONDS)
+    return found
 
 
 def find_hanging(data_dir: Path) -> DaemonFile | None:

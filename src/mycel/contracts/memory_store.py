@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Protocol
@@ -106,6 +106,10 @@ class MemoryReads(Protocol):
 
     def folders(self, scope: ReadScope, path: str, filters: Filters) -> list[Folder]: ...
     def statistics(self, scope: ReadScope, filters: Filters) -> Statistics: ...
+    def count_tags(self, scope: ReadScope, filters: Filters) -> Mapping[str, int]:
+        """How many memories have each tag, the most frequent first, so many as `Statistics` has."""
+        ...
+
     def usage(self, scope: ReadScope, id: MemoryId) -> Usage: ...
     def written_since(self, scope: ReadScope, since: datetime, *, by: MemberId | None) -> list[MemoryId]:
         """What this member, or anybody, has made or changed since then; also what is deleted, the oldest first."""

@@ -220,10 +220,11 @@ class Store(Protocol):
     @property
     def team(self) -> TeamName: ...
 
-    def transact(self, work: Callable[[Transaction], ResultT]) -> ResultT:
+    def transact(self, work: Callable[[Transaction], ResultT], *, beside: bool = False) -> ResultT:
         """Runs the work in one transaction and returns once its outcome, also a raised error, is durable.
 
-        The work may be run again after a rollback, so it must change nothing outside the transaction.
+        The work may be run again after a rollback, so it must change nothing outside the transaction. What is done
+        `beside`, by a thread of the service's own, is nothing that other callers wait for.
         """
         ...
 

@@ -119,8 +119,11 @@ def _file(value: object, field: str) -> str:
 
 
 def _one_of(options: type[EnumT]) -> Reader:
+    by_name = {one.value: one for one in options}
+
     def read(value: object, field: str) -> EnumT:
-        return fields.choice(value, options, field=field)
+        found = by_name.get(value) if isinstance(value, str) else None
+        return fields.choice(value, options, field=field) if found is None else found
 
     return read
 
@@ -315,7 +318,13 @@ def _plain_fields(value: Any) -> Line:
     return {field.name: _plain(getattr(value, field.name)) for field in fields_of(value)}
 
 
+# By the very type, and first, since most fields are of these: a choice is text too, and has to be taken apart.
+_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+
+
 def _plain(value: Any) -> Any:
+    if type(value) in _AS_IT_IS:
+        return value
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, StrEnum):

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from mycel.domain import envelope, rendering
 from mycel.domain.ids import RecallId, TeamName
-from mycel.domain.marks import CONTESTED
+from mycel.domain.marks import CONTESTED, voice_of
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.rendering import estimate_tokens
 from mycel.domain.validity import validity_words
@@ -121,11 +121,12 @@ class ContextBundle:
 
 
 def item_start(item: ContextItem, section: Section, *, home: TeamName) -> str:
-    """What stands before a note in a bundle: its citation, who wrote it and how long ago."""
+    """What stands before a note in a bundle: its citation, whose word it is and how long ago."""
     memory = item.memory
+    author = envelope.one_line(voice_of(memory.metadata, memory.agent_id))
     words = (
         item.citation,
-        memory.agent_id if memory.team == home else f"{memory.agent_id} of team {memory.team}",
+        author if memory.team == home else f"{author} of team {memory.team}",
         item.age,
         "" if section in _ONE_TYPE else _kind(memory),
         f"and {item.alike} alike" if item.alike else "",

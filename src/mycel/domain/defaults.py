@@ -5,6 +5,6 @@ LOG_LEVEL = "info"
 PERSONAL_MEMORY_FOLDER = "/workspace/personal/memory"
 SHARED_MEMORY_FOLDER = "/workspace/shared/memory"
 HOOKS = "on"
-HOOK_RELEVANCE = 0.6
+HOOK_RELEVANCE = 0.5
 HOOK_SECONDS = 0.25
 HOOK_START_SECONDS = 5.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from itertools import chain
 from typing import Any, cast
 
@@ -37,6 +38,8 @@ def texts_in(value: object) -> list[str]:
     # By the very type: a choice is text that Mycel wrote.
     if type(value) is str:
         return [value]
+    if isinstance(value, str | int | float | datetime):
+        return []
     if isinstance(value, list | tuple):
         inners = cast(list[object], value)
     elif isinstance(value, Mapping):

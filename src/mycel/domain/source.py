@@ -143,6 +143,10 @@ class EventState(StrEnum):
     DEAD = "dead"
 
 
+# What the engine will do by itself.
+UNFINISHED = (EventState.PENDING, EventState.RUNNING, EventState.FAILED)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestionEvent:
     """One unit of engine work: the queue and its audit log are the same rows.

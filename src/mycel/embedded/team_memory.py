@@ -125,8 +125,8 @@ class TeamMemory:
     def recent(self, limit: int = 10) -> Page[Memory]:
         return self._do.reading.recent(self._caller(), limit=limit)
 
-    def stats(self) -> Statistics:
-        return self._do.reading.statistics(self._caller())
+    def stats(self, *, with_tags: bool = False) -> Statistics:
+        return self._do.reading.statistics(self._caller(), with_tags=with_tags)
 
     def search(
         self,

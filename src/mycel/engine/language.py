@@ -28,9 +28,9 @@ from mycel.engine.english.relations import (
 from mycel.engine.english.remedies import is_remedy, tells_problem
 from mycel.engine.english.sections import OPEN_BOX, kind_of
 from mycel.engine.english.sentences import split_sentences
-from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back, tells_after
+from mycel.engine.english.standing_alone import is_nameless, leans_on_talk, name_speaker, points_back, tells_after
 from mycel.engine.english.titles import alternatives_of, content_of, gives_reason, rationale_of, title_of
-from mycel.engine.english.utterances import is_personal, is_question, is_report, words_of
+from mycel.engine.english.utterances import is_personal, is_question, is_report, is_unsettled, words_of
 from mycel.engine.english.vocabulary import akin
 
 __all__ = (
@@ -55,7 +55,9 @@ __all__ = (
     "is_question",
     "is_remedy",
     "is_report",
+    "is_unsettled",
     "kind_of",
+    "leans_on_talk",
     "leaves_out",
     "may_have_many",
     "name_pattern",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import zip_longest
@@ -13,10 +13,12 @@ from itertools import zip_longest
 from mycel.contracts.judge import Judge
 from mycel.domain.memory import MemoryType
 from mycel.domain.session_summary import BULLET, Part, write_parts
-from mycel.domain.source import Transcript, Turn
+from mycel.domain.source import Candidate, Transcript, Turn
 from mycel.engine.english.sentences import Span, split_sentences
-from mycel.engine.english.summary_cues import part_of
-from mycel.engine.extraction.extract import extract
+from mycel.engine.english.summary_cues import label_of, part_of
+from mycel.engine.english.titles import content_of
+from mycel.engine.extraction.extract import Drawn, draw
+from mycel.engine.poison.detection import instruction_to_reader
 from mycel.retrieval.analysis import index_text
 from mycel.retrieval.duplicates import Wording
 
@@ -110,6 +112,10 @@ class _Sentence:
     def wording(self) -> Wording:
         return Wording(self.text)
 
+    @cached_property
+    def label(self) -> tuple[Part, int] | None:
+        return label_of(self.text)
+
     @property
     def says_something(self) -> bool:
         return len(self.words - _small_talk()) >= LEAST_WORDS
@@ -126,12 +132,14 @@ def summarize(transcript: Transcript, *, most_characters: int = MOST_CHARACTERS,
     draft = _Draft(most_characters)
     asked = " ".join(one.text for one in subject)
     draft.add(Part.ASKED, _shortened(asked, most=min(MOST_SUBJECT_CHARS, draft.room_for(Part.ASKED))), place=0)
-    for part, sentence in _chosen(rest, told=subject, drawn=_drawn(transcript, judge)):
-        draft.add(part, _line(sentence), place=sentence.place)
+    drawn = _drawn(transcript, judge)
+    standing = dict(_marked(rest, drawn.candidates))
+    for part, sentence in _chosen(rest, told=subject, drawn=drawn, standing=standing):
+        draft.add(part, _line(sentence, standing.get(sentence.place)), place=sentence.place)
     for part, names in ((Part.FILES, _files(transcript)), (Part.COMMANDS, _commands(transcript))):
         for place, name in enumerate(names):
             draft.add(part, name, place=place)
-    return draft.text()
+    return draft.unalarming_text()
 
 
 class _Draft:
@@ -152,8 +160,21 @@ class _Draft:
     def room_for(self, part: Part) -> int:
         return max(0, self._most - len(f"{part}:\n{BULLET}"))
 
-    def text(self) -> str:
-        return write_parts({part: [point for _, point in sorted(points)] for part, points in self._points.items()})
+    def text(self, *, but: tuple[int, str] | None = None) -> str:
+        parts = self._points.items()
+        return write_parts({part: [one[1] for one in sorted(points) if one != but] for part, points in parts})
+
+    def unalarming_text(self) -> str:
+        """Without the one point but for which nobody would take ordinary points together for orders to a reader.
+
+        What a point orders by itself stays, and is for a reviewer.
+        """
+        whole = self.text()
+        listed = [one for points in self._points.values() for one in points]
+        if instruction_to_reader(whole) is None or any(instruction_to_reader(said) for _, said in listed):
+            return whole
+        shorter = (self.text(but=one) for one in listed)
+        return next((text for text in shorter if instruction_to_reader(text) is None), whole)
 
 
 def _sentences(transcript: Transcript) -> Iterator[_Sentence]:
@@ -193,11 +214,12 @@ def _within(turns: Sequence[tuple[int, Turn]], *, most: int) -> int:
 
 
 def _subject(sentences: Sequence[_Sentence]) -> list[_Sentence]:
-    """The first thing a user wanted, in as many sentences as a line holds."""
+    """The first thing that somebody wanted, in as many sentences as a line holds."""
     found: list[_Sentence] = []
     room = MOST_SUBJECT_CHARS
     for sentence in sentences:
-        if sentence.role != "user" or (found and sentence.turn != found[0].turn):
+        is_somebodys = sentence.role == "user" or (sentence.role != "assistant" and sentence.speaker is not None)
+        if not is_somebodys or (found and sentence.turn != found[0].turn):
             if found:
                 break
             continue
@@ -208,19 +230,16 @@ def _subject(sentences: Sequence[_Sentence]) -> list[_Sentence]:
     return found
 
 
-def _drawn(transcript: Transcript, judge: Judge | None) -> list[tuple[int, int, Part]]:
-    """Where something is said that is worth keeping for itself, and which part that belongs to."""
-    read = Transcript(transcript.text, tuple(turn for _, turn in _read_turns(transcript.turns)))
-    found = ((one, _PART_OF_TYPE.get(one.type)) for one in extract(read, judge=judge))
-    return [(one.start, one.end, part) for one, part in found if part is not None]
+def _drawn(transcript: Transcript, judge: Judge | None) -> Drawn:
+    """What is said that is worth keeping for itself, and what is not meant or not worth a word."""
+    return draw(Transcript(transcript.text, tuple(turn for _, turn in _read_turns(transcript.turns))), judge=judge)
 
 
 def _chosen(
-    sentences: Sequence[_Sentence], *, told: Sequence[_Sentence], drawn: Sequence[tuple[int, int, Part]]
+    sentences: Sequence[_Sentence], *, told: Sequence[_Sentence], drawn: Drawn, standing: Mapping[int, Candidate]
 ) -> list[tuple[Part, _Sentence]]:
     """The best of each part by turns, the conclusion first of all."""
-    marked = dict(_marked(sentences, drawn))
-    scores = {place: score * (MARKED if place in marked else 1.0) for place, score in _scores(sentences).items()}
+    scores = {place: score * (MARKED if place in standing else 1.0) for place, score in _scores(sentences).items()}
     conclusion = _conclusion(sentences, scores)
     least = LEAST_SHARE * max(scores.values(), default=0.0)
     last_turn = max((sentence.turn for sentence in sentences), default=0)
@@ -228,10 +247,7 @@ def _chosen(
     found: dict[Part, list[_Sentence]] = {}
     kept: list[_Sentence] = list(told)
     for one in order:
-        at_the_end = one.turn >= last_turn - LAST_TURNS
-        sounds = part_of(one.text, by_agent=one.role == "assistant", at_the_end=at_the_end)
-        # What went wrong is a lesson too, and says more as what went wrong.
-        part = sounds if sounds is Part.FAILED else marked.get(one.place, sounds)
+        part = _part(one, drawn, standing.get(one.place), at_the_end=one.turn >= last_turn - LAST_TURNS)
         if part is None and one is not conclusion and (scores[one.place] < least or one.text.endswith("?")):
             continue
         part = part or (Part.DONE if one is conclusion and one.role == "assistant" else Part.SAID)
@@ -246,15 +262,29 @@ def _chosen(
     return dealt if len(dealt) >= ENOUGH_POINTS else dealt + turns[-1]
 
 
-def _marked(sentences: Sequence[_Sentence], drawn: Sequence[tuple[int, int, Part]]) -> Iterator[tuple[int, Part]]:
+def _part(sentence: _Sentence, drawn: Drawn, candidate: Candidate | None, *, at_the_end: bool) -> Part | None:
+    """What it was found to be, else what it sounds like."""
+    if sentence.label is not None:
+        return sentence.label[0]
+    if sentence.start in drawn.failed:
+        return Part.FAILED
+    sounds = part_of(sentence.text, by_agent=sentence.role == "assistant", at_the_end=at_the_end)
+    if candidate is not None:
+        # What went wrong is a lesson too, and says more as what went wrong.
+        return sounds if sounds is Part.FAILED else _PART_OF_TYPE.get(candidate.type, sounds)
+    # What was done is told though nobody needs it for long.
+    return None if sounds is not Part.DONE and sentence.start in drawn.untold else sounds
+
+
+def _marked(sentences: Sequence[_Sentence], candidates: Sequence[Candidate]) -> Iterator[tuple[int, Candidate]]:
     """The sentences that something was drawn from; both are in the order of the talk."""
-    waiting = sorted(drawn, key=lambda one: one[0])
+    waiting = sorted(candidates, key=lambda one: one.start)
     at = 0
     for sentence in sentences:
-        while at < len(waiting) and waiting[at][1] <= sentence.start:
+        while at < len(waiting) and waiting[at].end <= sentence.start:
             at += 1
-        if at < len(waiting) and waiting[at][0] < sentence.end:
-            yield sentence.place, waiting[at][2]
+        if at < len(waiting) and waiting[at].start < sentence.end:
+            yield sentence.place, waiting[at]
 
 
 def _files(transcript: Transcript) -> list[str]:
@@ -307,10 +337,16 @@ def _conclusion(sentences: Sequence[_Sentence], scores: dict[int, float]) -> _Se
     return max(closing, key=lambda sentence: (scores[sentence.place], -sentence.place), default=None)
 
 
-def _line(sentence: _Sentence) -> str:
-    """Who said it stands behind it, so that the sentence stays as it was said."""
-    said = _shortened(sentence.text, most=MOST_SENTENCE_CHARS)
-    return f"{said} ({sentence.speaker})" if sentence.speaker else said
+def _line(sentence: _Sentence, candidate: Candidate | None) -> str:
+    """With who said it. What is left to be done is told as it reads later, with its name and its day."""
+    if candidate is not None and candidate.type is MemoryType.TASK_HINT:
+        said = _shortened(candidate.content, most=MOST_SENTENCE_CHARS)
+        owner = candidate.said_by
+    else:
+        begins = sentence.label[1] if sentence.label is not None else 0
+        said = _shortened(content_of(sentence.text[begins:]), most=MOST_SENTENCE_CHARS)
+        owner = sentence.speaker
+    return f"{said} ({owner})" if owner and owner not in said else said
 
 
 def _shortened(text: str, *, most: int) -> str:

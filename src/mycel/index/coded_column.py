@@ -112,6 +112,11 @@ class CodedColumn:
         if code != _NO_TEXT and not self._counts[code]:
             self._forget(code)
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all memories have the same text, or none."""
+        return int(self._counts.max()) == self._total
+
     def equal_to(self, text: str | None) -> Match:
         """Memories with this text; as in SQL, nothing equals what is not there."""
         code = None if text is None else self._code_of.get(text)

@@ -141,8 +141,9 @@ class Facets:
         there = np.flatnonzero((others > 0) & (others < len(allowed)))
         there = there[allowed[others[there]]]
         for name in _SAVED_WITH:
-            codes = self._texts[name].codes
-            there = there[codes[others[there]] == codes[mine[there]]]
+            column = self._texts[name]
+            if not column.is_uniform:
+                there = there[column.codes[others[there]] == column.codes[mine[there]]]
         moments = self._times["created_at"].moments
         there = there[abs(moments[others[there]] - moments[mine[there]]) <= near.within // _MICROSECOND]
         # Those on one side of one memory follow each other.

@@ -7,7 +7,8 @@ meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +34,12 @@ FINDING_POSTINGS = 20_000
 SCORED_TOGETHER = 4
 # What one search in a list costs, in steps through it.
 SEARCH_STEPS = 8
+# Of so many terms it is remembered where their postings are, until something is written.
+KNOWN_TERMS = 4_096
 _NOWHERE = 0
 _MOST_SEGMENTS = 30_000
+# How often a term stands in a text, by the count that is kept.
+_FOUND = np.arange(256, dtype=np.float32) / np.float32(PER_ONE)
 
 
 class Segment(NamedTuple):
@@ -61,6 +66,15 @@ class Segment(NamedTuple):
         return begin, np.where(there, self.starts[places + 1], begin)
 
 
+class _List(NamedTuple):
+    """The postings of one term in one segment, by what `home` calls it; `is_whole` where every row still counts."""
+
+    id: int
+    is_whole: bool
+    rows: NDArray[np.int32]
+    counts: NDArray[np.uint8]
+
+
 class _State(NamedTuple):
     """`ids[i]` is what `home` calls `segments[i]`; `whole` are those of which every row still counts."""
 
@@ -68,7 +82,35 @@ class _State(NamedTuple):
     ids: tuple[int, ...]
     home: NDArray[np.int16]
     lengths: NDArray[np.float32]
-    whole: frozenset[int] = frozenset()
+    whole: frozenset[int]
+    # Of terms asked for: one search asks for each several times, and many searches for the same.
+    known: dict[int, tuple[_List, ...]]
+
+    def lists(self, terms: Terms) -> list[tuple[_List, ...]]:
+        """For each term its postings, in the segments that have it."""
+        wanted = terms.tolist()
+        found = {term: self.known.get(term) for term in wanted}
+        unknown = [term for term, lists in found.items() if lists is None]
+        if unknown:
+            if len(self.known) > KNOWN_TERMS:
+                self.known.clear()
+            made = self._look_up(unknown)
+            self.known.update(made)
+            found |= made
+        return [found[term] or () for term in wanted]
+
+    def _look_up(self, terms: Sequence[int]) -> dict[int, tuple[_List, ...]]:
+        found: dict[int, list[_List]] = {term: [] for term in terms}
+        numbers = np.array(terms, np.uint64)
+        for segment, id in zip(self.segments, self.ids, strict=True):
+            is_whole = id in self.whole
+            for term, begin, end in zip(terms, *map(np.ndarray.tolist, segment.spans(numbers)), strict=True):
+                if begin < end:
+                    found[term].append(_List(id, is_whole, segment.rows[begin:end], segment.counts[begin:end]))
+        return {term: tuple(lists) for term, lists in found.items()}
+
+    def allows_all(self, flags: Flags) -> bool:
+        return not np.count_nonzero((self.home != _NOWHERE) & ~flags)
 
 
 class Postings:
@@ -76,7 +118,7 @@ class Postings:
 
     def __init__(self) -> None:
         home, lengths = np.full(LEAST_LENGTH, _NOWHERE, np.int16), np.zeros(LEAST_LENGTH, np.float32)
-        self._state = _State((), (), home, lengths)
+        self._state = _State((), (), home, lengths, frozenset(), {})
         self._last_id = _NOWHERE
 
     @classmethod
@@ -86,7 +128,7 @@ class Postings:
         segment = Segment(*(arrays[f"posting_{name}"] for name in Segment._fields))
         home = (arrays["term_lengths"] > 0).astype(np.int16)
         postings._last_id = 1
-        postings._state = _State((segment,), (1,), home, arrays["term_lengths"], frozenset({1}))
+        postings._state = _State((segment,), (1,), home, arrays["term_lengths"], frozenset({1}), {})
         return postings
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -111,7 +153,7 @@ class Postings:
         touched = frozenset(np.unique(home[numbers]).tolist())
         home[numbers] = self._last_id
         whole = state.whole - touched | {self._last_id}
-        self._state = _State((*state.segments, segment), (*state.ids, self._last_id), home, old_lengths, whole)
+        self._state = _State((*state.segments, segment), (*state.ids, self._last_id), home, old_lengths, whole, {})
         self._merge()
 
     def remove(self, number: int) -> None:
@@ -120,7 +162,7 @@ class Postings:
             home = state.home.copy()
             whole = state.whole - {int(home[number])}
             home[number] = _NOWHERE
-            self._state = state._replace(home=home, whole=whole)
+            self._state = state._replace(home=home, whole=whole, known={})
 
     def extent(self, seen: Flags) -> tuple[int, float]:
         """How many of the memories there are, and their usual length in tokens."""
@@ -132,17 +174,14 @@ class Postings:
         """In how many of the memories each term stands."""
         state = self._state
         seen = _alike(seen, state.home)
-        sees_all = bool(seen[state.home != _NOWHERE].all())
-        counts = [0] * len(terms)
-        for segment, id in zip(state.segments, state.ids, strict=True):
-            begins, ends = segment.spans(terms)
-            for place in np.flatnonzero(ends > begins).tolist():
-                first, last = int(begins[place]), int(ends[place])
-                if sees_all and id in state.whole:
-                    counts[place] += last - first
-                else:
-                    counts[place] += int(np.count_nonzero(_kept(state, id, segment.rows[first:last], seen)))
-        return counts
+        sees_all = state.allows_all(seen)
+        return [
+            sum(
+                len(one.rows) if sees_all and one.is_whole else int(np.count_nonzero(_kept(state, one, seen)))
+                for one in lists
+            )
+            for lists in state.lists(terms)
+        ]
 
     def search(
         self, terms: Terms, rarities: Scores, *, allowed: Flags, usual_length: float, limit: int
@@ -150,13 +189,14 @@ class Postings:
         """The best rows by BM25, best first, of equals the one with the higher number. Terms come rarest first."""
         state = self._state
         allowed = _alike(allowed, state.home)
+        only = None if state.allows_all(allowed) else allowed
         finding = _finders(state, terms)
-        sums = _sums(state, terms[:finding], rarities[:finding], allowed, usual_length)
+        sums = _sums(state, terms[:finding], rarities[:finding], only, usual_length)
         rows = np.flatnonzero(sums > 0)
         if len(rows) < limit and finding < len(terms):
             # Common words find rows too where narrow filters leave a page unfilled.
             finding = len(terms)
-            sums = _sums(state, terms, rarities, allowed, usual_length)
+            sums = _sums(state, terms, rarities, only, usual_length)
             rows = np.flatnonzero(sums > 0)
         scores = sums[rows]
         for first in range(finding, len(terms), SCORED_TOGETHER):
@@ -194,15 +234,10 @@ class Postings:
 
     def _counts(self, state: _State, terms: Terms, numbers: Numbers) -> NDArray[np.uint8]:
         counts = np.zeros((len(numbers), len(terms)), np.uint8)
-        homes = state.home[numbers]
-        for segment, id in zip(state.segments, state.ids, strict=True):
-            here = np.flatnonzero(homes == id)
-            if not len(here):
-                continue
-            rows = numbers[here]
-            for place, (begin, end) in enumerate(zip(*segment.spans(terms), strict=True)):
-                if begin < end:
-                    counts[here, place] = _looked_up(segment.rows[begin:end], segment.counts[begin:end], rows)
+        for place, lists in enumerate(state.lists(terms)):
+            for one in lists:
+                found = _looked_up(one.rows, one.counts, numbers)
+                counts[:, place] += found if one.is_whole else found * (state.home[numbers] == one.id)
         return counts
 
     def _with_room(self, highest: int) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
@@ -228,7 +263,8 @@ class Postings:
         home = state.home.copy()
         home[np.isin(home, state.ids[first:])] = id
         whole = state.whole & frozenset(state.ids[:first]) | {id}
-        self._state = _State((*state.segments[:first], merged), (*state.ids[:first], id), home, state.lengths, whole)
+        segments, ids = (*state.segments[:first], merged), (*state.ids[:first], id)
+        self._state = _State(segments, ids, home, state.lengths, whole, {})
         self._last_id = id
 
 
@@ -267,34 +303,38 @@ def _alike(flags: Flags, home: NDArray[np.int16]) -> Flags:
     return flags[: len(home)] if len(flags) >= len(home) else resized(flags, length=len(home))
 
 
-def _kept(state: _State, id: int, rows: NDArray[np.int32], allowed: Flags) -> Flags:
+def _kept(state: _State, one: _List, allowed: Flags) -> Flags:
     """Of the rows of one segment, those for which it speaks and that are allowed."""
-    return allowed[rows] if id in state.whole else allowed[rows] & (state.home[rows] == id)
+    return allowed[one.rows] if one.is_whole else allowed[one.rows] & (state.home[one.rows] == one.id)
 
 
-def _postings(state: _State, terms: Terms, allowed: Flags) -> Iterable[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
-    """For each term the rows and counts of what is allowed."""
-    spans = [(segment, id, *segment.spans(terms)) for segment, id in zip(state.segments, state.ids, strict=True)]
-    for place in range(len(terms)):
-        rows: list[NDArray[np.int32]] = []
-        counts: list[NDArray[np.uint8]] = []
-        for segment, id, begins, ends in spans:
-            begin, end = begins[place], ends[place]
-            if begin < end:
-                listed = segment.rows[begin:end]
-                kept = _kept(state, id, listed, allowed)
-                rows.append(listed[kept])
-                counts.append(segment.counts[begin:end][kept])
-        if len(rows) == 1:
-            yield rows[0], counts[0]
+def _postings(
+    state: _State, terms: Terms, allowed: Flags | None
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
+    """For each term the rows and counts of what is allowed, which is everything where nothing is said."""
+    for lists in state.lists(terms):
+        found = [_allowed(state, one, allowed) for one in lists]
+        if len(found) == 1:
+            yield found[0]
         else:
+            none = np.empty(0, np.int32), np.empty(0, np.uint8)
             yield (
-                np.concatenate(rows) if rows else np.empty(0, np.int32),
-                np.concatenate(counts) if counts else np.empty(0, np.uint8),
+                np.concatenate([none[0], *(rows for rows, _ in found)]),
+                np.concatenate([none[1], *(counts for _, counts in found)]),
             )
 
 
-def _sums(state: _State, terms: Terms, rarities: Scores, allowed: Flags, usual_length: float) -> Scores:
+def _allowed(state: _State, one: _List, allowed: Flags | None) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    if allowed is not None:
+        kept = _kept(state, one, allowed)
+    elif one.is_whole:
+        return one.rows, one.counts
+    else:
+        kept = state.home[one.rows] == one.id
+    return one.rows[kept], one.counts[kept]
+
+
+def _sums(state: _State, terms: Terms, rarities: Scores, allowed: Flags | None, usual_length: float) -> Scores:
     sums = np.zeros(len(state.home), np.float32)
     for (rows, counts), rarity in zip(_postings(state, terms, allowed), rarities, strict=True):
         sums[rows] += term_scores(rarity, counts, state.lengths[rows], usual_length)
@@ -303,17 +343,16 @@ def _sums(state: _State, terms: Terms, rarities: Scores, allowed: Flags, usual_l
 
 def _finders(state: _State, terms: Terms) -> int:
     """How many of the terms, from the first on, find rows; the rarest always does."""
-    sizes = np.zeros(len(terms), np.int64)
-    for segment in state.segments:
-        begins, ends = segment.spans(terms)
-        sizes += ends - begins
-    known = np.flatnonzero(sizes)
-    within = int(np.count_nonzero(np.cumsum(sizes) <= FINDING_POSTINGS))
-    return max(within, int(known[0]) + 1) if len(known) else len(terms)
+    sizes = [sum(len(one.rows) for one in lists) for lists in state.lists(terms)]
+    known = next((place for place, size in enumerate(sizes) if size), None)
+    if known is None:
+        return len(terms)
+    within = sum(total <= FINDING_POSTINGS for total in accumulate(sizes))
+    return max(within, known + 1)
 
 
 def term_scores(rarity: float, counts: NDArray[np.uint8], lengths: Scores, usual_length: float) -> Scores:
-    found = counts.astype(np.float32) / np.float32(PER_ONE)
+    found = _FOUND[counts]
     weight = np.float32(rarity * (SATURATION + 1))
     return (weight * found / (found + _damping(lengths, usual_length))).astype(np.float32, copy=False)
 
@@ -324,6 +363,8 @@ def _damping(lengths: Scores, usual_length: float) -> Scores:
 
 def _looked_up(listed: NDArray[np.int32], counts: NDArray[np.uint8], rows: Numbers) -> NDArray[np.uint8]:
     """The counts of these rows; nothing for those that are not listed."""
+    if not len(rows):
+        return np.empty(0, np.uint8)
     if len(rows) * SEARCH_STEPS > len(listed):
         # All of them laid out: a step for each that is listed, where searching takes many for each that is wanted.
         laid_out = np.zeros(max(int(listed[-1]), int(rows.max())) + 1, np.uint8)

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mycel.index.best import bar_of
-from mycel.index.passage_rows import Numbers, PassageRows, Rows, rows_of_spans, run_lengths, run_starts
+from mycel.index.passage_rows import (
+    MAX_PASSAGES,
+    SPAN_BITS,
+    Numbers,
+    PassageRows,
+    Rows,
+    rows_of_spans,
+    run_lengths,
+    run_starts,
+)
 
 Cosines = NDArray[np.float32]
 
@@ -43,7 +52,10 @@ class Query(NamedTuple):
     inverse_norm: float
 
 
-def prepared(vector: NDArray[np.float32]) -> Query:
+def prepared(vector: NDArray[np.float32] | Query) -> Query:
+    """What is prepared already stays as it is: one search asks several times."""
+    if isinstance(vector, Query):
+        return vector
     unit = vector.astype(np.float32) / max(float(np.linalg.norm(vector)), 1e-30)
     rounded = np.rint(unit * (127 / max(float(np.abs(unit).max()), 1e-30))).astype(np.int8)
     norm = float(np.linalg.norm(rounded.astype(np.float32)))
@@ -51,14 +63,17 @@ def prepared(vector: NDArray[np.float32]) -> Query:
 
 
 def nearest_memories(
-    passages: PassageRows, *, query: Query, allowed: NDArray[np.bool_], limit: int
+    passages: PassageRows, *, query: Query, allowed: NDArray[np.bool_], limit: int, one_each: bool = False
 ) -> tuple[Numbers, Cosines]:
-    """The allowed memories whose best passages are nearest, best first; of equals the one with the higher number."""
+    """The allowed memories whose best passages are nearest, best first; of equals the one with the higher number.
+
+    `one_each` where no memory has more than one passage.
+    """
     rows = _finalists(passages, query=query, allowed=allowed, limit=limit)
     if limit <= 0 or not len(rows):
         return np.empty(0, np.int64), np.empty(0, np.float32)
     rough = _rough_cosines(passages, query=query, rows=rows)
-    rows = rows[_contenders(rough, owners=passages.owners[rows], limit=limit)]
+    rows = rows[_contenders(rough, owners=None if one_each else passages.owners[rows], limit=limit)]
     cosines = exact_cosines(passages, query=query, rows=rows)
     return _best_of_each(passages.owners[rows], cosines=cosines, limit=limit)
 
@@ -67,7 +82,9 @@ def similarity_of(passages: PassageRows, *, query: Query, numbers: Numbers) -> C
     """The cosine of each memory's best passage, not a number where it has none."""
     spans = passages.spans
     known = (numbers >= 0) & (numbers < len(spans))
-    found = np.where(known, spans[np.where(known, numbers, 0)], 0)
+    found = spans[numbers] if known.all() else np.where(known, spans[np.where(known, numbers, 0)], 0)
+    if (found & MAX_PASSAGES == 1).all():
+        return exact_cosines(passages, query=query, rows=found >> SPAN_BITS)
     rows, lengths = rows_of_spans(found)
     cosines = np.full(len(numbers), np.nan, np.float32)
     there = np.flatnonzero(lengths)
@@ -120,13 +137,15 @@ def _dots(query: NDArray[np.int8], vectors: NDArray[np.int8]) -> NDArray[np.floa
     return np.asarray(numkong.cdist(query, vectors, "dot", out_dtype="float32"), np.float32)[0]
 
 
-def _contenders(rough: Cosines, *, owners: NDArray[np.int32], limit: int) -> Rows:
+def _contenders(rough: Cosines, *, owners: NDArray[np.int32] | None, limit: int) -> Rows:
     """Places of the passages that may turn out to be the best of one of the `limit` best memories."""
-    places = np.flatnonzero(rough >= _floor(rough, owners=owners, limit=limit) - np.float32(ROUNDING))
-    # Of one memory, only the passages as near as its best.
-    starts = run_starts(owners[places])
-    bars = np.maximum.reduceat(rough[places], starts) - np.float32(ROUNDING)
-    places = places[rough[places] >= np.repeat(bars, run_lengths(starts, total=len(places)))]
+    floor = bar_of(rough, limit=limit) if owners is None else _floor(rough, owners=owners, limit=limit)
+    places = np.flatnonzero(rough >= floor - np.float32(ROUNDING))
+    if owners is not None:
+        # Of one memory, only the passages as near as its best.
+        starts = run_starts(owners[places])
+        bars = np.maximum.reduceat(rough[places], starts) - np.float32(ROUNDING)
+        places = places[rough[places] >= np.repeat(bars, run_lengths(starts, total=len(places)))]
     most = max(LEAST_CONTENDERS, 4 * limit)
     if len(places) <= most:
         return places

@@ -20,8 +20,9 @@ from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.index.coded_column import Flags
 from mycel.index.facets import Facets
-from mycel.index.passage_rows import Numbers, PassageRows
+from mycel.index.passage_rows import Numbers, PassageRows, run_starts
 from mycel.index.postings import Postings, Terms
+from mycel.index.scan import Query, prepared
 from mycel.index.sign_bits import SignBits
 from mycel.index.vectors import VectorRows, Vectors
 from mycel.retrieval.lexical import rarities_of
@@ -162,19 +163,23 @@ class TeamIndex:
     ) -> Candidates:
         """See `contracts.search_store`; whoever has the texts says which hold what is quoted, if any do."""
         statistics = query.statistics or self.word_statistics(scope, query.terms)
+        asked = None if query.vector is None else prepared(query.vector)
         masks = self._masks(scope, query.filters, linked)
-        pool = self._pool(scope, query.vector, masks[-1])
+        findable = masks[-1]
         if quoted is not None:
             masks = [_only(quoted, allowed) for allowed in masks]
         by_words = self._by_words(query, statistics, masks)
-        by_meaning = self._by_meaning(query, masks)
-        numbers = np.unique(np.concatenate((by_words[0], by_meaning[0])))
+        by_meaning = _joined(self.nearest(asked, allowed, limit=query.limit) for allowed in masks if asked is not None)
+        numbers = np.sort(np.concatenate((by_words[0], by_meaning[0])))
+        numbers = numbers[run_starts(numbers)]
         bm25, cosines = np.zeros(len(numbers)), np.full(len(numbers), np.nan)
         bm25[np.searchsorted(numbers, by_words[0])] = by_words[1]
         cosines[np.searchsorted(numbers, by_meaning[0])] = by_meaning[1]
-        if query.vector is not None:
+        if asked is None:
+            pool = Pool(self._reader(scope).documents)
+        else:
             unmeasured = np.isnan(cosines)
-            cosines[unmeasured] = self.similarities(query.vector, numbers[unmeasured])
+            pool, cosines[unmeasured] = self._survey(asked, findable, numbers[unmeasured])
         return Candidates(
             numbers=numbers,
             bm25=bm25,
@@ -191,8 +196,17 @@ class TeamIndex:
         """The memories that hold every one of the terms, the newest first."""
         return self._postings.with_all(_numbers_of(terms), allowed)
 
-    def _pool(self, scope: ReadScope, vector: Vectors | None, allowed: Flags) -> Pool:
-        return Pool(self._reader(scope).documents) if vector is None else survey(self, vector, allowed=allowed)
+    def _survey(self, asked: Query, findable: Flags, others: Numbers) -> tuple[Pool, Vectors]:
+        """How the cosines of a question are spread over everything that it could find, and those of some others."""
+        # Every so many of those that may be found: which places they have among all others must not decide.
+        size = int(np.count_nonzero(findable))
+        sample = np.flatnonzero(findable)[:: -(-size // SAMPLE) or 1]
+        cosines = self.similarities(asked, np.concatenate((sample, others)))
+        spread = cosines[: len(sample)]
+        spread = spread[~np.isnan(spread)]
+        if not len(spread):
+            return Pool(size), cosines[len(sample) :]
+        return Pool(size, len(spread), float(spread.mean()), float(spread.std())), cosines[len(sample) :]
 
     def _masks(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> list[Flags]:
         """Where the caller works first, so that it is never crowded out; then everywhere, for what is strong enough."""
@@ -211,10 +225,6 @@ class TeamIndex:
             for allowed in (masks if rarities else ())
         )
 
-    def _by_meaning(self, query: IndexQuery, masks: Sequence[Flags]) -> _Scored:
-        vector = query.vector
-        return _joined(self.nearest(vector, allowed, limit=query.limit) for allowed in masks if vector is not None)
-
     def _held(self, terms: Sequence[str], numbers: Numbers) -> Flags:
         return self._postings.holding(_numbers_of(terms), numbers)
 
@@ -226,11 +236,11 @@ class TeamIndex:
         with self._facets_in_use:
             return self._facets.has_other_authors(author)
 
-    def nearest(self, query: Vectors, allowed: Flags, *, limit: int) -> tuple[Numbers, Vectors]:
+    def nearest(self, query: Vectors | Query, allowed: Flags, *, limit: int) -> tuple[Numbers, Vectors]:
         """Numbers and cosines of the nearest memories that `allowed` (from `mask`) lets through, best first."""
         return self._rows.nearest(query, allowed=allowed, limit=limit)
 
-    def similarities(self, query: Vectors, numbers: Sequence[int] | Numbers) -> Vectors:
+    def similarities(self, query: Vectors | Query, numbers: Sequence[int] | Numbers) -> Vectors:
         """The cosine of each memory's best passage, not a number for those without vectors."""
         return self._rows.similarities(query, numbers=numbers)
 
@@ -309,16 +319,3 @@ def _passages(arrays: Arrays) -> PassageRows:
     if "sign_words" in arrays:
         signs = SignBits(arrays["sign_centre"], arrays["sign_words"], int(arrays["signs_made_for"][0]))
     return PassageRows.of(**{name: arrays[name] for name in _PASSAGE_ARRAYS}, signs=signs)
-
-
-def survey(index: TeamIndex, query: Vectors, *, allowed: Flags) -> Pool:
-    """How the cosines of one question are spread over everything that it could find."""
-    # Every so many of those that may be found: which places they have among all others must not decide.
-    numbers = np.flatnonzero(allowed)
-    size = len(numbers)
-    numbers = numbers[:: -(-size // SAMPLE) or 1]
-    cosines = index.similarities(query, numbers)
-    cosines = cosines[~np.isnan(cosines)]
-    if not len(cosines):
-        return Pool(size)
-    return Pool(size, len(cosines), float(cosines.mean()), float(cosines.std()))

@@ -105,11 +105,19 @@ class VectorRows:
         if len(self._passages.rows_of(number)):
             self._respan(np.array([number]), spans=np.zeros(1, np.int64))
 
-    def nearest(self, query: Vectors, *, allowed: NDArray[np.bool_], limit: int) -> tuple[Numbers, Vectors]:
+    def nearest(
+        self, query: Vectors | scan.Query, *, allowed: NDArray[np.bool_], limit: int
+    ) -> tuple[Numbers, Vectors]:
         """Numbers and cosines, best first. Equal cosines: the higher number first. `allowed` is by memory number."""
-        return scan.nearest_memories(self._passages, query=scan.prepared(query), allowed=allowed, limit=limit)
+        return scan.nearest_memories(
+            self._passages,
+            query=scan.prepared(query),
+            allowed=allowed,
+            limit=limit,
+            one_each=self.count == self.memories,
+        )
 
-    def similarities(self, query: Vectors, *, numbers: Sequence[int] | Numbers) -> Vectors:
+    def similarities(self, query: Vectors | scan.Query, *, numbers: Sequence[int] | Numbers) -> Vectors:
         """The cosine of each memory's best passage, not a number for those without passages."""
         wanted = np.asarray(numbers, np.int64)
         return scan.similarity_of(self._passages, query=scan.prepared(query), numbers=wanted)

@@ -25,7 +25,7 @@ class Candidate:
     memory: Memory | None = None
     signals: Signals | None = None
     # A flag for each term of the question: whether it holds it.
-    held: Sequence[bool] = ()
+    held: bytes = b""
     parts: dict[str, float] = field(default_factory=dict[str, float])
     found: float = 0.0
     score: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import isnan
 
 import numpy as np
@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from mycel.contracts.search_store import Candidates
 from mycel.retrieval.candidate import Candidate, Key
 from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights
-from mycel.retrieval.lexical import Question
 
 Rows = NDArray[np.int64]
-
-# An identifier counts as this much found when all of its parts are there but not the whole.
-PART_SHARE = 0.5
 
 
 class CandidateRows:
@@ -32,17 +28,19 @@ class CandidateRows:
         self._held = np.empty((0, len(weights.question.terms)), np.bool_)
         self._far = np.empty(0, np.bool_)
 
-    def add(self, place: int, found: Candidates) -> None:
-        """Those that are not here yet."""
+    def add(self, place: int, found: Candidates) -> list[Key]:
+        """Those that are not here yet; returns the keys of all."""
         keys = [(place, number) for number in found.numbers.tolist()]
-        new = [row for row, key in enumerate(keys) if key not in self.at]
-        self.at |= {keys[row]: len(self.keys) + count for count, row in enumerate(new)}
-        self.keys += [keys[row] for row in new]
-        self._numbers = np.append(self._numbers, found.numbers[new])
-        self._bm25 = np.append(self._bm25, found.bm25[new])
-        self._cosines = np.append(self._cosines, found.cosines[new])
+        new = slice(None) if not self.at else [row for row, key in enumerate(keys) if key not in self.at]
+        added = keys if isinstance(new, slice) else [keys[row] for row in new]
+        self.at.update(zip(added, range(len(self.keys), len(self.keys) + len(added)), strict=True))
+        self.keys += added
+        self._numbers = np.concatenate((self._numbers, found.numbers[new]))
+        self._bm25 = np.concatenate((self._bm25, found.bm25[new]))
+        self._cosines = np.concatenate((self._cosines, found.cosines[new]))
         self._held = np.concatenate((self._held, found.held[new]))
-        self._far = np.append(self._far, found.far[new])
+        self._far = np.concatenate((self._far, found.far[new]))
+        return keys
 
     def put(self, key: Key, *, bm25: float, cosine: float | None, held: Sequence[bool], far: bool) -> None:
         """In the place of what is here of the memory, if it is here."""
@@ -67,10 +65,9 @@ class CandidateRows:
         order = np.lexsort((-self._numbers[rows], -scores[rows]))[:most]
         return [self.keys[row] for row in rows[order].tolist()]
 
-    def after(self, count: int) -> Rows:
-        """Those that came after so many."""
-        rows = self._findable()
-        return rows[rows >= count]
+    def rows_of(self, keys: Collection[Key]) -> Rows:
+        """Of those that can be found."""
+        return np.array([row for key in keys if (row := self.at.get(key)) is not None], np.int64)
 
     def by_words(self) -> NDArray[np.float64]:
         """How much speaks for each before its text is read."""
@@ -97,32 +94,13 @@ class CandidateRows:
 
     def candidates(self, keys: Sequence[Key]) -> list[Candidate]:
         """Of what has words of the question, which, and how much that says."""
-        rows = np.array([self.at[key] for key in keys], np.int64)
-        bm25, cosines, held, far = self._bm25[rows], self._cosines[rows], self._held[rows], self._far[rows]
-        question = self._weights.question
-        places = {term: place for place, term in enumerate(question.terms)}
-        whole = held[:, [places[word.tokens[0]] for word in question.words]] & (bm25 > 0)[:, np.newaxis]
-        words = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(whole, axis=1, bitorder="little")]
-        covered = np.where(bm25 > 0, coverage(question, held), 0.0)
-        shares = [self._weights.share(bits, flags) for bits, flags in zip(words, whole.tolist(), strict=True)]
-        figures = zip(bm25.tolist(), cosines.tolist(), words, covered.tolist(), shares, strict=True)
-        evidence = (
-            Evidence(found, None if isnan(cosine) else cosine, bits, share_of_words, share)
-            for found, cosine, bits, share_of_words, share in figures
-        )
-        return [
-            Candidate(key, one, held=flags, far=is_far)
-            for key, one, flags, is_far in zip(keys, evidence, held.tolist(), far.tolist(), strict=True)
-        ]
-
-
-def coverage(question: Question, held: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The share of a question's words that each text has, 0 to 1, by the terms it holds. Each word counts the same."""
-    places = {term: place for place, term in enumerate(question.terms)}
-    wholes = held[:, [places[word.tokens[0]] for word in question.words]]
-    covered = wholes.sum(axis=1, dtype=np.float64)
-    for whole, word in zip(wholes.T, question.words, strict=True):
-        parts = [places[part] for part in word.parts if part in places]
-        if parts:
-            covered += ~whole * (PART_SHARE * held[:, parts].sum(axis=1) / len(word.parts))
-    return covered / max(len(question.words), 1)
+        bm25, cosines, far = self._bm25.tolist(), self._cosines.tolist(), self._far.tolist()
+        flags, width = self._held.tobytes(), self._held.shape[1]
+        chosen: list[Candidate] = []
+        for key in keys:
+            row = self.at[key]
+            held = flags[row * width : (row + 1) * width]
+            words, coverage, share = self._weights.said_by(held) if bm25[row] > 0 else (0, 0.0, 0.0)
+            cosine = None if isnan(cosines[row]) else cosines[row]
+            chosen.append(Candidate(key, Evidence(bm25[row], cosine, words, coverage, share), held=held, far=far[row]))
+        return chosen

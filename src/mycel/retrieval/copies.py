@@ -66,6 +66,15 @@ class Likeness:
         """Whether it is worth comparing them."""
         return len(self.rough & other.rough) >= _LEAST_SHARED * (len(self.rough) + len(other.rough))
 
+    def near(self, others: Sequence[Likeness], places: Iterable[int]) -> list[int]:
+        """Those of the places where one stands that `is_near`; of an answer every pair is looked at."""
+        rough, size = self.rough, len(self.rough)
+        return [
+            place
+            for place in places
+            if len(rough & others[place].rough) >= _LEAST_SHARED * (size + len(others[place].rough))
+        ]
+
     def is_copy(self, other: Likeness) -> bool:
         """Whether either can stand for both, whoever wrote them."""
         if self.memory.key != other.memory.key:
@@ -143,7 +152,7 @@ def stand_ins(ranked: Sequence[Likeness], *, most: int = MOST_COMPARED) -> Itera
     left = list(range(len(compared)))
     while left:
         first, rest = left[0], left[1:]
-        near = [place for place in rest if compared[first].is_near(compared[place])]
+        near = compared[first].near(compared, rest)
         copies = _copies(compared, first, near) if near else []
         yield first, copies
         left = [place for place in rest if place not in copies] if copies else rest

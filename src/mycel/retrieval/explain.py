@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from types import MappingProxyType
 
 from mycel.domain.envelope import under_key
 from mycel.domain.memory import Memory
@@ -10,7 +12,10 @@ from mycel.domain.recall import Hit
 from mycel.domain.validity import Validity, validity_at, validity_words
 from mycel.retrieval.candidate import Candidate
 from mycel.retrieval.lexical import Question
+from mycel.retrieval.ranking import NOT_HOLDING
 from mycel.retrieval.snippet import make_snippet
+
+Fresh = Callable[[Memory], Memory]
 
 # A part of a score below this is not worth a word.
 TELLING = 0.05
@@ -24,23 +29,25 @@ _RAISED = {
     "usefulness": "others found it useful",
 }
 _LOWERED = {
-    "recency": "it is old",
-    "scope": "it belongs to another project",
-    "confidence": "it is not certain",
-    "usefulness": "others did not find it useful",
+    "recency": "though it is old",
+    "scope": "though it belongs to another project",
+    "confidence": "though it is not certain",
+    "usefulness": "though others did not find it useful",
 }
 
 
-def shown_hit(candidate: Candidate, question: Question) -> Hit:
+def shown_hit(candidate: Candidate, question: Question, fresh: Fresh) -> Hit:
+    """`fresh` says of the memory how fresh it is."""
     memory = candidate.memory
     if memory is None:
         raise ValueError("only candidates that were loaded are shown")
     matched = question.named(candidate.held)
     return Hit(
-        memory=memory,
+        memory=fresh(memory),
         score=candidate.score,
         relevance=candidate.relevance,
-        breakdown=dict(candidate.parts),
+        # Read-only, since the same hit may be an answer again.
+        breakdown=MappingProxyType(candidate.parts),
         matched_scope=memory.scope,
         snippet=_snippet(memory, matched),
         evidence=memory.evidence_ref,
@@ -50,14 +57,14 @@ def shown_hit(candidate: Candidate, question: Question) -> Hit:
     )
 
 
-def listed(memory: Memory, *, at: datetime) -> Hit:
+def listed(memory: Memory, fresh: Fresh, *, at: datetime) -> Hit:
     held = validity_at(at, since=memory.valid_from, until=memory.valid_until)
     words = "" if held is Validity.CURRENT else f"; {_holding(held, memory)}"
     return Hit(
-        memory=memory,
+        memory=fresh(memory),
         score=0.0,
         relevance=0.0,
-        breakdown={},
+        breakdown=MappingProxyType({}),
         matched_scope=memory.scope,
         snippet=_snippet(memory),
         evidence=memory.evidence_ref,
@@ -86,6 +93,8 @@ def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> st
 
 
 def _words(matched: frozenset[str], question: Question) -> str:
+    if not matched:
+        return ""
     asked = question.written
     words = [word for term, word in asked.items() if term in matched]
     return f"matches {len(words)} of {len(asked)} search terms ({', '.join(words)})" if words else ""
@@ -93,16 +102,18 @@ def _words(matched: frozenset[str], question: Question) -> str:
 
 def _closeness(candidate: Candidate) -> str:
     deviations = candidate.parts.get("meaning", 0.0)
-    return next((words for least, words in _CLOSENESS if deviations >= least), "")
+    for least, words in _CLOSENESS:
+        if deviations >= least:
+            return words
+    return ""
 
 
 def _validity(candidate: Candidate) -> list[str]:
     """Whether the ranking found that it does not hold."""
     memory = candidate.memory
-    held = next((one for one in Validity if one.value in candidate.parts), None)
-    if held is None or memory is None:
+    if memory is None:
         return []
-    return [_holding(held, memory)]
+    return [_holding(held, memory) for held in NOT_HOLDING if held.value in candidate.parts]
 
 
 def _holding(held: Validity, memory: Memory) -> str:
@@ -110,8 +121,8 @@ def _holding(held: Validity, memory: Memory) -> str:
 
 
 def _movements(candidate: Candidate) -> list[str]:
-    if "similarity" in candidate.parts:
+    parts = candidate.parts
+    if "similarity" in parts:
         return []
-    raised = [text for name, text in _RAISED.items() if candidate.parts.get(name, 0.0) > TELLING]
-    lowered = [f"though {text}" for name, text in _LOWERED.items() if candidate.parts.get(name, 0.0) < -TELLING]
-    return raised + lowered
+    raised = [text for name, text in _RAISED.items() if parts.get(name, 0.0) > TELLING]
+    return raised + [text for name, text in _LOWERED.items() if parts.get(name, 0.0) < -TELLING]

@@ -7,7 +7,7 @@ built-in model by `training.fit`, which leaves out one set after another: docs/d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from math import log, sqrt
@@ -16,7 +16,7 @@ from mycel.contracts.embedder import Background
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Pool
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS, SATURATION, damping_of, rarity_of, term_score
-from mycel.retrieval.lexical import Question
+from mycel.retrieval.lexical import MAX_QUESTION_WORDS, Question
 from mycel.retrieval.terms import column_tokens
 
 
@@ -53,6 +53,11 @@ BM25_WEIGHT = 3.0
 SHORT_QUESTION = 2
 EMPHASIS = 2.0
 
+# An identifier counts as this much found when all of its parts are there but not the whole.
+PART_SHARE = 0.5
+# A name tells what is meant where no more than this share of all texts has it.
+RARE = 0.01
+
 # The pool's own spread counts in full in large stores; at this size it and the model's weigh the same.
 SPREAD_TEXTS = 30
 
@@ -85,27 +90,60 @@ class Weights:
     question: Question
     idfs: tuple[float, ...]
     best_bm25: float
-    # The same few sets of words come again and again.
+    # Of each word, the place of its term among the question's; and of those with parts the places of these.
+    places: tuple[int, ...]
+    parts: tuple[tuple[int, ...], ...]
+    # A bit for each word that is a name made of parts (`has_realtime`, WP-TOO-FAR) and stands in few texts.
+    names: int = 0
+    # The same few sets of words come again and again: what was said of each.
     _shares: dict[int, float] = field(default_factory=dict[int, float])
+    _said: dict[bytes, tuple[int, float, float]] = field(default_factory=dict[bytes, tuple[int, float, float]])
 
     @property
     def emphasis(self) -> float:
         return EMPHASIS if len(self.question.words) <= SHORT_QUESTION else 1.0
 
-    def share(self, words: int, flags: Iterable[bool] | None = None) -> float:
-        """How much of what the question tells these words are, 0 to 1; `flags` say the same as the bits of `words`."""
+    def names_held(self, evidence: Evidence) -> bool:
+        return bool(evidence.words & self.names)
+
+    def share(self, words: int) -> float:
+        """How much of what the question tells these words are, 0 to 1."""
         if words not in self._shares:
-            held = [words >> place & 1 for place in range(len(self.idfs))] if flags is None else flags
+            held = [words >> place & 1 for place in range(len(self.idfs))]
             self._shares[words] = sum(compress(self.idfs, held)) / (sum(self.idfs) or 1.0)
         return self._shares[words]
+
+    def said_by(self, held: bytes) -> tuple[int, float, float]:
+        """Of the terms that a text holds, a flag for each: which words they are, which share of all words each counting
+        the same, and how much these words tell."""
+        said = self._said.get(held)
+        if said is None:
+            wholes = [held[place] for place in self.places]
+            words = sum(compress(_BITS, wholes))
+            covered = float(sum(wholes))
+            for whole, word, parts in zip(wholes, self.question.words, self.parts, strict=True):
+                if parts and not whole:
+                    covered += PART_SHARE * sum([held[place] for place in parts]) / len(word.parts)
+            said = self._said[held] = words, covered / max(len(wholes), 1), self.share(words)
+        return said
+
+
+# By the place of a word in its question.
+_BITS = tuple(1 << place for place in range(MAX_QUESTION_WORDS))
 
 
 def weights_of(question: Question, *, frequencies: Mapping[str, int], documents: int) -> Weights:
     rarities = (rarity_of(frequencies.get(term, 0), documents) for term in question.terms)
+    place_of = {term: place for place, term in enumerate(question.terms)}
+    few = max(1, int(RARE * documents))
+    named = (bool(word.parts) and frequencies.get(word.tokens[0], 0) <= few for word in question.words)
     return Weights(
         question=question,
         idfs=tuple(_idf(frequencies.get(word.tokens[0], 0), documents) for word in question.words),
         best_bm25=max(1e-9, (SATURATION + 1) * sum(rarities)),
+        places=tuple(place_of[word.tokens[0]] for word in question.words),
+        parts=tuple(tuple(place_of[part] for part in word.parts if part in place_of) for word in question.words),
+        names=sum(is_named << place for place, is_named in enumerate(named)),
     )
 
 
@@ -143,14 +181,14 @@ def support(own: Sequence[float], evidence: Sequence[Evidence], weights: Weights
         for score, row in zip(own, evidence, strict=True)
     }
     return [
-        _pulled(lent, row) - score if row.bm25 > 0 or score >= LEAST_OWN else 0.0
+        _pulled(lent, row) - score if row.neighbours and (row.bm25 > 0 or score >= LEAST_OWN) else 0.0
         for score, row in zip(own, evidence, strict=True)
     ]
 
 
 def _pulled(lent: dict[int, float], row: Evidence) -> float:
     mine = lent[id(row)]
-    best = max((lent.get(id(other), mine) for other in row.neighbours.values()), default=mine)
+    best = max([lent.get(id(other), mine) for other in row.neighbours.values()])
     return mine + NEIGHBOUR_PULL * max(0.0, best - mine)
 
 

@@ -44,7 +44,7 @@ class Question:
         """Each term as the question spells it; parts of identifiers and of CJK runs as they are."""
         return _written(self.text, self.terms)
 
-    def named(self, held: Iterable[bool]) -> frozenset[str]:
+    def named(self, held: Iterable[int]) -> frozenset[str]:
         """The terms that have a flag."""
         return frozenset(compress(self.terms, held))
 

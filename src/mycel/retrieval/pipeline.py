@@ -26,7 +26,7 @@ from mycel.retrieval.fusion import Scale, Weights, scale_of, score_past, support
 from mycel.retrieval.lexical import holds_phrase
 from mycel.retrieval.lookup import Found, Meaning, Place, look_again, look_up
 from mycel.retrieval.passages import embedded_text
-from mycel.retrieval.relevance import judge, judge_words, told_by_words
+from mycel.retrieval.relevance import holds_what_is_asked, judge, judge_words, told_by_words
 from mycel.retrieval.terms import text_in
 
 # How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:
@@ -39,6 +39,9 @@ WORDS_ROWS = 10
 # are looked at.
 DEEP_LIMIT = 200
 DEEP_ROWS = 400
+# So many copies move what is usual for a question: beside them only the hopeless are left out.
+CROWD = 8
+HOPELESS = 0.0001
 # Versions that stood at a past moment and no longer do; more than this many are not looked through.
 PAST_ROWS = 5_000
 
@@ -83,6 +86,7 @@ class _Search:
         self._beside: dict[Key, Sequence[int]] = {}
         # How many came by looking further; they are not crowded out again.
         self._added = 0
+        self._is_crowd = False
 
     def gather(self) -> None:
         """Every place brings in its best; what stood differently at the moment asked about stands so here."""
@@ -117,22 +121,26 @@ class _Search:
             limit=self.request.limit,
             share=self.options.author_share,
             author=author_of,
-            relevance=lambda one: one.relevance,
+            relevance=self._worth,
         )
 
     def look_further(self, chosen: Shared[Candidate]) -> bool:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
         is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
         is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
-        if not (is_crowded or is_repeated) or self.found.pool.size <= len(self._rows.at):
+        if not (is_crowded or is_repeated):
             return False
         copies = {key for one in self.close for key in one.copies}
+        self._is_crowd = len(copies) >= CROWD
         self.close = [one for one in self.close if one.key not in copies]
         if is_crowded:
+            # Asked even where every row is known: the answer says which of them are by others.
             others = replace(self.request.filters, not_by=tuple(sorted(chosen.crowding)))
-            self._add_more(others, limit=self.request.limit, rows=self._wanted)
+            self._add_more(self._ask_again(others, self.request.limit), rows=self._wanted)
         if is_repeated:
-            self._add_more(self.request.filters, limit=max(DEEP_LIMIT, self.request.limit), rows=DEEP_ROWS)
+            if self.found.pool.size > len(self._rows.at):
+                self._ask_again(self.request.filters, max(DEEP_LIMIT, self.request.limit))
+            self._add_more(self._rows.at.keys() - copies, rows=DEEP_ROWS)
         return True
 
     def add_neighbours(self) -> None:
@@ -177,7 +185,8 @@ class _Search:
         self.close.sort(key=lambda one: (-sum(one.parts.values()), -one.key[1]))
         most = self._wanted + self._added
         best, rest = self.close[:most], self.close[most:]
-        self.close = best + [one for one in rest if told_by_words(one.evidence) and one.evidence.bm25 > 0]
+        told = [one for one in rest if one.evidence.bm25 > 0 and told_by_words(one.evidence, self.weights)]
+        self.close = best + told
         evidence, found = [one.evidence for one in self.close], [one.found for one in self.close]
         judged = (
             judge(evidence, found, self.found.pool, self._scale, self.weights)
@@ -186,7 +195,9 @@ class _Search:
         )
         for one, relevance in zip(self.close, judged.relevances, strict=True):
             one.relevance = relevance
-        self.least = judged.least if self.request.least is None else self.request.least
+        # What holds the words that were quoted is what was asked for.
+        least = 0.0 if self.found.is_quoted else min(judged.least, HOPELESS) if self._is_crowd else judged.least
+        self.least = least if self.request.least is None else self.request.least
 
     def rank(self) -> None:
         """Reads what may be shown; age, use, place and confidence decide between what was found alike."""
@@ -200,6 +211,11 @@ class _Search:
             self._score(one, one.signals or Signals())
         shown.sort(key=lambda one: (-one.score, -one.key[1]))
         self.close = shown + weak
+
+    def _worth(self, one: Candidate) -> float:
+        """Of a place in the answer. Many notes of one author make themselves usual and others look far from it: what
+        holds the words that were asked for is worth as much as theirs."""
+        return 1.0 if holds_what_is_asked(one.evidence, self.weights) else one.relevance
 
     def _belongs_here(self, memory: Memory, place: Place) -> bool:
         """Of a past version, which may have belonged elsewhere than it does today."""
@@ -217,23 +233,27 @@ class _Search:
             return False
         return any(place.store.index.has_other_authors(author) for place in self.places for author in authors)
 
-    def _add_more(self, filters: Filters, *, limit: int, rows: int) -> None:
-        """Rows that the first look did not reach, without copies of what is there."""
-        known = len(self._rows.keys)
-        self._take(look_again(self.found, self.places, filters, limit=limit))
-        new = self._rows.best(self._first_scores(), most=rows, among=self._rows.after(known))
+    def _ask_again(self, filters: Filters, limit: int) -> list[Key]:
+        """What the question finds by other filters or to another depth, known before or not."""
+        return self._take(look_again(self.found, self.places, filters, limit=limit))
+
+    def _add_more(self, among: Iterable[Key], *, rows: int) -> None:
+        """The best of them that are not looked at yet, without copies of what is there."""
+        fresh = set(among) - {one.key for one in self.close}
+        new = self._rows.best(self._first_scores(), most=rows, among=self._rows.rows_of(fresh))
         every = [*self.close, *self._chosen(new)]
         self._read(every)
-        fresh = set(new)
         heads = list(islice((one for one in standing(every, most=len(every)) if one.key in fresh), self._wanted))
         self.close += heads
         self._added += len(heads)
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: Found) -> list[Key]:
         """Where something holds the quoted words, all must."""
+        taken: list[Key] = []
         for place, candidates in enumerate(found.candidates):
             if not self.found.is_quoted or candidates.quoted:
-                self._rows.add(place, candidates)
+                taken += self._rows.add(place, candidates)
+        return taken
 
     def _chosen(self, keys: Iterable[Key]) -> list[Candidate]:
         """For as long as a search is under way, a memory is one candidate."""

@@ -12,32 +12,44 @@ from math import exp, log, sqrt
 
 from mycel.contracts.embedder import Background
 from mycel.domain.recall import Pool
-from mycel.retrieval.fusion import SPREAD_TEXTS, Evidence, Scale, Weights, words_score
+from mycel.retrieval.fusion import Evidence, Scale, Weights, words_score
 
-# The best of n unrelated texts stands sqrt(2 ln n) deviations above their mean by luck alone. Below 8 texts tiny
-# stores would believe anything; above 10,000 nothing was measured.
-LEAST_TEXTS, MOST_TEXTS = 8, 10_000
+# The best of n unrelated texts stands sqrt(2 ln n) deviations above their mean by luck alone. Above 10,000 texts
+# nothing was measured.
+MOST_TEXTS = 10_000
 
-# Logistic fit of on-topic against off-topic questions: a constant, the nearest text's cosine in deviations of the
-# background, luck, how far it stands out from the pool beyond luck, and how much of the question it covers.
-TOPIC = (-1.3, 3.0, -2.0, 1.0, 1.5)
-# One in a hundred off-topic questions finds three quarters of its words in the best hit.
-COVERED, COVERED_BONUS = 0.75, 2.0
+# Logistic fit of questions that the store can answer against others, in stores of one text to thousands: a constant,
+# the nearest cosine in deviations of the model's background, luck squared, and how much of what the question tells the
+# best hit holds.
+TOPIC = (-3.65, 2.2, -0.31, 4.6)
 
-# Logistic fit of "a hit among the first ten answers the question": a constant, coverage, square root of the gap to
-# the best score, luck, and how far the best cosine stands out.
-USEFUL = (3.6, 1.0, -3.0, -1.7, 0.55)
-# With words alone, for 20 texts and more: a constant, coverage, share of the best BM25, root of the gap, luck.
-USEFUL_WORDS = (0.55, 2.05, 3.4, -3.5, -0.95)
-LEAST_TEXTS_WORDS = 20
+# Logistic fit of "a hit among the first ten answers the question": a constant, luck, luck squared, and how far the hit
+# stands above what is usual. Nothing looks at the best: a second answer is worth as much as the first.
+USEFUL = (0.2, -1.75, -0.05, 1.0)
+# With words alone: a constant, luck, luck squared, coverage, and the hit's score.
+USEFUL_WORDS = (-1.0, -0.3, -0.3, 3.9, 2.35)
+# The same for the best hit alone, which knows more: nothing speaks more for another one. A constant, coverage, luck,
+# and how far the nearest cosine stands out; with words alone the share of the best BM25 instead. It is as relevant as
+# the higher of the two figures says.
+FIRST = (3.0, 1.0, -1.7, 0.55)
+FIRST_WORDS = (0.55, 2.05, -0.95, 3.4)
+# A team of three notes is asked about more than three matters: an answer has at least so many rivals.
+FEWEST_RIVALS, FEWEST_RIVALS_WORDS = 5, 20
+# What is usual for a question is the mean of its cosines; as much as that many texts count those of texts of one team
+# that do not answer, half a deviation above the background. In small stores, and beside crowds of copies, the store's
+# own mean says little.
+USUAL_TEXTS, USUAL_ABOVE = 100, 0.5
 
-# Unless asked otherwise: nothing when the store is unlikely to know of the matter, else all but the hopeless. Ten
-# times as much shows a fifth fewer hits and costs a point of recall at 10 on LoCoMo, but five on SciFact.
-LEAST_TOPIC, LEAST_HIT = 0.25, 0.001
-LEAST_BEST_WORDS, LEAST_COVERAGE_WORDS, LEAST_HIT_WORDS = 0.1, 0.15, 0.002
+# Unless asked otherwise: nothing when the store is unlikely to know of the matter, else whatever stands above luck even
+# less half its distance to the best, and whatever is likelier than not an answer. Luck counts from where it begins.
+LEAST_TOPIC = 0.12
+CUT, CUT_FROM = 0.8, 2.35
+CUT_WORDS = 0.6
+LIKELY = 0.5
+LEAST_COVERAGE_WORDS = 0.15
 NOTHING = 2.0
-# Deviations above what is usual for unrelated texts.
-NEAR = 2.0
+# One in a hundred off-topic questions finds three quarters of its words in the best hit.
+COVERED = 0.75
 
 # What a memory of another project must reach to be shown here, and how many telling words a question needs for that:
 # one or two say where to look, not what is asked.
@@ -58,37 +70,42 @@ def judge(
 ) -> Judgement:
     """What has no vector yet, or most of the question's words, is judged by its words and shown by them alone."""
     measured = [row for row in evidence if row.cosine is not None]
-    by_words = judge_words(evidence, weights, texts=pool.size, of=told_by_words)
+    by_words = judge_words(evidence, weights, texts=pool.size, of=lambda row: told_by_words(row, weights))
     if not measured:
         return by_words
-    best_score = max(scores)
-    nearest = max(measured, key=lambda row: row.cosine or 0.0)
-    margin = scale.of(nearest.cosine or 0.0)
-    luck = _luck(pool.size, at_least=LEAST_TEXTS)
-    best = evidence[scores.index(best_score)]
-    topic = _on_topic(nearest, best, pool, margin=margin, luck=luck, background=scale.background)
-    base, covered, gap, by_luck, by_margin = USEFUL
-    common = base + by_luck * luck + by_margin * margin
+    luck, rivals = _luck(pool.size), _luck(max(pool.size, FEWEST_RIVALS))
+    first = scores.index(max(scores))
+    best = evidence[first]
+    nearest = max(row.cosine or 0.0 for row in measured)
+    topic = _on_topic(nearest, best, luck=rivals, background=scale.background)
+    base, by_luck, by_size, by_standing = USEFUL
+    chance = base + by_luck * rivals + by_size * rivals**2
+    lift = (scale.mean - _usual(pool, scale)) / scale.spread
+    standing = [score + lift for score in scores]
 
-    def by_meaning(row: Evidence, score: float) -> float:
-        speaks = row.bm25 > 0 or score > 0 or _near(row, scale.background)
-        if row.cosine is None or not speaks or (topic < LEAST_TOPIC and by_words.least < NOTHING):
-            return 0.0
-        return topic * _sigmoid(common + covered * row.coverage + gap * sqrt(best_score - score))
+    if topic < LEAST_TOPIC and by_words.least < NOTHING:
+        return by_words
+    relevances = [
+        told if row.cosine is None else topic * _sigmoid(chance + by_standing * stands)
+        for row, stands, told in zip(evidence, standing, by_words.relevances, strict=True)
+    ]
+    if best.cosine is not None:
+        as_first = _weighed(FIRST, best.coverage, rivals, scale.of(nearest))
+        relevances[first] = max(relevances[first], topic * as_first)
+    if topic < LEAST_TOPIC:
+        return Judgement(relevances, NOTHING)
+    needed = _needed(max(standing), CUT * (luck - CUT_FROM))
+    return _judgement(evidence, relevances, topic * min(LIKELY, _sigmoid(chance + by_standing * needed)), weights)
 
-    found = (by_meaning(row, score) for row, score in zip(evidence, scores, strict=True))
-    relevances = list(map(max, found, by_words.relevances))
-    return Judgement(relevances, LEAST_HIT if topic >= LEAST_TOPIC else by_words.least)
+
+def told_by_words(row: Evidence, weights: Weights) -> bool:
+    """Whether its words are looked at by themselves, whatever its vector says."""
+    return row.cosine is None or holds_what_is_asked(row, weights)
 
 
-def told_by_words(row: Evidence) -> bool:
-    """Whether its words say enough, whatever its vector says."""
-    return row.cosine is None or row.coverage >= COVERED
-
-
-def _near(row: Evidence, background: Background) -> bool:
-    """By itself, where it is no nearer than the others because they are all about the matter."""
-    return row.cosine is not None and row.cosine >= background.mean + NEAR * background.deviation
+def holds_what_is_asked(row: Evidence, weights: Weights) -> bool:
+    """Most of the words, or a rare name among them."""
+    return row.bm25 > 0 and (row.coverage >= COVERED or weights.names_held(row))
 
 
 def judge_words(
@@ -105,39 +122,51 @@ def judge_words(
     if not rows:
         return Judgement([0.0] * len(evidence), NOTHING)
     best, best_score = max(rows, key=lambda pair: pair[1])
-    base, covered, by_bm25, gap, by_luck = USEFUL_WORDS
-    common = base + by_luck * _luck(texts, at_least=LEAST_TEXTS_WORDS)
-    judged = {
-        id(row): _sigmoid(
-            common + covered * row.coverage + by_bm25 * row.bm25 / weights.best_bm25 + gap * sqrt(best_score - score)
-        )
-        for row, score in rows
-    }
-    worth_it = max(judged.values()) >= LEAST_BEST_WORDS and best.coverage >= LEAST_COVERAGE_WORDS
+    base, by_luck, by_size, covered, by_score = USEFUL_WORDS
+    rivals = _luck(max(texts, FEWEST_RIVALS_WORDS))
+    chance = base + by_luck * rivals + by_size * rivals**2
+    judged = {id(row): _sigmoid(chance + covered * row.coverage + by_score * score) for row, score in rows}
+    as_first = _weighed(FIRST_WORDS, best.coverage, rivals, best.bm25 / weights.best_bm25)
+    judged[id(best)] = max(judged[id(best)], as_first)
     relevances = [judged.get(id(row), 0.0) for row in evidence]
-    return Judgement(relevances, LEAST_HIT_WORDS if worth_it else NOTHING)
+    if best.coverage < LEAST_COVERAGE_WORDS and not any(holds_what_is_asked(row, weights) for row, _ in rows):
+        return Judgement(relevances, NOTHING)
+    needed = _needed(covered * best.coverage + by_score * best_score, CUT_WORDS)
+    return _judgement(evidence, relevances, min(LIKELY, _sigmoid(chance + needed)), weights)
 
 
-def _on_topic(
-    nearest: Evidence, best: Evidence, pool: Pool, *, margin: float, luck: float, background: Background
-) -> float:
+def _judgement(evidence: Sequence[Evidence], relevances: Sequence[float], least: float, weights: Weights) -> Judgement:
+    """Whatever holds what is asked is shown, however weak it is."""
+    literal = (holds_what_is_asked(row, weights) for row in evidence)
+    return Judgement([max(one, least) if is_so else one for one, is_so in zip(relevances, literal, strict=True)], least)
+
+
+def _on_topic(nearest: float, best: Evidence, *, luck: float, background: Background) -> float:
     """How likely the store knows anything of what was asked."""
-    # A small pool says little about itself.
-    known = pool.size / (pool.size + SPREAD_TEXTS)
-    cosine = background.mean if nearest.cosine is None else nearest.cosine
-    base, by_cosine, by_luck, by_margin, by_coverage = TOPIC
-    return _sigmoid(
-        base
-        + by_cosine * (cosine - background.mean) / background.deviation
-        + by_luck * luck
-        + by_margin * known * (margin - luck)
-        + by_coverage * nearest.coverage
-        + (COVERED_BONUS if best.coverage >= COVERED else 0.0)
-    )
+    base, by_cosine, by_size, by_share = TOPIC
+    near = (nearest - background.mean) / background.deviation
+    return _sigmoid(base + by_cosine * near + by_size * luck**2 + by_share * best.share)
 
 
-def _luck(texts: int, *, at_least: int) -> float:
-    return sqrt(2 * log(min(max(texts, at_least), MOST_TEXTS)))
+def _usual(pool: Pool, scale: Scale) -> float:
+    """The cosine of texts that do not answer."""
+    background = scale.background
+    expected = background.mean + USUAL_ABOVE * background.deviation
+    return (pool.size * scale.mean + USUAL_TEXTS * expected) / (pool.size + USUAL_TEXTS)
+
+
+def _needed(best: float, least: float) -> float:
+    """What a hit must have so that, less half its distance to the best, it has the least."""
+    return (2 * least + best) / 3
+
+
+def _luck(texts: int) -> float:
+    return sqrt(2 * log(min(max(texts, 1), MOST_TEXTS)))
+
+
+def _weighed(fit: tuple[float, ...], *values: float) -> float:
+    """By a constant and a weight for each value."""
+    return _sigmoid(fit[0] + sum(weight * value for weight, value in zip(fit[1:], values, strict=True)))
 
 
 def _sigmoid(x: float) -> float:

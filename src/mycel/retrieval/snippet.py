@@ -1,6 +1,5 @@
 """The part of a text that shows best why it was found."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
@@ -11,8 +10,6 @@ ELLIPSIS = "…"
 # How far a cut may move to fall between two words; beyond it, the text has no spaces to speak of.
 _CUT_SLACK_CHARS = 24
 
-_WHITESPACE = re.compile(r"\s+")
-
 
 def make_snippet(text: str, terms: Collection[str], *, length: int = 200) -> str:
     """About `length` characters of the text where most of the terms meet, each matched word marked as **word**.
@@ -21,7 +18,7 @@ def make_snippet(text: str, terms: Collection[str], *, length: int = 200) -> str
     """
     hits = list(_hits(text, terms=frozenset(terms)))
     start, end = _window(text, hits=hits, length=length)
-    shown = _WHITESPACE.sub(" ", _marked(text, hits=hits, start=start, end=end)).strip()
+    shown = " ".join(_marked(text, hits=hits, start=start, end=end).split())
     before = ELLIPSIS if text[:start].strip() else ""
     after = ELLIPSIS if text[end:].strip() else ""
     return f"{before}{shown}{after}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from mycel.access.rules import require_operator
@@ -70,12 +71,7 @@ class Moving:
                 raise InvalidInput("holds what one member saw; only the archive of a whole team is taken", field="file")
             policy = self._policies.of(caller.team)
             intake = _Intake(store, engine_scope(caller.team), policy, by=caller.member_id, dry_run=dry_run)
-            done = 0
-            for batch in _batches(read_archive(lines, team=caller.team)):
-                intake.take(batch)
-                done += len(batch)
-                if progress is not None:
-                    progress(done)
+            intake.take_all(_batches(read_archive(lines, team=caller.team)), progress)
             return MoveReport(team=caller.team, origin=header, counts=intake.outcome.counts, dry_run=dry_run)
 
     def _export(self, caller: Caller, file: Path, *, scope: ReadScope, progress: Progress | None) -> ExportReport:
@@ -95,6 +91,10 @@ class Moving:
             return writer.finish()
 
 
+# As it was given, screened (None where nothing of it can be kept), and its words.
+_Prepared = tuple[Record, Record | None, PackedTerms | None]
+
+
 class _Intake:
     """Takes batches into one store, and counts what became of them."""
 
@@ -106,15 +106,32 @@ class _Intake:
         self._dry_run = dry_run
         self.outcome = _Outcome()
 
-    def take(self, batch: Sequence[Record]) -> None:
+    def take_all(self, batches: Iterable[Sequence[Record]], progress: Progress | None) -> None:
+        """One after the other; while one is stored, the next is read and screened."""
+        done = 0
+        with ThreadPoolExecutor(1, "import") as storing:
+            stored: Future[None] | None = None
+            for batch in batches:
+                prepared = self._prepared(batch)
+                if stored is not None:
+                    stored.result()
+                stored = storing.submit(self._store_batch, prepared)
+                done += len(batch)
+                if progress is not None:
+                    progress(done)
+            if stored is not None:
+                stored.result()
+
+    def _prepared(self, batch: Sequence[Record]) -> list[_Prepared]:
         screened = [self._screened(record) for record in batch]
         words = [packed_terms(one.present.memory) if isinstance(one, MemoryRecord) else None for one in screened]
-        prepared = list(zip(batch, screened, words, strict=True))
+        return list(zip(batch, screened, words, strict=True))
 
+    def _store_batch(self, prepared: Sequence[_Prepared]) -> None:
         def work(transaction: Transaction) -> list[Taken]:
             return [self._take(transaction, *one) for one in prepared]
 
-        self.outcome.add(batch, self._store.transact(work))
+        self.outcome.add([given for given, _, _ in prepared], self._store.transact(work))
 
     def _screened(self, record: Record) -> Record | None:
         try:

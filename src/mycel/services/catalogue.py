@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from mycel.access.scope import read_scope
@@ -96,9 +96,12 @@ class Catalogue:
         view = SavedView(**screen_at_once(given, self._policies.of(caller.team)), created_at=self._clock.now())
 
         def work(transaction: Transaction) -> None:
+            before = _told(transaction.places.views(read_scope(caller)), view.name)
             transaction.places.save_view(caller.member_id, view)
-            after = {"query": view.query, "filters": view.filters}
-            transaction.activity.note("views.save", by=caller.member_id, subject=view.name, after=after, own=True)
+            after = _told([view], view.name)
+            transaction.activity.note(
+                "views.save", by=caller.member_id, subject=view.name, before=before, after=after, own=True
+            )
 
         with self._stores.lease(caller.team) as store:
             store.transact(work)
@@ -119,9 +122,10 @@ class Catalogue:
         wanted = fields.label(name, field="name")
 
         def work(transaction: Transaction) -> None:
+            before = _told(transaction.places.views(read_scope(caller)), wanted)
             if not transaction.places.delete_view(caller.member_id, wanted):
                 raise NotFound(f"no view {wanted}")
-            transaction.activity.note("views.delete", by=caller.member_id, subject=wanted, own=True)
+            transaction.activity.note("views.delete", by=caller.member_id, subject=wanted, before=before, own=True)
 
         with self._stores.lease(caller.team) as store:
             store.transact(work)
@@ -175,3 +179,9 @@ def _note(value: object, name: str) -> str | None:
 def _plain(value: object) -> object:
     """Times become text, so that a view reads the same after a restart."""
     return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _told(views: Iterable[SavedView], name: str) -> dict[str, object]:
+    """A view as its row in the audit says it; nothing where there is none of this name."""
+    known = {one.name: one for one in views}
+    return {"query": known[name].query, "filters": known[name].filters} if name in known else {}

@@ -163,7 +163,8 @@ class Embedding:
                 noted = store.transact(
                     lambda transaction: transaction.embeddings.put(
                         embedder.model, embedded, started=backlog.started, reached=backlog.reached
-                    )
+                    ),
+                    beside=True,
                 )
                 more = more or not noted
             if not more:

@@ -25,7 +25,7 @@ from mycel.domain.team import Caller, Trust
 from mycel.errors import InvalidInput
 from mycel.retrieval.terms import packed_terms
 from mycel.services.prepared import PreparedMemory
-from mycel.services.screening import masked, screen_at_once, suspicion, without_secrets
+from mycel.services.screening import is_clean, masked, screen_at_once, suspicion, without_secrets
 from mycel.services.write import Writing
 
 
@@ -46,6 +46,8 @@ def screened(record: Record, policy: Policy) -> Record:
 
 
 def _screened_memory(record: MemoryRecord, policy: Policy) -> MemoryRecord:
+    if not record.past and record.present.reason is None and is_clean(_screened_values(record.present.memory)):
+        return record
     places = _places(record)
     present, moved = _without_secrets(record.present, policy, places)
     past = tuple(_without_secrets(version, policy, ())[0] for version in record.past)
@@ -64,11 +66,14 @@ def _screened_memory(record: MemoryRecord, policy: Policy) -> MemoryRecord:
 def _waiting(memory: Memory) -> Memory:
     if memory.status is not Status.ACTIVE or memory.deleted_at is not None:
         return memory
-    values = {**dict(named_values(memory)), "metadata": without_marks(memory.metadata)}
-    reason = suspicion(values)
+    reason = suspicion(_screened_values(memory))
     if reason is None:
         return memory
     return replace(memory, status=Status.INBOX, metadata=with_marks(memory.metadata, review=reason))
+
+
+def _screened_values(memory: Memory) -> dict[str, Any]:
+    return {**dict(named_values(memory)), "metadata": without_marks(memory.metadata)}
 
 
 def _without_secrets(
@@ -77,9 +82,7 @@ def _without_secrets(
     """With where those places of the content are afterwards."""
     memory = version.memory
     content, moved = _masked_parts(memory.content, policy, places)
-    values: dict[str, Any] = dict(named_values(memory))
-    values |= {"content": content, "metadata": without_marks(memory.metadata)}
-    clean = without_secrets(values, policy)
+    clean = without_secrets({**_screened_values(memory), "content": content}, policy)
     clean["metadata"] = with_marks({**clean["metadata"], **marks_of(memory.metadata)})
     reason = None if version.reason is None else masked(version.reason, policy, field="reason")
     return replace(version, memory=replace(memory, **clean), reason=reason), moved

@@ -17,7 +17,7 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import LeaseLost
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain.ids import TeamName, new_id
-from mycel.domain.source import EventState, IngestionEvent, Step
+from mycel.domain.source import UNFINISHED, EventState, IngestionEvent, Step
 from mycel.errors import MycelError, Unavailable
 from mycel.services.process_source import Applying
 
@@ -64,7 +64,7 @@ class Budget:
         """Before an event is claimed: `Unavailable` when there were too many."""
         if store.team not in self._left:
             counts = store.queue.count(engine_scope(store.team))
-            waiting = sum(counts.get(state, 0) for state in (EventState.PENDING, EventState.FAILED, EventState.RUNNING))
+            waiting = sum(counts.get(state, 0) for state in UNFINISHED)
             self._left[store.team] = waiting + store.log.last_sequence() // EVENT_CHANGES + SPARE_EVENTS
         if not self._left[store.team]:
             raise Unavailable(f"team {store.team} has no end of events: the rest waits for the next run")

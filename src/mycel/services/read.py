@@ -155,11 +155,13 @@ class Reading:
         with self._stores.lease(scope.team) as store:
             return Page(self._freshness.of_all(store.memories.page(scope, filters, order=Order(), limit=page)))
 
-    def statistics(self, caller: Caller) -> Statistics:
+    def statistics(self, caller: Caller, *, with_tags: object = False) -> Statistics:
+        wanted = fields.flag(with_tags, field="with_tags")
         filters = read_filters({"status": "any"}, now=self._clock.now())
+        scope = read_scope(caller)
         with self._stores.lease(caller.team) as store:
-            counted = store.memories.statistics(read_scope(caller), filters)
-            return replace(counted, events=store.queue.count(read_scope(caller)))
+            counted = replace(store.memories.statistics(scope, filters), events=store.queue.count(scope))
+            return replace(counted, by_tag=store.memories.count_tags(scope, filters)) if wanted else counted
 
     def receipt(self, caller: Caller, id: object) -> Receipt:
         """For whoever purged the memory, and for admins."""

@@ -47,6 +47,12 @@ def suspicion(values: Mapping[str, Any]) -> str | None:
     return _suspicion(_texts_of(values))
 
 
+def is_clean(values: Mapping[str, Any]) -> bool:
+    """Whether a record holds no secret, and nothing for a person to look at first: nearly every one does not."""
+    texts = _texts_of(values)
+    return not _hold_secret(values, texts) and _suspicion(texts) is None
+
+
 def _texts_of(values: Mapping[str, Any]) -> list[list[str]]:
     """The texts of each field that is screened."""
     return [texts_in(value) for name, value in values.items() if value and is_screened(name)]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
@@ -21,7 +21,7 @@ from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, 
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.candidate import Ranked
-from mycel.retrieval.explain import listed, shown_hit
+from mycel.retrieval.explain import Fresh, listed, shown_hit
 from mycel.retrieval.lookup import Meaning, Place
 from mycel.retrieval.ranking import holding_at
 from mycel.services.answer_cache import AnswerCache, question_of
@@ -114,12 +114,8 @@ class Searching:
         self, search: SearchRequest, places: Sequence[Place], standings: Sequence[Standing] | None = None
     ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
         ranked, degraded = self.rank(search, places, standings)
-        return tuple(self._shown(hit, search) for hit in answered(search, ranked, places)), degraded
-
-    def _shown(self, hit: Hit, search: SearchRequest) -> Hit:
-        """Read-only, since the same one may be an answer again."""
-        memory = self.freshness.of(hit.memory, at=search.now)
-        return replace(hit, memory=memory, breakdown=MappingProxyType(hit.breakdown))
+        fresh = partial(self.freshness.of, at=search.now)
+        return tuple(answered(search, ranked, places, fresh)), degraded
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
         """Own team first, each open for as long as the leases are held; without another team's store that is gone."""
@@ -173,27 +169,34 @@ def _is_whole(caller: Caller, places: Sequence[Place]) -> bool:
 
 
 def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall, Mapping[str, Any]]:
-    """The question and its filters as the log may keep them."""
+    """The question and its filters as the log may keep them; the rest are numbers and choices."""
     from mycel.engine.secrets.masking import mask_secrets, mask_within
 
     query = mask_secrets(recall.query)
-    asked, _ = mask_within(request)
-    return replace(recall, query=query.text) if query.kinds else recall, cast(Mapping[str, Any], asked)
+    if request["filters"]:
+        request = {**request, "filters": mask_within(request["filters"])[0]}
+    return replace(recall, query=query.text) if query.kinds else recall, request
 
 
-def answered(search: SearchRequest, ranked: Ranked | None, places: Sequence[Place]) -> list[Hit]:
+def _as_it_is(memory: Memory) -> Memory:
+    return memory
+
+
+def answered(
+    search: SearchRequest, ranked: Ranked | None, places: Sequence[Place], fresh: Fresh = _as_it_is
+) -> list[Hit]:
     """The hits to show, best first."""
-    hits = [shown_hit(one, ranked.question) for one in ranked.chosen] if ranked else []
-    return hits + _rest(hits, places, search) if search.everything else hits
+    hits = [shown_hit(one, ranked.question, fresh) for one in ranked.chosen] if ranked else []
+    return hits + _rest(hits, places, search, fresh) if search.everything else hits
 
 
-def _rest(hits: Sequence[Hit], places: Sequence[Place], search: SearchRequest) -> list[Hit]:
+def _rest(hits: Sequence[Hit], places: Sequence[Place], search: SearchRequest, fresh: Fresh) -> list[Hit]:
     """Whoever asks without a threshold gets everything the filters leave, the unmatched by age."""
     known = {hit.memory.id for hit in hits}
     at = holding_at(search.filters, search.now)
     rest = [memory for place in places for memory in _newest(place, search, search.limit + len(known))]
     rest = sorted((one for one in rest if one.id not in known), key=lambda one: one.created_at, reverse=True)
-    return [listed(memory, at=at) for memory in rest][: search.limit - len(hits)]
+    return [listed(memory, fresh, at=at) for memory in rest[: search.limit - len(hits)]]
 
 
 def _newest(place: Place, search: SearchRequest, limit: int) -> list[Memory]:

@@ -312,6 +312,12 @@ class StoreRecords:
         assert dict(found.by_type) == {"fact": 2, "lesson": 1}
         assert dict(found.by_status) == {"active": 2, "inbox": 1}
 
+    def test_tags_are_counted_the_most_frequent_first(self, store: Store) -> None:
+        put(store, tags=("b", "a"))
+        put(store, tags=("b",), status=Status.INBOX)
+        delete(store, put(store, tags=("c",)).id)
+        assert list(store.memories.count_tags(reader(), ANY_STATUS).items()) == [("b", 2), ("a", 1)]
+
     def test_tags_follow_an_update(self, store: Store) -> None:
         memory = put(store, tags=("old", "kept"))
         change(store, memory.id, tags=("kept", "new"))

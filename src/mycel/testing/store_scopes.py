@@ -59,6 +59,7 @@ READS: dict[str, Read] = {
     "count_memories": lambda store, scope, memory: store.memories.count(scope, ANY_STATUS),
     "list_folders": lambda store, scope, memory: store.memories.folders(scope, "/", ANY_STATUS),
     "statistics": lambda store, scope, memory: store.memories.statistics(scope, ANY_STATUS).memories,
+    "count_tags": lambda store, scope, memory: sum(store.memories.count_tags(scope, ANY_STATUS).values()),
     "statistics of projects": lambda store, scope, memory: store.memories.statistics(scope, ANY_STATUS).projects,
     "search_words": lambda store, scope, memory: found_by_word(store, "heron", scope),
     "word_statistics": lambda store, scope, memory: store.index.word_statistics(scope, ["heron"]).frequencies["heron"],
@@ -93,7 +94,8 @@ class StoreScopes:
     def test_every_read_answers_only_with_what_the_scope_sees(self, store: Store, audience: str, who: str) -> None:
         visibility, roles = AUDIENCES[audience]
         scope, seen = READERS[who]
-        memory = put(store, "heron", key="k", project_id="p", repo_id="r", visibility=visibility, allowed_roles=roles)
+        places = {"key": "k", "project_id": "p", "repo_id": "r", "tags": ("t",)}
+        memory = put(store, "heron", **places, visibility=visibility, allowed_roles=roles)
         link = Link(memory.id, "project:p", Relation.APPLIES_TO, AUTHOR, START)
         store.transact(lambda transaction: transaction.links.add(link, origin=memory))
         answers = {name: bool(read(store, scope, memory)) for name, read in READS.items()}

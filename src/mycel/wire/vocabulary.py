@@ -204,6 +204,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "trust": one_of(Trust),
         "until": MOMENT,
         "useful": FLAG,
+        "with_tags": FLAG,
         "valid_at": {**DAY_OR_MOMENT, "description": "What holds in the world at that moment."},
         "value": CONTENT,
         "what_went_wrong": filled(4 * MAX_NOTE_BYTES),

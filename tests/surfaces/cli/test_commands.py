@@ -28,8 +28,9 @@ PROMISED = {
     "knowledge list", "knowledge get", "knowledge set", "knowledge history", "knowledge candidates",
     "knowledge arbitrate", "knowledge delete", "knowledge import",
     "artifacts list", "artifacts register", "artifacts get", "artifacts verify", "artifacts delete",
-    "install", "uninstall", "doctor", "check", "team reset", "database migrate", "open",
-    "vault sync", "vault watch", "vault status", "backup create", "backup list", "backup verify", "backup restore",
+    "install", "uninstall", "doctor", "check", "team reset", "database migrate", "status", "stop", "open",
+    "mount", "vault sync", "vault watch", "vault status",
+    "backup create", "backup list", "backup verify", "backup restore",
 }  # fmt: skip
 
 

@@ -83,6 +83,17 @@ def test_undoing_leaves_what_somebody_has_changed_since(mycel, candidate: str) -
     assert "Left as they are" in result.stderr
 
 
+def test_undoing_a_writer_can_be_tried_first(mycel) -> None:
+    id = mycel.save("Deploy on Fridays.", "--title", "Fridays")
+    result = mycel.run("undo", "--since", "1h", "--dry-run")
+    assert result.stdout.splitlines()[1].startswith("Fridays\twithdraw")
+    assert "Nothing was done" in result.stderr
+    assert [one["kind"] for one in mycel.json("undo", "--since", "1h", "--dry-run")[0]["actions"]] == ["withdraw"]
+    assert mycel.json("get", id)["status"] == "active"
+    refused = mycel.run("undo", UNKNOWN, "--dry-run")
+    assert "goes with --since" in refused.stderr
+
+
 def test_only_the_memories_named_are_looked_at(mycel, candidate: str) -> None:
     other = mycel.save("Unrelated.")
     assert mycel.json("consolidate", other, "--dry-run")["actions"] == []

@@ -127,7 +127,7 @@ def test_search_names_the_teams_when_there_are_several(mycel) -> None:
 
 def test_search_says_when_there_is_nothing(mycel) -> None:
     result = mycel.run("search", "anything")
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "Nothing found.\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "Nothing found that answers.\n")
 
 
 def test_filters_narrow_a_search_and_a_list(mycel) -> None:

@@ -27,7 +27,7 @@ ARGUMENTS = {
     "artifacts delete": [UNKNOWN_ID], "inbox show": [UNKNOWN_ID], "inbox approve": [UNKNOWN_ID],
     "inbox edit": [UNKNOWN_ID, "--title", "x"], "inbox reject": [UNKNOWN_ID, "--reason", "x"],
     "inbox merge": [UNKNOWN_ID, "--into", UNKNOWN_ID], "inbox snooze": [UNKNOWN_ID], "inbox reopen": [UNKNOWN_ID],
-    "undo": [UNKNOWN_ID], "vault sync": ["x"], "vault status": ["x"], "vault watch": ["x"],
+    "undo": [UNKNOWN_ID], "vault sync": ["x"], "vault status": ["x"], "vault watch": ["x"], "mount": ["x"],
     "backup create": ["x"], "backup verify": ["x"], "backup restore": ["x", "--yes"],
     "settle": [UNKNOWN_ID, "--over", UNKNOWN_ID], "cascade": [UNKNOWN_ID], "escalate": [UNKNOWN_ID],
     "withdraw": [UNKNOWN_ID], "export": ["out.jsonl"], "import": ["in.jsonl"], "team add": ["x"],

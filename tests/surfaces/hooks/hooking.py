@@ -14,7 +14,7 @@ from tests.service_process import environment
 PAYLOADS = Path(__file__).parent / "payloads"
 COMMAND = (sys.executable, "-c", "from mycel.surfaces.entry import main; main()", "hook")
 # Of a machine that runs other tests as well; those about time say how much there is.
-PATIENT = {"MYCEL_HOOK_SECONDS": "10", "MYCEL_HOOK_RELEVANCE": "0.3"}
+PATIENT = {"MYCEL_HOOK_SECONDS": "10"}
 
 
 class Ran(NamedTuple):

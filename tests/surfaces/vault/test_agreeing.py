@@ -180,6 +180,8 @@ def test_purged_stays_purged(lead: Bench) -> None:
     lead.memory.purge(saved.id)
     lead.sync()
     assert lead.files() == []
+    # The title is its first sentence, and stood in the log of what was agreed on.
+    assert not any(b"Example" in content for content in lead.everything().values())
     # From a copy of the folder, or by git.
     lead.write("notes/back.md", kept)
     report = lead.sync()

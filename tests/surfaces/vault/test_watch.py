@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ import mycel
 from mycel.contracts.memory_api import MemoryApi
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.vault.agreement import KnownVaults
-from mycel.surfaces.vault.sync import Allowed, Vault, VaultReport
+from mycel.surfaces.vault.sync import Allowed, Progress, Vault, VaultReport
 from mycel.surfaces.vault.watch import watch_vault
 from tests.serving import served
 from tests.surfaces.vault.bench import Bench
@@ -21,11 +22,13 @@ PATIENCE = 30.0
 
 
 @contextmanager
-def watched(root: Path, memory: MemoryApi, known: Path) -> Iterator[Callable[[], VaultReport]]:
+def watched(
+    root: Path, memory: MemoryApi, known: Path, kind: type[Vault] = Vault
+) -> Iterator[Callable[[], VaultReport]]:
     """What comes next of a watch; the first round is over."""
     reports: queue.Queue[VaultReport] = queue.Queue()
     is_over = threading.Event()
-    vault = Vault(root, memory, known=KnownVaults(known), settle=0.02)
+    vault = kind(root, memory, known=KnownVaults(known), settle=0.02)
 
     def watch() -> None:
         with vault.opened():
@@ -55,6 +58,28 @@ def test_edits_of_files_and_changes_in_memory_are_found_by_themselves(lead: Benc
         assert following().written == ("notes/Found by itself.md",)
         lead.memory.delete(other.id)
         assert following().removed == ("notes/Found by itself.md",)
+
+
+def test_an_edit_at_the_end_of_a_round_is_found_by_the_next(lead: Bench) -> None:
+    """When the files have been looked at, and the round is not over yet."""
+    saved = lead.save("Deploys happen on Tuesdays.")
+
+    is_due = threading.Event()
+    path = lead.root / "notes/Deploys happen on Tuesdays.md"
+
+    class Interrupted(Vault):
+        def sync(self, allowed: Allowed, progress: Progress | None = None) -> VaultReport:
+            report = super().sync(allowed, progress)
+            if is_due.is_set():
+                is_due.clear()
+                path.write_text(path.read_text().replace("Tuesdays.\n", "Wednesdays.\n"))
+            return report
+
+    with watched(lead.root, lead.memory, lead.known, Interrupted) as following:
+        is_due.set()
+        os.utime(path)
+        assert following().updated == ("notes/Deploys happen on Tuesdays.md",)
+        assert lead.memory.get(saved.id).content == "Deploys happen on Wednesdays."
 
 
 def test_two_watches_over_a_service_carry_an_edit_from_one_folder_to_the_other(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -225,7 +226,62 @@ def test_whoever_may_not_edit_is_offered_nothing_and_refused(agent: Reader, work
 def test_a_deletion_is_restored_from_its_row(lead: Reader, workspace: Workspace) -> None:
     page = lead.get("/audit?operation=delete").text
     assert "A note that was deleted by mistake." in page
-    assert "Restore" in page
+    [address] = re.findall(r'action="(/memory/[^"]+/restore)"', page)
+    assert lead.post(address).status_code == 303
+    assert workspace.as_member("eng-director").get(address.split("/")[2]).content.startswith("A note that was deleted")
+
+
+def test_a_link_is_taken_off_from_its_row(lead: Reader, workspace: Workspace, lesson: str) -> None:
+    director = workspace.as_member("eng-director")
+    other = director.save("the other end")
+    director.link(lesson, other.id, "supports")
+    [newest, *_] = lead.get("/audit.json").json()["changes"]
+    assert (newest["revert"], newest["link"]["relation"]) == ("unlink", "supports")
+    answer = lead.post(f"/memory/{lesson}/unlink", to=other.id, relation="supports")
+    assert answer.headers["location"].endswith("did=unlinked")
+    assert not any(link.to_id == other.id for link in director.links(lesson))
+
+
+def test_a_decision_is_taken_back_from_its_row_as_long_as_it_is_the_last_word(
+    lead: Reader, workspace: Workspace
+) -> None:
+    director = workspace.as_member("eng-director")
+    waits = workspace.as_member("swe-1").save("waits", needs_review=True)
+    director.approve(waits.id)
+    assert lead.get("/audit.json").json()["changes"][0]["revert"] == "reopen"
+    lead.post("/inbox/reopen", id=waits.id)
+    assert director.get(waits.id).status == "inbox"
+    director.approve(waits.id)
+    director.update(waits.id, content="edited since")
+    rows = lead.get(f"/audit.json?memory_id={waits.id}").json()["changes"]
+    assert [row["revert"] for row in rows][:2] == ["revert", "revert"]
+
+
+def test_a_run_of_the_engine_is_undone_from_its_row(lead: Reader, agent: Reader, workspace: Workspace) -> None:
+    director = workspace.as_member("eng-director")
+    kept = [
+        workspace.as_member(name).save("The gateway listens on 8080 in every region.") for name in ("swe-1", "swe-2")
+    ]
+    report = director.consolidate(ids=[one.id for one in kept])
+    assert report.actions
+    page = lead.get("/audit/runs").text
+    assert "Undo the run" in page
+    assert "Undo the run" not in agent.get("/audit/runs").text
+    assert lead.post("/audit/runs/undo", report=str(report.id)).headers["location"] == "/audit/runs?did=run_undone"
+    assert [director.get(one.id).status.value for one in kept] == ["active", "active"]
+    assert "undone by eng-director" in text_of(lead.get("/audit/runs").text)
+
+
+def test_views_and_what_was_put_off_are_taken_back_by_whoever_did_it(lead: Reader, workspace: Workspace) -> None:
+    director = workspace.as_member("eng-director")
+    director.views.save("mine", query="words", type="lesson")
+    director.views.delete("mine")
+    waits = workspace.as_member("swe-1").save("waits", needs_review=True)
+    director.reviews.snooze(waits.id, until=datetime.now(UTC) + timedelta(days=1))
+    for row in lead.get("/audit/actions.json").json()["actions"][:2]:
+        assert lead.post("/audit/actions/revert", action=row["action"]["id"]).status_code == 303
+    assert [view.query for view in director.views.list()] == ["words"]
+    assert any(item.memory.id == waits.id for item in director.inbox())
 
 
 def test_pages_follow_by_cursor_without_gaps_or_repeats(lead: Reader, workspace: Workspace) -> None:

@@ -11,6 +11,7 @@ from mycel.contracts.embedder import Embedder
 from mycel.contracts.judge import Judge
 from mycel.domain.marks import EXPLICIT
 from mycel.domain.memory import Category, MemoryType
+from mycel.domain.session_summary import Part, points_of
 from mycel.domain.source import Candidate, Transcript
 from mycel.engine.extraction.extract import extract
 from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, Judgement, Statement
@@ -75,6 +76,8 @@ def stands_by_itself(found: Candidate) -> bool:
         "The payments team over there decided to use Mongo",
         "From now on I only drink decaf, haha",
         "I decided to repaint my kitchen on Saturday",
+        "If we moved to Kafka all events would be kept from now on",
+        "Nobody reads the old channel",
     ],
 )
 def test_what_only_sounds_like_it_never_stands_by_itself(judge: Judge, line: str) -> None:
@@ -90,6 +93,8 @@ def test_what_only_sounds_like_it_never_stands_by_itself(judge: Judge, line: str
         ("please use `uv` instead of pip in this repo", Category.CONVENTION),
         ("Rule: no force pushes to main", Category.CONVENTION),
         ("From now on every migration needs a second reviewer", Category.CONVENTION),
+        ("All alerts go to the channel search-oncall from now on", Category.CONVENTION),
+        ("Nobody runs backfills on production by hand", Category.CONVENTION),
         ("I prefer tabs over spaces", Category.PREFERENCE),
         ("I'd rather have short commit messages", Category.PREFERENCE),
         ("we decided in the standup to move to Vitest", MemoryType.DECISION),
@@ -141,6 +146,40 @@ def test_a_remedy_is_not_joined_with_the_trouble_of_something_else(judge: Judge)
 def test_a_promise_and_a_wish_name_who_spoke_and_the_day(judge: Judge, line: str, content: str) -> None:
     (found,) = drawn(judge, line)
     assert (found.content, found.said_by) == (content, "ops-1")
+
+
+@pytest.mark.parametrize(
+    "line", ["I can take away write access for humans, if you want", "We could warm the cluster up at 6 if you like"]
+)
+def test_what_somebody_offers_is_no_memory(judge: Judge, line: str) -> None:
+    assert drawn(judge, line) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I heard the payments team is dropping their own gateway and going with a vendor.",
+        "Somebody said in the kitchen that the office moves to the harbour in March.",
+        "Rumour has it that the vendor stops the free plan in January.",
+        "Maybe we should also sell the old sensors to a museum.",
+        "Perhaps we could rewrite the importer in another language over the summer.",
+        "Two, one queue that owns the printer and the services only send requests.",
+        "Option b: rebuild the index from the log each night.",
+        "Three ways to mend it: drop the cache, warm it at start, or keep it on disk.",
+        "Can do, end of next week.",
+        "Works for me, Tuesday the eighth of December.",
+        "Doesn't have to be everybody's habit, just mine.",
+        "Tuesday the eighth of December.",
+    ],
+)
+def test_hearsay_ideas_choices_and_a_mere_yes_are_no_memory(judge: Judge, line: str) -> None:
+    assert drawn(judge, line) == []
+
+
+def test_what_somebody_thinks_is_no_promise(judge: Judge) -> None:
+    line = "I think you should call people before an update, and I'll send the list of numbers by Friday."
+    told = " ".join(one.content for one in drawn(judge, line))
+    assert "will think" not in told
 
 
 def test_a_pronoun_that_nobody_can_resolve_is_no_memory(judge: Judge) -> None:
@@ -209,3 +248,76 @@ def test_a_summary_tells_who_decided_what_failed_and_what_is_open(judge: Judge) 
     assert "raise the timeout" in lines[failed + 1]
     assert any("swe-4" in line and "create the index again" in line for line in lines)
     assert "Open:" in lines
+
+
+def points(judge: Judge, part: Part, *lines: tuple[str, str]) -> list[str]:
+    return points_of(summarize(talk(*lines), judge=judge), part)
+
+
+def test_a_thread_begins_with_what_its_first_speaker_wanted(judge: Judge) -> None:
+    found = points(
+        judge,
+        Part.ASKED,
+        ("customer-3", "Since the update our webhook gets every event twice."),
+        ("support-1", "Do both deliveries carry the same event id?"),
+        ("customer-3", "Yes, the same id, ten seconds apart."),
+    )
+    assert found == ["Since the update our webhook gets every event twice."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'The third pilot says, quote, "we decided to go back to the old search until facets work".',
+        "At my last company we decided to retrain the model every week.",
+        "What if we decided to launch without facets?",
+    ],
+)
+def test_a_summary_does_not_take_for_decided_what_others_said_or_somebody_supposed(judge: Judge, line: str) -> None:
+    lines = (
+        ("pm-1", "The relaunch of the search is next, where do we stand?"),
+        ("pm-1", line),
+        ("eng-director", "We decided to freeze the ranking model until after the launch."),
+    )
+    assert points(judge, Part.DECIDED, *lines) == [
+        "We decided to freeze the ranking model until after the launch. (eng-director)"
+    ]
+
+
+def test_what_is_left_open_is_told_with_its_name_and_its_day(judge: Judge) -> None:
+    lines = (("pm-1", "Who changes the retention of the query logs?"), ("ops-1", "I'll set it to 30 days by Friday."))
+    assert points(judge, Part.OPEN, *lines) == [
+        "ops-1 will set it to 30 days by 2026-11-20. (asked: Who changes the retention of the query logs?)"
+    ]
+
+
+def test_what_an_agent_names_as_open_is_open_and_what_it_tried_in_vain_has_failed(judge: Judge) -> None:
+    lines = (
+        ("user", "The nightly export dies with a memory error, can you look?"),
+        ("assistant", "I tried to cast every chunk with `safe=False`, but that turned the decimals into floats."),
+        ("assistant", "Open: the upload script for finance still has no test."),
+    )
+    assert points(judge, Part.OPEN, *lines) == ["The upload script for finance still has no test."]
+    assert any("cast every chunk" in point for point in points(judge, Part.FAILED, *lines))
+
+
+def test_a_decision_that_answers_a_question_is_kept_with_the_question(judge: Judge) -> None:
+    found = extract(
+        talk(("art-1", "Are the portraits 256 or 512 pixels wide?"), ("producer-1", "We decided on 512 for now.")),
+        judge=judge,
+    )
+    assert [one.content for one in found if one.said_by == "producer-1"] == [
+        "We decided on 512 for now. (asked: Are the portraits 256 or 512 pixels wide?)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "All alerts go to the channel search-oncall from now on, nothing to the old one.",
+        "Nobody runs backfills on production by hand.",
+        "For the team: we agreed with product that every change of a limit needs a changelog entry.",
+    ],
+)
+def test_a_rule_that_a_person_gives_outright_may_stand_by_itself(judge: Judge, line: str) -> None:
+    assert any(map(stands_by_itself, drawn(judge, line)))

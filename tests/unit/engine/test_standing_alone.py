@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mycel.engine.english.days import resolve_days
-from mycel.engine.english.standing_alone import is_nameless, name_speaker, points_back
+from mycel.engine.english.standing_alone import is_nameless, leans_on_talk, name_speaker, points_back
 
 # A Wednesday.
 SAID_AT = datetime(2026, 11, 18, 9, 30, tzinfo=UTC)
@@ -69,8 +69,17 @@ def test_whoever_promises_will_do_it() -> None:
         ("the launch date is March 3", "the launch date is 2027-03-03"),
         ("on 3 October 2026", "on 3 October 2026"),
         ("on Feb 30", "on Feb 30"),
+        ("we ship Tuesday the eighth of December", "we ship 2026-12-08"),
+        ("on Thursday, December 10th", "on 2026-12-10"),
+        ("from Mon 7 December on", "from 2026-12-07 on"),
+        ("by the twenty-first of January", "by 2027-01-21"),
+        ("the second of May", "2027-05-02"),
         ("we may 3 times march 4 miles", "we may 3 times march 4 miles"),
         ("by 2026-11-20", "by 2026-11-20"),
+        ("They said the release moved to Thursday", "They said the release moved to 2026-11-19"),
+        ("It was postponed to Monday", "It was postponed to 2026-11-23"),
+        ("The review was scheduled for Friday", "The review was scheduled for 2026-11-20"),
+        ("We merged the branch on Monday", "We merged the branch on 2026-11-16"),
     ],
 )
 def test_days_are_resolved_against_the_moment_of_the_talk(said: str, dated: str) -> None:
@@ -107,3 +116,18 @@ def test_what_only_the_talk_around_it_names_does_not_stand_alone(text: str) -> N
 def test_what_names_its_subject_stands_alone(text: str) -> None:
     assert not points_back(text)
     assert not is_nameless(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["I'll send it tomorrow.", "512 it is", "OK, CSV stays.", "then we roll it out to prod on Thursday"]
+)
+def test_an_answer_leans_on_what_was_asked(text: str) -> None:
+    assert leans_on_talk(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'll send the report to legal and put it in the folder.", "We decided to keep all amounts in integer cents."],
+)
+def test_what_names_its_thing_does_not(text: str) -> None:
+    assert not leans_on_talk(text)

@@ -3,15 +3,16 @@ import pytest
 
 from mycel.contracts.search_store import Candidates, WordStatistics
 from mycel.domain.recall import Pool
-from mycel.retrieval.candidate_rows import CandidateRows, coverage
+from mycel.retrieval.candidate_rows import CandidateRows
 from mycel.retrieval.fusion import weights_of
 from mycel.retrieval.lexical import parse_question
 
 
 def covered(text: str, *held: str) -> float:
     question = parse_question(text)
-    [share] = coverage(question, np.array([[term in held for term in question.terms]], np.bool_))
-    return float(share)
+    weights = weights_of(question, frequencies={}, documents=1)
+    _, coverage, _ = weights.said_by(bytes(term in held for term in question.terms))
+    return coverage
 
 
 def test_coverage_is_the_share_of_the_questions_words() -> None:
@@ -49,8 +50,7 @@ def test_what_comes_after_some_were_left_out_keeps_its_own_figures() -> None:
     rows = CandidateRows(weights_of(parse_question("heron"), frequencies={"heron": 3}, documents=3))
     rows.add(0, brought({11: 1.0, 12: 9.0}))
     rows.keep([(0, 11)])
-    known = len(rows.keys)
-    rows.add(0, brought({11: 1.0, 13: 4.0}))
+    assert rows.add(0, brought({11: 1.0, 13: 4.0})) == [(0, 11), (0, 13)]
     assert rows.best(rows.bm25, most=5) == [(0, 13), (0, 11)]
-    assert rows.best(rows.bm25, most=5, among=rows.after(known)) == [(0, 13)]
+    assert rows.best(rows.bm25, most=5, among=rows.rows_of({(0, 12), (0, 13)})) == [(0, 13)]
     assert [one.evidence.bm25 for one in rows.candidates([(0, 11), (0, 13)])] == [1.0, 4.0]

@@ -38,8 +38,10 @@ _MOMENT = re.compile(
 _EVERY = re.compile(r"\b(?:every|each|a|any|per|most|on all|always on|never on)\s+$", re.IGNORECASE)
 # The verb that tells when stands no farther from the day.
 _TENSE_CHARS = 40
+# And what says that it is still to come no farther than this.
+_CLAUSE_CHARS = 200
 _PAST_WORDS = frozenset(("since", "was", "were", "been", "last", "ago"))
-_AHEAD = re.compile(r"\b(?:by|until|till|before|next|coming)\s+$|\b(?:will|due)\b|'ll\b", re.IGNORECASE)
+_AHEAD = re.compile(r"\b(?:by|until|till|before|next|coming|to|for)\s+$|\b(?:will|due)\b|'ll\b", re.IGNORECASE)
 _COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _PREPOSITION = re.compile(r"\b(?:by|on|until|till|before|after|from|since|for|to|at|due|of|in)\s+$", re.IGNORECASE)
 
@@ -50,10 +52,19 @@ _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
 )
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
+    *("twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth"),
+    *("twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first"),
+)
+_NTH = rf"[0-9]{{1,2}}(?:st|nd|rd|th)?|(?i:{'|'.join(reversed(_ORDINALS))})"
+# The name of the day before it says nothing more.
 _DATE = re.compile(
-    rf"(?<![\w/.-])(?:(?:[Tt]he )?(?P<first>[0-9]{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<of>{_MONTH})"
+    rf"(?<![\w/.-])(?:(?i:{_DAY_NAMES}),? )?(?:"
+    rf"(?:[Tt]he )?(?P<first>{_NTH}) (?:of )?(?P<of>{_MONTH})"
     rf"|(?P<close>(?:[Tt]he )?end of )(?P<ending>{_MONTH})"
-    rf"|(?P<month>{_MONTH}) (?P<second>[0-9]{{1,2}})(?:st|nd|rd|th)?)(?!,? ?[0-9]|[\w:-])"
+    rf"|(?P<month>{_MONTH}) (?P<second>[0-9]{{1,2}}(?:st|nd|rd|th)?))(?!,? ?[0-9]|[\w:-])"
 )
 
 
@@ -72,9 +83,13 @@ def _with_years(text: str, today: date) -> str:
 def _day_of(year: int, month: int, day: str | None) -> date | None:
     """The last day of the month where none is named; None where no calendar has it."""
     try:
-        return last_of_month(date(year, month, 1)) if day is None else date(year, month, int(day))
+        return last_of_month(date(year, month, 1)) if day is None else date(year, month, _number(day.lower()))
     except ValueError:
         return None
+
+
+def _number(day: str) -> int:
+    return _ORDINALS.index(day) + 1 if day in _ORDINALS else int(day.rstrip("stndrh"))
 
 
 def resolve_days(text: str, said_at: datetime) -> str:
@@ -87,7 +102,9 @@ def resolve_days(text: str, said_at: datetime) -> str:
         if _EVERY.search(text, max(0, match.start() - 12), match.start()):
             continue
         leads = _PREPOSITION.search(text, max(0, match.start() - 8), match.start())
-        found = _resolved(match, today, leads=leads, is_told=_is_told(text[: match.start()]))
+        found = _resolved(
+            match, today, leads=leads, is_told=_is_told(text[max(0, match.start() - _CLAUSE_CHARS) : match.start()])
+        )
         if found is not None:
             pieces += (text[at : match.start()], found)
             at = match.end()

@@ -27,7 +27,7 @@ PREFERENCE: Kind = (MemoryType.PROFILE, Category.PREFERENCE)
 _RUN_UP = (
     r"^(?:\[\d{1,2}:\d\d(?::\d\d)?\])?\W*+"
     r"(?>(?:(?:ok(?:ay)?|so|then|and|right|fine|alright|yes|yep|also|btw|oh|but|please|pls|fyi|one more thing"
-    r"|thx|thanks|again|for all|all|everyone|everybody|team|hi|hey)\b\W*+)*)"
+    r"|thx|thanks|again|for (?:all|the team|everyone|the record)|all|everyone|everybody|team|hi|hey)\b\W*+)*)"
 )
 _LABEL = r"[*\s]{0,3}(?::|\s[-\u2013\u2014](?=\s)|\u2014)[\s*]*"
 # A few words between the mark and its colon: "Resolution of today's review:".
@@ -117,10 +117,12 @@ MARKS = (
     *_marks(
         CONVENTION,
         r"(?:from (?:now|today|monday|next week) on|from now|going forward|henceforth)\b",
+        r"(?!(?:if|when|he|she|they|i)\b)(?:[^\s\"?]{1,40} ){2,12}?from (?:now|today) on\b",
         r"(?:always|never(?! mind\b| again\b| heard\b| seen\b)) [a-z]+ \S",
         r"(?:please|pls) (?:always|never|do not|don't|dont|no) \S",
         r"no, not .{2,60}?[:,;] ?\S",
-        r"nobody (?:may|touches|deletes|merges|pushes|deploys|edits|changes|restarts)\b",
+        r"nobody (?:may\b|(?!has\b|is\b|was\b|does\b|knows|reads|cares|likes|wants|uses|needs|thinks|remembers"
+        r"|complains|answers|sees|says|seems|asks|works|looks|notices)[a-z]{3,}s [a-z])",
         r"it is forbidden to\b",
     ),
     *_marks(

@@ -17,6 +17,10 @@ _UNCHANGED = word_set(
     "will would can could should must might may shall was had did won't wouldn't can't cannot couldn't shouldn't "
     "mustn't wasn't hadn't didn't wrote read put set cut let and or"
 )
+# Nobody promises these: whoever says "I think" thinks so already.
+_STATES = word_set(
+    "agree believe doubt expect feel guess hear hope know like mean need prefer see suppose suspect think want wonder"
+)
 _IRREGULAR = {"am": "is", "have": "has", "do": "does", "don't": "does not", "dont": "does not", "haven't": "has not"}
 _SHORT = {"'ll": " will", "'m": " is", "'ve": " has", "'d": " would"}
 _FIRST_PERSON = re.compile(
@@ -78,7 +82,7 @@ def _of_another(verb: str, does: str | None) -> str:
     known = verb.lower()
     if known in _UNCHANGED or is_past(known):
         return verb
-    if does is not None and known in BASE:
+    if does is not None and known in BASE and known not in _STATES:
         return does.format(known)
     return _IRREGULAR.get(known) or third_person(known)
 
@@ -90,7 +94,9 @@ _POINTS_BACK = re.compile(
     r"(?!\s++(?:(?:is|was)\s++)?(?:official|forbidden|not allowed|allowed|required|mandatory|a rule|the rule|not the"
     r"|not your|not our|repo|repository|project|team|service|module|branch|sprint|release|week|month))"
     r"|(?:the )?(?:same|other|first|second|third|former|latter)(?: one| thing| two)?(?= |,|$)"
-    r"|(?:both|neither|either)(?= of (?:them|these|those)| (?:is|are|was|were)\b))\b",
+    r"|(?:both|neither|either)(?= of (?:them|these|those)| (?:is|are|was|were)\b)"
+    # Of something that is not even named by a pronoun.
+    r"|(?:does|did|is|was|has|would|are|were)n't(?= \w))\b",
     re.IGNORECASE,
 )
 # "It" that stands for the clause after it.
@@ -101,12 +107,30 @@ _TOLD_AFTER = re.compile(
 _NAMELESS = re.compile(
     r"\b(?:the (?:other|second|first|third|last|same|old|new|left|right) one|that one|this one|those two|these two"
     r"|the same (?:thing|way|as before)|as before|like (?:this|that|last time)|what (?:it|that) was"
-    r"|do(?:ing)? (?:it|that|so|this)|(?:all|any|some|none) of (?:it|them|that|those)|over there|in there"
+    r"|(?:do|doing|take|taking|pin|pinning|fix|change) (?:it|that|so|this)"
+    r"|(?:all|any|some|none) of (?:it|them|that|those)|over there|in there"
     r"|on that again)\b",
     re.IGNORECASE,
 )
-_THING = re.compile(r"`|\b[a-z]+[-_/.][\w-]+|\b[A-Z]{2,}|\b[A-Z][a-z]+[A-Z]|\d|\bthe [a-z]{4,}", re.ASCII)
+# Something that is done, taken or told, and that only the talk names: "I'll send it tomorrow", "512 it is".
+_LEANS = re.compile(
+    r"\b(?:it|that|this|them|those|these|one)\b(?=\s*(?:$|[.,;!)]|(?:is|was|out|up|in|on|off|over|down|back|to|for|from|with|by"
+    r"|at|before|until|till|today|tomorrow|tonight|now|then|first|next|there|again|too|as|and|by|this|around)\b))",
+    re.IGNORECASE,
+)
+# Says yes to what somebody else has said.
+_AGREES = re.compile(
+    r"\W*+(?>(?:(?:ok|okay|yes|yeah|sure|fine|right|and|so|then)\b[\s,:.-]*+)*)"
+    r"(?:can do|will do|sounds (?:good|fine|right)|works for (?:me|us)|(?:fine|good|ok|okay) (?:by|with|for) me"
+    r"|good (?:idea|plan|point)|deal|makes sense)\b",
+    re.IGNORECASE,
+)
+_NAMED = r"`|\b[a-z]+[-_/.][\w-]+|\b[A-Z]{2,}|\b[A-Z][a-z]+[A-Z]|\bthe [a-z]{4,}"
+_NAME = re.compile(_NAMED, re.ASCII)
+_THING = re.compile(rf"{_NAMED}|\d", re.ASCII)
 LEAST_NAMED = 5
+# A shorter decision or promise is mostly the answer to something.
+LEAST_TOLD = 7
 
 
 def points_back(text: str) -> bool:
@@ -121,8 +145,16 @@ def tells_after(text: str) -> bool:
 
 def is_nameless(text: str) -> bool:
     """Whether it speaks of something that only the talk around it names."""
+    agrees = _AGREES.match(text)
+    if agrees is not None and len(text[agrees.end() :].split()) < LEAST_TOLD:
+        return True
     said = _NAMELESS.search(text)
     if said is None:
         return False
     rest = text[: said.start()] + text[said.end() :]
     return len(rest.split()) < LEAST_NAMED or _THING.search(rest) is None
+
+
+def leans_on_talk(text: str) -> bool:
+    """Whether a decision or a promise reads as an answer: what it is about was named before."""
+    return len(text.split()) < LEAST_TOLD or (_LEANS.search(text) is not None and _NAME.search(text) is None)

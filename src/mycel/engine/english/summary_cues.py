@@ -11,7 +11,8 @@ _CUES: tuple[tuple[Part, re.Pattern[str]], ...] = (
     (
         Part.FAILED,
         re.compile(
-            r"\b(?:failed|fails because|did ?n[o']t (?:work|help|fix|change)|does ?n[o']t (?:work|help|see|survive)"
+            r"\b(?:(?:tried|attempted)\b.{8,120}?\b(?:but|in vain|without success)"
+            r"|failed|fails because|did ?n[o']t (?:work|help|fix|change)|does ?n[o']t (?:work|help|see|survive)"
             r"|still (?:grew|grows|fails|failing|broken|red|slow|the same)|no luck|dead end|gave up|in vain|broke"
             r"|threw (?:it|that|mine) away|thrown away|had to revert|reverted|rolled (?:it )?back|was the wrong"
             r"|made it worse|timed out|crashed|not enough|cannot see|cannot work|went wrong|cost us)\b",
@@ -59,6 +60,17 @@ _CUES: tuple[tuple[Part, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# A sentence that names its part itself.
+_LABELS = (
+    (
+        Part.OPEN,
+        re.compile(
+            r"\W{0,4}(?:still |left )?(?:open|left|to ?do|next steps?|missing|remaining)\b[\w ]{0,20}:\s{1,4}(?=\S)",
+            re.IGNORECASE,
+        ),
+    ),
+    (Part.DECIDED, re.compile(r"\W{0,4}(?:decided|decision|agreed)\b[\w ]{0,20}:\s{1,4}(?=\S)", re.IGNORECASE)),
+)
 # What an agent says that it is about to do within the talk leaves nothing open.
 _ABOUT_TO = re.compile(
     r"\W*(?:(?:ok(?:ay)?|sure|right|good|now|then)\b[\s,.!:-]{0,4})?(?:i will|i'll|let me|now i|first)\b", re.IGNORECASE
@@ -73,3 +85,9 @@ def part_of(sentence: str, *, by_agent: bool, at_the_end: bool) -> Part | None:
     if found is Part.OPEN and by_agent and not at_the_end and _ABOUT_TO.match(sentence):
         return None
     return found
+
+
+def label_of(sentence: str) -> tuple[Part, int] | None:
+    """The part that the sentence names itself, and where what it says begins: "Open: the deploy"."""
+    found = ((part, label.match(sentence)) for part, label in _LABELS)
+    return next(((part, match.end()) for part, match in found if match is not None), None)

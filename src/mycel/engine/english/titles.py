@@ -19,6 +19,7 @@ _MARKED = (
     r"right|alright|yes|no|sure|great|good|perfect|cool|nice|thanks|thank you|actually|basically|honestly|note|finally"
     r"|first|second|lastly|then|now|done|true|exactly|in short|to be clear|for the record|quick note|heads[- ]up"
     r"|(?:one|the|a) (?:last|more|other)? ?(?:thing|announcement|question|warning|note|heads-up)|last thing"
+    r"|(?:last|one|another|next|first) (?:more )?(?:point|thing|topic)(?: from (?:me|us|my side|our side))?"
     r"|small request"
     r"|good (?:point|catch|question)|fair enough|sounds good|makes sense|agreed|for next time|about [\w ]{3,20}"
     r"|remember"

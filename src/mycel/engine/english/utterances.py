@@ -50,6 +50,26 @@ _PROGRESS = (
 _REPORT = re.compile(rf"{_START}(?:{_OFFER}|{_PROGRESS})\b", re.IGNORECASE)
 
 
+# What somebody could do is neither done nor promised, an idea or one way of several not chosen, hearsay not known.
+_UNSETTLED = re.compile(
+    r"\b(?:i|we) (?:can|could)\b.{3,160}?\bif (?:you(?:'d| would)? (?:want|like|wish|prefer)|that helps|needed)\b"
+    r"|\b(?:maybe|perhaps|possibly) (?:we|i|you|somebody|someone) (?:should|could|can|might)\b"
+    r"|\b(?:i|we)(?:'ve| have)? (?:just |only |also )?heard (?!back\b|from\b)"
+    r"|\b(?:rumou?r has it|word is|(?:some|any)(?:body|one) (?:said|told|mentioned))\b",
+    re.IGNORECASE,
+)
+_ONE_OF_SEVERAL = re.compile(
+    rf"{_START}(?:(?:one|two|three|four|five|option [a-z0-9]+|variant [a-z0-9]+)[,:] "
+    r"|(?:we have |there are |i see )?(?:two|three|four|several) (?:ways|options|possibilities|choices)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_unsettled(text: str) -> bool:
+    """Whether it is only offered, thought of, heard of or one of several ways: nobody stands by it yet."""
+    return _UNSETTLED.search(text) is not None or _ONE_OF_SEVERAL.match(text) is not None
+
+
 def is_question(text: str, *, words: Sequence[str]) -> bool:
     if "?" in text[-4:] and text.rstrip(" \"')*`").endswith("?"):
         return True

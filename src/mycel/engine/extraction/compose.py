@@ -17,6 +17,7 @@ from mycel.engine.language import (
     is_question,
     is_remedy,
     is_report,
+    leans_on_talk,
     name_speaker,
     points_back,
     rationale_of,
@@ -33,10 +34,15 @@ MOST_CONFIDENCE = 0.95
 LEADING_CHARS = 40
 # So many sentences before a remedy may tell its problem.
 PROBLEM_WITHIN = 30
-# So many sentences before a promise may tell what is promised.
+# So many sentences before a promise or a decision may tell what it is about.
 REQUEST_WITHIN = 4
+LEAST_ASKED_WORDS = 4
+# Fewer say nothing by themselves: a day alone, a yes.
+LEAST_TOLD_WORDS = 3
 
 _NOBODYS_NAME = {"user": "the user", "assistant": "the assistant"}
+# What is often said in answer to a question or a request, and means little without it.
+_ANSWERS = frozenset((MemoryType.DECISION, MemoryType.TASK_HINT))
 # What holds every week has no date.
 _LASTING = frozenset((Category.CONVENTION, Category.PREFERENCE))
 
@@ -68,13 +74,16 @@ def compose(
     start, end = _joined(talk, place, taken=taken)
     sentence = talk.original(statement.start, statement.end)
     said = content_of(talk.original(start, end))
-    about = ""
     is_dangling = points_back(sentence) and not tells_after(sentence) and start == statement.start
-    if is_nameless(sentence) or is_dangling:
-        about = _asked_before(talk, place) if verdict.type is MemoryType.TASK_HINT else ""
-        if not about:
-            return None
+    is_loose = is_dangling or is_nameless(sentence)
+    about = ""
+    if verdict.type in _ANSWERS and start == statement.start and (is_loose or leans_on_talk(sentence)):
+        about = _asked_before(talk, place, told=is_loose and verdict.type is MemoryType.TASK_HINT)
+    if is_loose and not about:
+        return None
     content = _standing(talk, place, said, verdict) + about
+    if len(content.split()) < LEAST_TOLD_WORDS:
+        return None
     if verdict.remedy and not tells_problem(said):
         content = _with_problem(talk, place, content, taken=taken, unmeant=unmeant)
     return _candidate(talk, place, verdict, content=content, sentence=sentence, evidence=(start, end))
@@ -147,13 +156,18 @@ def _may_join(talk: Talk, other: int, place: int, *, taken: Collection[int]) -> 
     return not is_question(text, words=talk.words(other)) and not is_report(text) and not points_back(text)
 
 
-def _asked_before(talk: Talk, place: int) -> str:
-    """What somebody else has just asked for, where a promise says no more than "I do that"."""
+def _asked_before(talk: Talk, place: int, *, told: bool) -> str:
+    """What somebody else has just asked, where an answer says no more than "I do that"; `told`: or has told."""
     speaker = talk.turn(place).speaker
     for other in range(place - 1, max(-1, place - 1 - REQUEST_WITHIN), -1):
-        text = talk.text(other)
-        if talk.turn(other).speaker != speaker and not is_nameless(text) and not points_back(text):
-            return f" (what was asked: {content_of(talk.original(*talk.statements[other][:2]))})"
+        text, words = talk.text(other), talk.words(other)
+        if talk.turn(other) is talk.turn(place) or (speaker and talk.turn(other).speaker == speaker):
+            continue
+        if len(words) < LEAST_ASKED_WORDS or is_nameless(text) or points_back(text):
+            continue
+        asked = is_question(text, words=words)
+        said = content_of(talk.original(*talk.statements[other][:2]))
+        return f" ({'asked' if asked else 'in answer to'}: {said})" if asked or told else ""
     return ""
 
 

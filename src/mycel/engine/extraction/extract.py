@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from mycel.contracts.judge import Judge, Sentence, SentenceOdds
 from mycel.domain.memory import Category, MemoryType
@@ -17,6 +18,7 @@ from mycel.engine.language import (
     is_question,
     is_remedy,
     is_report,
+    is_unsettled,
     kind_of,
     said_outright,
     takes_on,
@@ -48,6 +50,10 @@ _MEANT = (
     *("correction", "standing_instruction", "preference", "promise", "reference"),
 )
 LEAST_SOLUTION = 0.5
+LEAST_FAILED = 0.4
+SURELY_LESSON = 0.7
+# What is less likely worth keeping is not worth a point of a summary either.
+LEAST_KEEP_TOLD = 0.2
 # How likely it may be that something marked is quoted, supposed, of others or a joke.
 MOST_DOUBT = 0.25
 MOST_DOUBT_MARKED = 0.5
@@ -65,6 +71,17 @@ _TYPES: Mapping[str, Kind] = MappingProxyType(
 )
 
 
+class Drawn(NamedTuple):
+    """What was drawn from a talk, and of the other sentences, by where they begin, what the judge made of them.
+
+    `failed` tell what was tried in vain, `untold` are quoted, supposed, of others, or hardly worth a word.
+    """
+
+    candidates: list[Candidate]
+    failed: frozenset[int] = frozenset()
+    untold: frozenset[int] = frozenset()
+
+
 def extract(transcript: Transcript, *, start: int = 0, judge: Judge | None = None) -> list[Candidate]:
     """What the talk decided, learned, prefers, plans or knows, in order of the text.
 
@@ -72,17 +89,37 @@ def extract(transcript: Transcript, *, start: int = 0, judge: Judge | None = Non
     quoted lines and notes given earlier yield nothing, and neither does what cannot stand alone. Without a judge only
     those sentences are found that say themselves what they are.
     """
+    return draw(transcript, start=start, judge=judge).candidates
+
+
+def draw(transcript: Transcript, *, start: int = 0, judge: Judge | None = None) -> Drawn:
     talk = Talk(transcript)
     odds = _weighed(talk, judge, start=start) if judge is not None else {}
     verdicts: dict[int, Verdict] = {}
+    unsettled = {place for place in range(len(talk.statements)) if is_unsettled(talk.text(place))}
     for place in range(len(talk.statements)):
+        if place in unsettled:
+            continue
         verdict = _judged(talk, place, odds[place]) if place in odds else _ruled(talk, place)
         if verdict is not None:
             verdicts[place] = verdict
-    unmeant = frozenset(place for place, each in odds.items() if _doubt(each) > MOST_DOUBT_MARKED)
+    unmeant = frozenset(place for place, each in odds.items() if _doubt(each) > MOST_DOUBT_MARKED) | unsettled
     composed = (compose(talk, place, verdict, taken=verdicts, unmeant=unmeant) for place, verdict in verdicts.items())
     found = (candidate for candidate in composed if candidate is not None)
-    return [candidate for candidate in _without_repeats(found) if candidate.start >= start]
+    return Drawn(
+        [candidate for candidate in _without_repeats(found) if candidate.start >= start],
+        failed=frozenset(
+            talk.statements[place].start
+            for place in verdicts.keys() & odds.keys()
+            if odds[place].types.get("lesson", 0.0) > SURELY_LESSON
+            and _odds_of(odds[place], "failed_approach") > LEAST_FAILED
+        ),
+        untold=frozenset(
+            talk.statements[place].start
+            for place, each in odds.items()
+            if place not in verdicts and (place in unmeant or each.keep < LEAST_KEEP_TOLD)
+        ),
+    )
 
 
 def _weighed(talk: Talk, judge: Judge, *, start: int) -> dict[int, SentenceOdds]:
@@ -106,7 +143,8 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     section = kind_of(talk.statements[place].section)
     if not _is_kept(odds, outright, section=section):
         return None
-    given = (MemoryType.TASK_HINT, Category.FACT) if talk.assigns(place) else section
+    is_work = talk.assigns(place) or (not talk.is_assistant(place) and takes_on(text, words=talk.words(place)))
+    given = (MemoryType.TASK_HINT, Category.FACT) if is_work else section
     kind = _kind(odds, outright.kind if outright is not None else given)
     explicit = outright is not None and outright.grounds and _is_meant(odds)
     # A judge is not surer than to a tenth.

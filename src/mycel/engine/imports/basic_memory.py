@@ -19,7 +19,7 @@ _CATEGORY = re.compile(r"\[([^\[\]()\n]{2,60})\][ \t]++(\S.*)")
 _TIME_CODE = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?")
 _RELATION = re.compile(r"(?:\"([^\"\n]{1,100})\"|'([^'\n]{1,100})'|([^\[\]\n]{0,100}?))[ \t]*\[\[")
 _TAG = re.compile(r"(?:^|(?<=\s))#([\w/-]{1,60})")
-_HEADING = re.compile(r"#{1,6}[ \t]+(?:observations?|relations?)[ \t]*", re.IGNORECASE)
+_HEADING = re.compile(r"#{1,6}[ \t]+observations?[ \t]*", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -114,7 +114,8 @@ def _take(found: _Parts, item: str) -> bool:
         if target is not None:
             name = next((one for one in relation.groups() if one), "") if relation else ""
             found.relations.append((name.strip() or "links_to", target[1].strip()))
-            return True
+            # The line stays too: a link keeps neither its own name nor its context, and its note may be missing.
+            return False
     if not item.startswith("[") and _TAG.search(item):
         found.observations.append((None, item))
         return True

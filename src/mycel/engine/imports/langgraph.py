@@ -56,14 +56,16 @@ def _row(row: Mapping[str, Any]) -> Iterator[Found]:
         yield Left("item", id, "holds no text")
         return
     created = moment(row.get("created_at"))
+    is_shown = said == _shown(value)
     beside = filled(namespace=prefix, key=key, source_updated_at=moment(row.get("updated_at")))
     others = {name: one for name, one in mapping(value).items() if name not in _TEXTS}
-    metadata = {**beside, **({"value": others} if others and said != _shown(value) else {})}
+    metadata = {**beside, **({"value": others} if others and not is_shown else {})}
     fields = filled(
         tags=tags(parts or prefix.replace(".", ",")),
         observed_at=created,
         expires_at=moment(row.get("expires_at")),
-        title=label(mapping(value).get("title")),
+        # A value that is shown as it is begins with a bracket.
+        title=label(mapping(value).get("title")) or (label(key) if is_shown else None),
         metadata=metadata,
     )
     yield from in_parts(Remembered("item", id, said, fields))

@@ -18,8 +18,10 @@ SUGGESTS_WHERE_ALL_AGREE = 0.6
 SUGGESTS_AGAINST_A_RULE = 0.88
 OPPOSES = 0.95
 REPLACES = 0.8
-# Where the rules have a reason of their own, so much of the judge is enough.
-OPPOSES_WITH_A_REASON = 0.05
+# Where the rules see other values, so much of the judge is enough; where they only see opposite words or another
+# name, which may say the same, it has to agree.
+OPPOSES_BY_VALUES = 0.05
+OPPOSES_BY_WORDS = 0.45
 REPLACES_WITH_A_REASON = 0.5
 # Of what a rule has a reason against, the judge must be so sure that it is the same or merely related.
 DOUBTS = 0.9
@@ -79,7 +81,7 @@ def weigh(found: Judgement, first: Reading, second: Reading, odds: PairOdds, *, 
     if opposed is not None:
         return opposed
     alike = min(found.likeness, MOST_UNLIKELY_SAME)
-    is_doubtful = max(odds.duplicate, odds.contradiction, odds.supersedes) >= DOUBTFUL
+    is_doubtful = is_opposed or max(odds.duplicate, odds.contradiction, odds.supersedes) >= DOUBTFUL
     reason = found.reason if found.contradiction < CONTRADICTS else "different statements"
     return Judgement(alike, 0.0, supersedes=False, reason=reason, doubtful=is_doubtful)
 
@@ -97,7 +99,8 @@ def _opposed(found: Judgement, odds: PairOdds, values: Values, *, in_order: bool
     is_doubted = odds.related >= DOUBTS or (values is not Values.OTHER and odds.duplicate >= DOUBTS)
     has_reason = found.contradiction >= CONTRADICTS and not is_doubted
     replaces = in_order and odds.supersedes >= (REPLACES_WITH_A_REASON if found.supersedes else REPLACES)
-    if not replaces and against < (OPPOSES_WITH_A_REASON if has_reason else OPPOSES):
+    with_a_reason = OPPOSES_BY_VALUES if values is Values.OTHER else OPPOSES_BY_WORDS
+    if not replaces and against < (with_a_reason if has_reason else OPPOSES):
         return None
     reason = "it says that something has changed" if replaces else "both cannot hold"
     opposed = Judgement(

@@ -21,8 +21,14 @@ _INDEX_HINT = re.compile(r" INDEXED BY \w{1,60}")
 _ORDER_HINT = re.compile(r"CROSS JOIN (\w{1,60} \w{1,60} ON)")
 # Below a policy a cast in the condition of a join keeps rows from being looked up by it.
 _NUMBERS = re.compile(
-    r"json_each\((\S{1,60})\) n CROSS JOIN (\w{1,60} \w{1,60} ON \S{1,60} =) CAST\(n\.value AS bigint\)"
+    r"json_each\((\S{1,60})\) n (CROSS JOIN \w{1,60} \w{1,60} ON \S{1,60} =) CAST\(n\.value AS bigint\)"
 )
+# Of a table of which nothing is known yet, the planner would rather read a whole team than look a list up row by row.
+_LISTED = re.compile(
+    r"(json_(?:each|numbers)\(\S{1,60}\) \w|\bgiven \w|\bOFFSET 0\) \w)\s{1,60}(?:CROSS )?JOIN (\w{1,60}) (\w{1,60})"
+    r" ON (\w{1,60}\.\w{1,60} = \w{1,60}\.\w{1,60})"
+)
+_LOOKED_UP = r"\1 CROSS JOIN LATERAL (SELECT \3.* FROM \2 \3 WHERE \4 OFFSET 0) \3"
 _PLUS_HINT = re.compile(r"(?<=[ (])\+(?=[a-z])")
 # With a value on its right, SQLite's IS compares also what is NULL.
 _IS = re.compile(r"\bIS (?=[?:])")
@@ -113,7 +119,10 @@ def translated(sql: str) -> LiteralString:
     """The same statement as Postgres and its driver have it."""
     for hint in (_INDEX_HINT, _PLUS_HINT):
         sql = hint.sub("", sql)
-    sql = _NUMBERS.sub(r"json_numbers(\1) n JOIN \2 n.value", sql)
+    sql = _NUMBERS.sub(r"json_numbers(\1) n \2 n.value", sql)
+    found = 1
+    while found:
+        sql, found = _LISTED.subn(_LOOKED_UP, sql)
     sql = _ORDER_HINT.sub(r"JOIN \1", sql)
     sql = _IS.sub("IS NOT DISTINCT FROM ", sql)
     if _OF_ORGANISATION.search(sql) is None:

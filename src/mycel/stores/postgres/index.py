@@ -45,7 +45,7 @@ _Ends = tuple[str | None, str | None]
 _STANDING = """
     SELECT coalesce(h.sequence, 0), (SELECT coalesce(sum(a.documents), 0)::bigint FROM audiences a WHERE {seen}),
       h.writes, h.readings, (SELECT expires_at FROM memories WHERE expires_at > :now ORDER BY expires_at LIMIT 1)
-    FROM (SELECT 1) LEFT JOIN heads h ON true"""
+    FROM (SELECT 1) LEFT JOIN heads h ON h.team_id = current_team()"""
 _SIMILARITIES = f"""
     SELECT m.number, max({vector_scan.COSINE}) FROM passages m
     WHERE m.number = ANY (:numbers::bigint[]) AND m.model = :model GROUP BY m.number"""

@@ -147,7 +147,7 @@ def _written(connection: PostgresConnection) -> dict[TeamName, int]:
 
 
 def _writes(connection: PostgresConnection) -> int:
-    row = connection.execute("SELECT writes FROM heads").fetchone()
+    row = connection.execute("SELECT writes FROM heads WHERE team_id = current_team()").fetchone()
     return 0 if row is None else row[0]
 
 

@@ -14,13 +14,15 @@ from mycel.domain.recall import Recall
 from mycel.errors import MycelError
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
+from mycel.stores.postgres.records import insert_records
 from mycel.stores.postgres.session import ReadSession
-from mycel.stores.sql.recalls import ReadTraces, SqlRecalls, Trace
+from mycel.stores.sql.recalls import ReadTraces, SqlRecalls, TakenTraces, Trace
 
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
 
 FLUSH_SECONDS = 0.5
+_RAISE = "UPDATE heads SET readings = readings + 1 WHERE team_id = current_team() RETURNING readings"
 
 
 class PostgresRecalls(SqlRecalls):
@@ -33,6 +35,7 @@ class PostgresRecalls(SqlRecalls):
         self._team = team
         self._due: threading.Timer | None = None
         self._scheduling = threading.Lock()
+        self._flushing = threading.Lock()
 
     def count_access(self, ids: Iterable[MemoryId], *, by: MemberId, at: datetime) -> None:
         self._traces.count(ids, by=by, at=at)
@@ -65,12 +68,23 @@ class PostgresRecalls(SqlRecalls):
             self._flush_now()
 
     def _flush_now(self) -> None:
-        if self._traces:
-            self._database.write(self._team, self._write)
+        """When it returns, all that was there is written, whoever was about to."""
+        with self._flushing:
+            if self._traces:
+                self._database.write(self._team, _Flush(self._traces).write)
 
-    def _write(self, connection: PostgresConnection) -> None:
-        if self._traces.write(connection):
-            connection.lock("UPDATE heads SET readings = readings + 1 RETURNING readings")
+
+class _Flush:
+    """What was there when the database first listened: one that is begun again writes the same."""
+
+    def __init__(self, traces: ReadTraces) -> None:
+        self._traces = traces
+        self._taken: TakenTraces | None = None
+
+    def write(self, connection: PostgresConnection) -> None:
+        self._taken = self._taken or self._traces.take()
+        if self._taken.write(connection, insert_records):
+            connection.lock(_RAISE)
 
 
 class _FlushedSession(ReadSession):

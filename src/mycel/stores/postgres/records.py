@@ -15,6 +15,8 @@ _ONLY_MARKS = re.compile(r"\((?:\?, ){0,200}\?\)")
 
 def insert_records(connection: Connection, statement: Statement, rows: Rows) -> None:
     """A mark for each value of each row would have driver and server read thousands of them, for every number anew."""
+    if not rows:
+        return
     found = _from_records(statement)
     if found is None:
         insert_values(connection, statement, rows)

@@ -32,13 +32,15 @@ _PUT_TERMS = Statement(
     " SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts, numbers = excluded.numbers",
 )
 # Whoever holds it is the only one to write to the team: what it has read stays so until it commits.
-_LOCK = "SELECT committed_at, number, sequence FROM heads FOR UPDATE"
+# The team is named, here and wherever its head is read: two policies let rows of `heads` pass; no index serves both.
+_LOCK = "SELECT committed_at, number, sequence FROM heads WHERE team_id = current_team() FOR UPDATE"
 _FIRST = "INSERT INTO heads DEFAULT VALUES ON CONFLICT DO NOTHING"
 # The moment is that of the last change: what leaves none in the log takes no place in the history.
 _RAISE = """
     UPDATE heads SET committed_at =
       least(?, coalesce((SELECT c.committed_at FROM changes c ORDER BY c.sequence DESC LIMIT 1), committed_at)),
-      number = ?, sequence = ?, writes = writes + 1"""
+      number = ?, sequence = ?, writes = writes + 1
+    WHERE team_id = current_team()"""
 # Raised for each row by the database, the counter of a thousand rows would leave a thousand versions of it.
 _LOG = Statement(log.INSERT.order, log.INSERT.sql.replace("(", "(sequence, ", 1), f"(?, {log.INSERT.marks[1:]}")
 

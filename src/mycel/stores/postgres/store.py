@@ -89,8 +89,8 @@ class PostgresStore:
         self.tables = PostgresTables(database, team, OF_TEAM, committed=self._announce)
         self.files = PostgresCare(session, name=team)
 
-    def transact(self, work: Callable[[PostgresTransaction], ResultT]) -> ResultT:
-        return self._writer.run(work)
+    def transact(self, work: Callable[[PostgresTransaction], ResultT], *, beside: bool = False) -> ResultT:
+        return self._writer.run(work, beside=beside)
 
     def close(self) -> None:
         self._writer.close()

@@ -191,7 +191,8 @@ class WordSearch(Part):
 def ask_extent(connection: Connection, scope: ReadScope) -> Cursor:
     seen, values = visible(scope, "a")
     sql = f"""
-        SELECT (SELECT coalesce(max(sequence), 0) FROM heads), coalesce(sum(a.documents), 0)::bigint,
+        SELECT (SELECT coalesce(max(sequence), 0) FROM heads WHERE team_id = current_team()),
+          coalesce(sum(a.documents), 0)::bigint,
           coalesce(sum(a.tokens)::double precision / nullif(sum(a.documents), 0)::double precision, 1)
         FROM audiences a WHERE {seen}"""
     return connection.execute(sql, values)

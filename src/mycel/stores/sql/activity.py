@@ -74,7 +74,8 @@ class SqlActivity(Part):
     @query
     def use(self, connection: Connection, scope: ReadScope, *, by_author: bool, limit: int) -> list[Use]:
         seen, values = visible(scope)
-        named = "m.agent_id" if by_author else "m.type"
+        # An expression, so that what was used is looked up, and not everything of a type gone through for it.
+        named = "m.agent_id || ''" if by_author else "m.type || ''"
         sql = f"""
             SELECT {named}, count(DISTINCT used.memory_id), sum(used.reads), sum(used.useful), sum(used.useless) FROM (
               SELECT memory_id, others_count AS reads, 0 AS useful, 0 AS useless FROM memory_usage

@@ -220,7 +220,7 @@ def _memories(connection: Connection, scope: ReadScope) -> Iterator[MemoryRecord
         present = version_from(row[:-1], scope.team)
         yield MemoryRecord(
             present,
-            _past(connection, scope, present.memory.id),
+            _past(connection, scope, present.memory.id) if present.memory.version > 1 else (),
             episodes.find_detail(connection, row[-1]),
             artifacts.find_detail(connection, row[-1]),
         )

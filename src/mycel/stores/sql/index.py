@@ -27,12 +27,15 @@ _NO_VOICES: Mapping[tuple[int, int], set[str]] = {}
 class SqlIndex(Part):
     """The part of `contracts.search_store.IndexReads` that asks for known memories."""
 
+    # The memories of `:numbers`, each looked up by its number and by nothing else that a filter names.
+    BY_NUMBER = "json_each(:numbers) n CROSS JOIN memories m ON m.number = CAST(n.value AS bigint) WHERE true"
+
     @query
     def load(
         self, connection: Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
     ) -> dict[int, Memory]:
         """Those of the numbers that the scope sees and the filters let through."""
-        rows = _ask_memories(connection, scope, numbers, filters)
+        rows = self._ask_memories(connection, scope, numbers, filters)
         return {row[-1]: memory_from(row, scope.team) for row in rows}
 
     @query
@@ -40,11 +43,19 @@ class SqlIndex(Part):
         self, connection: Connection, scope: ReadScope, numbers: Collection[int], *, filters: Filters
     ) -> dict[int, tuple[Memory, Signals]]:
         """Both are asked for before the first answer is looked at: where the database is far, they travel together."""
-        rows = _ask_memories(connection, scope, numbers, filters)
+        rows = self._ask_memories(connection, scope, numbers, filters)
         usage = _ask_usage(connection, scope, numbers)
         memories = {row[-1]: memory_from(row, scope.team) for row in rows}
         signals = _read_signals(connection, scope, usage)
         return {number: (memory, signals.get(number, Signals())) for number, memory in memories.items()}
+
+    def _ask_memories(
+        self, connection: Connection, scope: ReadScope, numbers: Collection[int], filters: Filters
+    ) -> Cursor:
+        seen, values = visible(scope)
+        wanted, filter_values = matching(filters, found=True)
+        sql = f"SELECT {_MEMORY}, m.number FROM {self.BY_NUMBER} AND {seen} AND {wanted}"
+        return connection.execute(sql, {**values, **filter_values, "numbers": json.dumps(list(numbers))})
 
     @query
     def find_number(self, connection: Connection, scope: ReadScope, id: MemoryId) -> int | None:
@@ -85,16 +96,6 @@ class SqlIndex(Part):
             ORDER BY v.number DESC LIMIT :limit"""
         bound = {**values, **filter_values, "at": micros(at), "limit": limit}
         return [_past(row, scope) for row in connection.execute(sql, bound)]
-
-
-def _ask_memories(connection: Connection, scope: ReadScope, numbers: Collection[int], filters: Filters) -> Cursor:
-    seen, values = visible(scope)
-    wanted, filter_values = matching(filters, found=True)
-    sql = f"""
-        SELECT {_MEMORY}, m.number
-        FROM json_each(:numbers) n CROSS JOIN memories m ON m.number = CAST(n.value AS bigint)
-        WHERE {seen} AND {wanted}"""
-    return connection.execute(sql, {**values, **filter_values, "numbers": json.dumps(list(numbers))})
 
 
 def _ask_usage(connection: Connection, scope: ReadScope, numbers: Collection[int]) -> Cursor:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import datetime
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from mycel.access.scope import ReadScope
@@ -36,6 +37,10 @@ from mycel.stores.sql.sources import SAME_DOCUMENT, document_values
 _BEHIND_DIGITS = "g"
 # Of statistics: a month's worth of days on which something was written.
 MOST_DAYS = 30
+MOST_TAGS = 200
+# Of a moment in microseconds.
+_DAY = 86_400_000_000
+_FIRST_DAY = date(1970, 1, 1)
 _MEMORY = columns_of("m")
 _HAS_DETAIL = f"""
     SELECT 1 FROM memories m WHERE m.id = ?
@@ -222,9 +227,12 @@ class SqlMemories(Part):
             beyond = "<" if order.descending else ">"
             after = f"AND (s.{order.field}, s.number) {beyond} (:last, :last_number)"
         direction = "DESC" if order.descending else "ASC"
-        sql = f"""
-            SELECT {columns_of("s")}, s.{order.field}, s.number {source} {after}
-            ORDER BY s.{order.field} {direction}, s.number {direction} LIMIT :limit"""
+        by = f"ORDER BY s.{order.field} {direction}, s.number {direction}"
+        if filters.believed_at is None:
+            # Only numbers are sorted: where no index has the order, whole rows would be carried along.
+            chosen = f"SELECT s.number {source} {after} {by} LIMIT :limit"
+            source, after = f"FROM memories s WHERE s.number IN ({chosen})", ""
+        sql = f"SELECT {columns_of('s')}, s.{order.field}, s.number {source} {after} {by} LIMIT :limit"
         rows = connection.execute(sql, {**values, "limit": limit + 1}).fetchall()
         more = len(rows) > limit
         items = [memory_from(row, scope.team) for row in rows[:limit]]
@@ -255,23 +263,28 @@ class SqlMemories(Part):
         seen, values = visible(scope)
         wanted, filter_values = matching(filters)
         sql = f"""
-            SELECT m.type, m.status, m.project_id, count(*) FROM memories m WHERE {seen} AND {wanted}
-            GROUP BY m.type, m.status, m.project_id"""
-        by_type: dict[str, int] = {}
-        by_status: dict[str, int] = {}
-        projects: set[str] = set()
-        total = 0
-        for type, status, project, count in connection.execute(sql, {**values, **filter_values}):
-            total += count
-            by_type[type] = by_type.get(type, 0) + count
-            by_status[status] = by_status.get(status, 0) + count
-            projects |= {project} if project else set()
-        sql = f"""
-            SELECT strftime('%Y-%m-%d', m.created_at / 1000000, 'unixepoch') AS day, count(*)
+            SELECT m.type, m.status, m.project_id, m.created_at / {_DAY} AS day, count(*)
             FROM memories m WHERE {seen} AND {wanted}
-            GROUP BY day ORDER BY day DESC LIMIT {MOST_DAYS}"""
-        by_day = dict(reversed(connection.execute(sql, {**values, **filter_values}).fetchall()))
-        return Statistics(total, dict(sorted(by_type.items())), by_status, len(projects), by_day)
+            GROUP BY m.type, m.status, m.project_id, day"""
+        by_type, by_status, by_day = Counter[str](), Counter[str](), Counter[int]()
+        projects: set[str] = set()
+        for type, status, project, day, count in connection.execute(sql, {**values, **filter_values}):
+            by_type[type] += count
+            by_status[status] += count
+            by_day[day] += count
+            projects |= {project} if project else set()
+        days = {str(_FIRST_DAY + timedelta(day)): by_day[day] for day in sorted(by_day)[-MOST_DAYS:]}
+        return Statistics(by_type.total(), dict(sorted(by_type.items())), dict(by_status), len(projects), days)
+
+    @query
+    def count_tags(self, connection: Connection, scope: ReadScope, filters: Filters) -> Mapping[str, int]:
+        seen, values = visible(scope)
+        wanted, filter_values = matching(filters)
+        sql = f"""
+            SELECT t.tag, count(*) FROM memory_tags t
+            WHERE t.number IN (SELECT m.number FROM memories m WHERE {seen} AND {wanted})
+            GROUP BY t.tag ORDER BY 2 DESC, 1 LIMIT {MOST_TAGS}"""
+        return dict(connection.execute(sql, {**values, **filter_values}).fetchall())
 
     @query
     def usage(self, connection: Connection, scope: ReadScope, id: MemoryId) -> Usage:

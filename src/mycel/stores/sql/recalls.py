@@ -4,37 +4,52 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 from mycel.domain.ids import MemberId, MemoryId, RecallId, TeamName
 from mycel.domain.recall import LoggedHit, LoggedRecall, Recall
 from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.deferred import Insert, Rows, Statement, insert_values
 from mycel.stores.sql.part import Part, query
 from mycel.stores.sql.rows import micros, moment, packed, unpacked_texts
 
 ItemT = TypeVar("ItemT")
 
 _RECALL = "SELECT r.id, r.query, r.recalled_at, r.request, r.degraded FROM recalls r"
-_INSERT_HIT = """
-    INSERT INTO recall_hits (recall_id, position, memory_id, score, relevance, breakdown, why)
-    VALUES (?, ?, ?, ?, ?, ?, ?)"""
-
+_INSERT_RECALL = Statement(
+    0,
+    "INSERT INTO recalls (id, member_id, query, recalled_at, request, degraded) VALUES ",
+    "(?, ?, ?, ?, ?, ?)",
+)
+_INSERT_HIT = Statement(
+    1,
+    "INSERT INTO recall_hits (recall_id, position, memory_id, score, relevance, breakdown, why) VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?)",
+)
 
 # A reader in a tight loop must not fill the memory before the next flush.
 MAX_READS = 200_000
 MAX_RECALLS = 10_000
 
-_COUNT = """
+# What authors read of their own is no sign to others. In order, so that two nodes that count the same memories never
+# wait for each other.
+_COUNT = Statement(
+    2,
+    "WITH given (id, reader, reads, last_at) AS (VALUES ",
+    "(?, ?, CAST(? AS bigint), CAST(? AS bigint))",
+    """)
     INSERT INTO memory_usage (memory_id, access_count, last_accessed_at, others_count, others_last_at)
-    SELECT ?1, ?2, ?3, CASE agent_id WHEN ?4 THEN 0 ELSE ?2 END,
-      CASE agent_id WHEN ?4 THEN NULL ELSE ?3 END FROM memories WHERE id = ?1
+    SELECT m.id, sum(g.reads), max(g.last_at), sum(CASE m.agent_id WHEN g.reader THEN 0 ELSE g.reads END),
+      max(CASE m.agent_id WHEN g.reader THEN NULL ELSE g.last_at END)
+    FROM given g CROSS JOIN memories m ON m.id = g.id WHERE true GROUP BY m.id ORDER BY m.id
     ON CONFLICT (memory_id) DO UPDATE SET access_count = memory_usage.access_count + excluded.access_count,
       last_accessed_at = max(memory_usage.last_accessed_at, excluded.last_accessed_at),
       others_count = memory_usage.others_count + excluded.others_count,
       others_last_at =
-        nullif(max(coalesce(memory_usage.others_last_at, 0), coalesce(excluded.others_last_at, 0)), 0)"""
+        nullif(max(coalesce(memory_usage.others_last_at, 0), coalesce(excluded.others_last_at, 0)), 0)""",
+)
 
 
 class Trace(NamedTuple):
@@ -44,34 +59,22 @@ class Trace(NamedTuple):
     by: MemberId
     at: datetime
 
+    @property
+    def own(self) -> list[MemoryId]:
+        """What it found in the team that keeps it."""
+        return [hit.memory.id for hit in self.recall.hits if hit.team == self.team]
 
-def write_recall(connection: Connection, trace: Trace) -> None:
-    """Unless something it found was purged while it waited: the question may quote it."""
-    recall = trace.recall
-    own = [hit.memory.id for hit in recall.hits if hit.team == trace.team]
-    there = connection.execute(
-        "SELECT count(*) FROM json_each(?) n CROSS JOIN memories m ON m.id = n.value", (json.dumps(own),)
-    ).fetchone()[0]
-    if there < len(own):
-        return
-    connection.execute(
-        "INSERT INTO recalls (id, member_id, query, recalled_at, request, degraded) VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            recall.id,
-            trace.by,
-            recall.query,
-            micros(trace.at),
-            json.dumps(trace.request, ensure_ascii=False),
-            packed(recall.degraded),
-        ),
-    )
-    connection.executemany(
-        _INSERT_HIT,
-        [
-            (recall.id, position, hit.memory.id, hit.score, hit.relevance, json.dumps(dict(hit.breakdown)), hit.why)
-            for position, hit in enumerate(recall.hits)
-        ],
-    )
+    @property
+    def row(self) -> tuple[object, ...]:
+        recall, request = self.recall, json.dumps(self.request, ensure_ascii=False)
+        return recall.id, self.by, recall.query, micros(self.at), request, packed(recall.degraded)
+
+    @property
+    def hit_rows(self) -> list[tuple[object, ...]]:
+        return [
+            (self.recall.id, place, hit.memory.id, hit.score, hit.relevance, json.dumps(dict(hit.breakdown)), hit.why)
+            for place, hit in enumerate(self.recall.hits)
+        ]
 
 
 class ReadTraces:
@@ -93,16 +96,38 @@ class ReadTraces:
     def log(self, trace: Trace) -> None:
         self._recalls.append(trace)
 
-    def write(self, connection: Connection) -> bool:
-        """Whether anything was counted: what is only logged changes no search."""
+    def take(self) -> TakenTraces:
         counts: dict[tuple[MemoryId, MemberId], tuple[int, datetime]] = {}
         for ids, by, at in _taken(self._reads):
             for id in ids:
                 counts[id, by] = (counts.get((id, by), (0, at))[0] + 1, at)
-        connection.executemany(_COUNT, [(id, count, micros(at), by) for (id, by), (count, at) in counts.items()])
-        for trace in _taken(self._recalls):
-            write_recall(connection, trace)
-        return bool(counts)
+        rows = [(id, by, count, micros(at)) for (id, by), (count, at) in sorted(counts.items())]
+        return TakenTraces(rows, _taken(self._recalls))
+
+    def write(self, connection: Connection) -> bool:
+        return self.take().write(connection)
+
+
+class TakenTraces(NamedTuple):
+    """Those of one flush, which may be written again after a transaction that was lost."""
+
+    counts: Rows
+    recalls: Sequence[Trace]
+
+    def write(self, connection: Connection, insert: Insert = insert_values) -> bool:
+        """Whether anything was counted: what is only logged changes no search. What others may wait for comes last."""
+        kept = self._kept(connection)
+        insert(connection, _INSERT_RECALL, [trace.row for trace in kept])
+        insert(connection, _INSERT_HIT, [row for trace in kept for row in trace.hit_rows])
+        insert_values(connection, _COUNT, self.counts)
+        return bool(self.counts)
+
+    def _kept(self, connection: Connection) -> list[Trace]:
+        """Without those of which something was purged while they waited: the question may quote it."""
+        ids = sorted({id for trace in self.recalls for id in trace.own})
+        sql = "SELECT m.id FROM json_each(?) n CROSS JOIN memories m ON m.id = n.value"
+        there = {id for (id,) in connection.execute(sql, (json.dumps(ids),))} if ids else set[MemoryId]()
+        return [trace for trace in self.recalls if there.issuperset(trace.own)]
 
 
 def _taken(queue: deque[ItemT]) -> list[ItemT]:

@@ -42,11 +42,12 @@ class BatchLost(Exception):
 class _Job(Generic[TxT]):
     """One caller's work, and the lock it waits on until its outcome is durable."""
 
-    __slots__ = ("error", "is_apart", "result", "settled", "work")
+    __slots__ = ("error", "is_apart", "is_beside", "result", "settled", "work")
 
-    def __init__(self, work: Callable[[TxT], Any], *, is_apart: bool = False) -> None:
+    def __init__(self, work: Callable[[TxT], Any], *, is_apart: bool = False, is_beside: bool = False) -> None:
         self.work = work
         self.is_apart = is_apart
+        self.is_beside = is_beside
         self.result: Any = None
         self.error: Exception | None = None
         self.settled = threading.Lock()
@@ -86,9 +87,12 @@ class Writer(Generic[TxT]):
         self._closing = False
         self._thread: threading.Thread | None = None
 
-    def run(self, work: Callable[[TxT], ResultT]) -> ResultT:
-        """Returns what the work returned, once that is durable; raises what it raised."""
-        return self._settled(_Job(work))
+    def run(self, work: Callable[[TxT], ResultT], *, beside: bool = False) -> ResultT:
+        """Returns what the work returned, once that is durable; raises what it raised.
+
+        Nobody's commit waits for what is done `beside`, to take it along.
+        """
+        return self._settled(_Job(work, is_beside=beside))
 
     def run_apart(self, work: Callable[[], ResultT]) -> ResultT:
         """Runs work between two batches, outside any transaction."""
@@ -127,7 +131,8 @@ class Writer(Generic[TxT]):
         with self._wake:
             self._start()
             self._queue.append(job)
-            self._recent_callers.append(threading.get_ident())
+            if not job.is_beside:
+                self._recent_callers.append(threading.get_ident())
             if len(self._queue) >= self._worth_waking:
                 self._wake.notify()
         job.settled.acquire()

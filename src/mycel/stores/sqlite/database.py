@@ -47,7 +47,6 @@ READERS_PER_FILE = 3
 HANDLES_PER_FILE = 2 * (1 + READERS_PER_FILE) + 1
 # How often reads look whether their files are still there; writes do with every commit.
 LOOK_SECONDS = 1.0
-TRUST_SECONDS = 0.02
 # Queries under way have so long to come to their end when the files under them have been moved.
 LEAVE_SECONDS = 5.0
 
@@ -94,7 +93,6 @@ class Database(Generic[TxT]):
         self._condition = Condition(path, team, damaged=records.damaged)
         self._files = FileGuard(path)
         self._look_at = 0.0
-        self._trusted_until = 0.0
         self._moved: Kind | None = None
         self._reopening = threading.Lock()
         self._abandoned = Abandoned(path)
@@ -125,9 +123,9 @@ class Database(Generic[TxT]):
         pool = self._readers if self.exists() else self._empty
         return pool.run(query, *args, **kwargs)
 
-    def write(self, work: Callable[[TxT], ResultT]) -> ResultT:
+    def write(self, work: Callable[[TxT], ResultT], *, beside: bool = False) -> ResultT:
         connections.require_process(self._process)
-        return self.writer.run(work)
+        return self.writer.run(work, beside=beside)
 
     def exists(self) -> bool:
         """Raises `StoreDamaged` where there was a store and is none any more."""
@@ -232,15 +230,13 @@ class Database(Generic[TxT]):
         return None if found == "ok" else f"its file was cut: {found}"
 
     def _require_before(self) -> None:
-        """A batch begins. Right after another one, what that has seen is enough: this one is looked after as well."""
+        """A batch begins. Looking only after it is not enough: a log that was cut is as long again by then."""
         self._condition.require_sound()
-        if time.monotonic() >= self._trusted_until:
-            self._require_in_place()
+        self._require_in_place()
 
     def _require_in_place(self) -> None:
         """A batch is to be acknowledged."""
         self._find_change(thoroughly=False)
-        self._trusted_until = time.monotonic() + TRUST_SECONDS
 
     def _find_file(self) -> bool:
         """A file whose making was cut short is empty to readers; an older one is migrated before it is read."""

@@ -22,13 +22,16 @@ PHRASE_ROWS = 2_000
 # The last entry with its moment: where files are exchanged for older ones, its number alone may come a second time.
 _REVISION = """
     SELECT (SELECT coalesce(max(sequence), 0) FROM changes),
-      (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
-      (SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'), (SELECT signals FROM search_revision),
+      coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'), 0),
+      (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1), (SELECT signals FROM search_revision),
       (SELECT min(expires_at) FROM memories WHERE expires_at > ?)"""
 
 
 class SqliteIndex(SqlIndex):
     """See `contracts.search_store.IndexReads`."""
+
+    # A join with the list takes three times as long; its rows have no order here either.
+    BY_NUMBER = "memories m NOT INDEXED WHERE m.number IN (SELECT value FROM json_each(:numbers))"
 
     def __init__(self, session: ReadSession, keeper: IndexKeeper) -> None:
         super().__init__(session)
@@ -41,11 +44,12 @@ class SqliteIndex(SqlIndex):
         return self._keeper.candidates(scope, query, quoted=self._quoting(scope, query) or None)
 
     def standing(self, scope: ReadScope, now: datetime) -> Standing:
-        revision = self._revision(now)
-        return Standing(revision, revision[0], self._keeper.word_statistics(scope, ()).documents)
+        sequence, embedding_id, *others = self._revision(now)
+        documents = self._keeper.documents(scope, (sequence, embedding_id))
+        return Standing((sequence, embedding_id, *others), sequence, documents)
 
     @query
-    def _revision(self, connection: Connection, now: datetime) -> tuple[int, *tuple[int | None, ...]]:
+    def _revision(self, connection: Connection, now: datetime) -> tuple[int, int, *tuple[int | None, ...]]:
         return connection.execute(_REVISION, (micros(now),)).fetchone()
 
     def _quoting(self, scope: ReadScope, query: IndexQuery) -> frozenset[int]:

@@ -70,6 +70,10 @@ class IndexKeeper:
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         return self._caught_up().word_statistics(scope, terms)
 
+    def documents(self, scope: ReadScope, state: tuple[int, int]) -> int:
+        """How many the reader sees in a store that stands so: the last change and the last embedding."""
+        return self._caught_up(state=state).word_statistics(scope, ()).documents
+
     def has_other_authors(self, author: str) -> bool:
         return self._caught_up().has_other_authors(author)
 
@@ -106,13 +110,15 @@ class IndexKeeper:
         self._saved_at = (0, 0)
         self._file.unlink(missing_ok=True)
 
-    def _caught_up(self, model: str | None = None, dimensions: int = 0) -> TeamIndex:
-        """With the vectors of this model, or of whichever was last used."""
+    def _caught_up(
+        self, model: str | None = None, dimensions: int = 0, *, state: tuple[int, int] | None = None
+    ) -> TeamIndex:
+        """With the vectors of this model, or of whichever was last used. Whoever knows how the store stands says so."""
         index = self._index
         if (
             index is None
             or (model is not None and (model, dimensions) != (index.model, index.dimensions))
-            or self._database.read(_state) != (index.sequence, index.embedding_id)
+            or (state or self._database.read(_state)) != (index.sequence, index.embedding_id)
         ):
             with self._catching_up:
                 index = self._index or self._open()

@@ -96,8 +96,8 @@ class SqliteStore:
         self.tables = SqliteTables(database, OF_TEAM)
         self.files = SqliteFiles(database, self._keeper, clock, name=team, place=path.relative_to(root))
 
-    def transact(self, work: Callable[[SqliteTransaction], ResultT]) -> ResultT:
-        return self._database.write(work)
+    def transact(self, work: Callable[[SqliteTransaction], ResultT], *, beside: bool = False) -> ResultT:
+        return self._database.write(work, beside=beside)
 
     def close(self) -> None:
         # The index is derived: without its file the next opening takes longer, and that is all.

@@ -75,6 +75,9 @@ def undo(
         str | None,
         typer.Option("--since", metavar="TIME", help="Since a moment such as 2026-11-15T09:00:00Z, or a span: 2h, 3d."),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what --since would take back; ask and do nothing.")
+    ] = False,
     yes: options.Yes = False,
 ) -> None:
     """Take back a run of consolidation, or what a member (without --agent, everybody) did since a moment.
@@ -87,25 +90,31 @@ def undo(
         raise InvalidInput("is needed, or else --since, and not both", field="report")
     if report is not None and agent is not None:
         raise InvalidInput("goes with --since", field="agent")
+    if report is not None and dry_run:
+        raise InvalidInput("goes with --since", field="dry_run")
     if report is not None:
         with naming(id="report"), call.memory() as memory:
             undone = memory.undo(report)
         call.answer(undone, lambda: _show_undone(undone))
         return
     with naming(agent_id="agent"), call.memory() as memory:
-        done = _undo_writer(call, memory, agent, _moment_of(since or ""), yes=yes)
+        done = _undo_writer(call, memory, agent, _moment_of(since or ""), dry_run=dry_run, yes=yes)
     call.answer(done, lambda: _show_reports_made(done))
 
 
-def _undo_writer(call: Invocation, memory: MemoryApi, agent: str | None, since: str, *, yes: bool) -> list[Report]:
+def _undo_writer(
+    call: Invocation, memory: MemoryApi, agent: str | None, since: str, *, dry_run: bool, yes: bool
+) -> list[Report]:
     """Run after run until nothing is left; without a yes, the plan of the first."""
-    if not yes:
+    if dry_run or not yes:
         plan = memory.reviews.undo_writer(agent_id=agent, since=since, dry_run=True)
         if call.as_json or not plan.actions:
             return [plan]
         _show_report(plan, titles=titles_of(memory, _named_in(plan)), waiting=None)
         if plan.more:
             note("There is more; all of it is taken back.")
+        if dry_run:
+            return []
         call.require_yes("Take all of this back?")
     done = [memory.reviews.undo_writer(agent_id=agent, since=since)]
     while done[-1].more:

@@ -119,7 +119,7 @@ def show_recall(recall: Recall, *, with_parts: bool = False, with_team: bool = F
             parts = ", ".join(f"{name} {part:+.2f}" for name, part in hit.breakdown.items() if part)
             print_lines([line((f"score {hit.score:.2f}: {parts}", "dim"), indent=4)])
     if not recall.hits:
-        note("Nothing found.")
+        note("Nothing found that answers.")
     for reason in recall.degraded:
         note(_DEGRADED.get(reason, f"Searched without {reason}."))
     if with_parts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mycel.domain.source import EventState
+from mycel.domain.source import UNFINISHED, EventState
 from mycel.errors import NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
@@ -77,7 +77,6 @@ def retry(context: typer.Context, id: EventIdArgument) -> None:
 # Of each team, the newest that may have come and gone between two looks, and of what waits as much as one page holds.
 _NEWEST = 50
 _WAITING = 1000
-_UNFINISHED = (EventState.PENDING, EventState.RUNNING, EventState.FAILED)
 _OVER = frozenset({EventState.DONE, EventState.DEAD})
 
 
@@ -102,7 +101,7 @@ class Watch:
         newest = [event.id for event in memory.sources.events(limit=_NEWEST)]
         waiting = {
             event.id: event
-            for state in _UNFINISHED
+            for state in UNFINISHED
             for event in memory.sources.events(state=state.value, limit=_WAITING)
         }
         known = self._tries.get(team)

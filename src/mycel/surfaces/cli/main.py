@@ -36,6 +36,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "archive": ("export", "migrate"),
     "imports": ("import",),
     "vault": ("vault",),
+    "mount": ("mount",),
     "backups": ("backup",),
     "organisation": ("team", "member", "token"),
     "policies": ("policy",),
@@ -46,7 +47,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "install": ("install", "uninstall"),
     "doctor": ("doctor",),
     "serve": ("mcp", "hook", "serve"),
-    "open_pages": ("open",),
+    "service": ("status", "stop", "open"),
 }
 _FLAGS = frozenset({"--json", "--create"})
 

@@ -2,84 +2,78 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute
 
+from mycel.errors import MycelError
 from mycel.surfaces.http.bodies import JSON
+from mycel.surfaces.http.credentials import COOKIE
 from mycel.surfaces.http.described_route import About, DescribedRoute, described
 from mycel.surfaces.http.openapi import AT, Document, openapi
+from mycel.surfaces.http.service import service_of
+from mycel.surfaces.web.rendering import PAGE_HEADERS, render
+from mycel.surfaces.web.routes import admit, framed
 
-_STYLE = """
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-code { font: 13px/1.4 ui-monospace, monospace; }
-summary { cursor: pointer; }
-details { border-top: 1px solid #8884; padding: .4rem 0; }
-details > :not(summary) { margin-left: 1.5rem; }
-b { display: inline-block; min-width: 4rem; }
-dt { font-family: ui-monospace, monospace; font-size: 13px; margin-top: .4rem; }
-dd { margin-left: 1.5rem; }
-h2 { margin-top: 2.5rem; }
-"""
-_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-SECURITY_POLICY = (
-    f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 _METHODS = ("get", "post", "put", "delete")
 _CODE = re.compile(r"`([^`]+)`")
 _BOUNDS = {"minimum": "≥", "maximum": "≤", "exclusiveMinimum": ">", "maxLength": "at most", "maxItems": "at most"}
 
 
-def docs_page(document: Document) -> str:
-    named = document["info"]
-    sections = "".join(_section(tag["name"], document) for tag in document["tags"])
-    shapes = "".join(_definition(name, schema) for name, schema in document["components"]["schemas"].items())
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{_text(named["title"])} API</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
-        f"<h1>{_text(named['title'])} {_text(named['version'])}</h1>{_paragraphs(named['description'])}"
-        f'<p>For programs: <a href="openapi.json">openapi.json</a></p>{sections}<h2>Shapes</h2>{shapes}</html>'
-    )
-
-
-def _section(tag: str, document: Document) -> str:
+def operations_of(tag: str, document: Document) -> Markup:
+    """Each with what it takes and answers; a page shows them under the name of their tag."""
     found = [
         _operation(method, path, item[method], document)
         for path, item in document["paths"].items()
         for method in _METHODS
         if method in item and tag in item[method]["tags"]
     ]
-    return f"<h2>{_text(tag)}</h2>{''.join(found)}"
+    return Markup("".join(found))  # noqa: S704 - every text in it was escaped by `_text`
+
+
+def shapes_of(document: Document) -> Markup:
+    shapes = document["components"]["schemas"]
+    return Markup("".join(_definition(name, shape) for name, shape in shapes.items()))  # noqa: S704 - as above
 
 
 def _operation(method: str, path: str, about: Mapping[str, Any], document: Document) -> str:
-    head = f"<b>{method.upper()}</b> <code>{_text(path)}</code> {_text(about['summary'])}"
+    head = f'<b class="{method}">{method.upper()}</b> <code>{_text(path)}</code> <span>{_text(about["summary"])}</span>'
     body = about.get("requestBody", {}).get("content", {})
     taken = "".join(f"<p>Body, {_text(kind)}:</p>{_fields(one['schema'])}" for kind, one in body.items())
     given = [*about.get("parameters", []), *about.get("x-conditional-headers", [])]
-    parameters = _listed({_title(one): one for one in (_resolved(one, document) for one in given)})
+    parameters = _listed([_resolved(one, document) for one in given])
     said = _paragraphs(about.get("description", "")) + parameters + taken + _answers(about["responses"], document)
-    return f'<details id="{_text(about["operationId"])}"><summary>{head}</summary>{said}</details>'
+    # What the page's script needs for a try.
+    taken_as_json = body.get("application/json") or next((one for kind, one in body.items() if "json" in kind), None)
+    sample = f' data-body="{escape(_sample(taken_as_json["schema"]))}"' if taken_as_json else ""
+    tried = f' data-try="{method.upper()} {escape(path)}"{sample}' if path.startswith("/api/") else ""
+    return f'<details class="call" id="{_text(about["operationId"])}"{tried}><summary>{head}</summary>{said}</details>'
+
+
+def _sample(schema: Mapping[str, Any]) -> str:
+    """The fields that a body needs, to be filled in."""
+    chosen = next(iter(schema["anyOf"]), schema) if "anyOf" in schema else schema
+    fields = chosen.get("required") or list(chosen.get("properties", {}))[:1]
+    return json.dumps(dict.fromkeys(fields, ""))
 
 
 def _title(parameter: Mapping[str, Any]) -> str:
     return f"{parameter['name']} ({parameter['in']}{', required' if parameter.get('required') else ''})"
 
 
-def _listed(parameters: Mapping[str, Mapping[str, Any]]) -> str:
+def _listed(parameters: Sequence[Mapping[str, Any]]) -> str:
     found = [
-        f"<dt>{_text(name)}</dt><dd>{_shown(one['schema'])} {_text(one.get('description', ''))}</dd>"
-        for name, one in parameters.items()
+        f'<dt data-in="{escape(one["in"])}" data-name="{escape(one["name"])}">{_text(_title(one))}</dt>'
+        f"<dd>{_shown(one['schema'])} {_text(one.get('description', ''))}</dd>"
+        for one in parameters
     ]
     return f"<dl>{''.join(found)}</dl>" if found else ""
 
@@ -177,11 +171,24 @@ class Descriptions:
         return json.dumps(self.document).encode()
 
     @cached_property
-    def _page(self) -> str:
-        return docs_page(self.document)
+    def _calls(self) -> Mapping[str, object]:
+        tags = [tag["name"] for tag in self.document["tags"]]
+        return {
+            "about": [Markup(_text(part)) for part in self.document["info"]["description"].split("\n\n")],  # noqa: S704
+            "tags": {tag: operations_of(tag, self.document) for tag in tags},
+            "shapes": shapes_of(self.document),
+        }
 
     async def _show_document(self, _request: Request) -> Response:
         return Response(self._text, media_type=JSON)
 
-    async def _show_page(self, _request: Request) -> Response:
-        return Response(self._page, media_type="text/html", headers={"content-security-policy": SECURITY_POLICY})
+    async def _show_page(self, request: Request) -> Response:
+        """For anybody; whoever is signed in with a browser can try each call."""
+        try:
+            admitted = await admit(request) if COOKIE in request.cookies else None
+        except MycelError:
+            admitted = None
+        service = service_of(request)
+        values = {**await framed(request, admitted), **self._calls, "title": "API"}
+        text = await service.work(lambda: render("docs.html", prefix=service.prefix, **values))
+        return HTMLResponse(text, headers=dict(PAGE_HEADERS))

@@ -61,6 +61,8 @@ class Agreement:
         self.intents: dict[tuple[str, str], Intent] = {}
         # Up to which change the links of all notes are known.
         self.cursor = 0
+        # A memory that was purged leaves no word behind, its title neither.
+        self._tells_of_gone = False
 
     @property
     def vault(self) -> str:
@@ -118,6 +120,7 @@ class Agreement:
         self._append(lines)
 
     def forget(self, ids: Iterable[str]) -> None:
+        """Until it is rewritten the log still tells of it."""
         lines = [{"gone": id} for id in ids if id in self.notes]
         for line in lines:
             self._take(line)
@@ -136,11 +139,17 @@ class Agreement:
             self.cursor = cursor
             self._append([{"cursor": cursor}])
 
+    def drop_gone(self) -> None:
+        """At the end of a round: what is gone is not told of any more."""
+        if self._tells_of_gone:
+            self.rewrite()
+
     def rewrite(self) -> None:
         lines = [self._header, *({"note": asdict(one)} for one in self.notes.values()), {"cursor": self.cursor}]
         lines += [{"intent": asdict(one)} for one in self.intents.values()]
         replace_file(self._path, _encoded(lines), mode=0o600)
         self._lines = len(lines)
+        self._tells_of_gone = False
 
     def _take(self, line: Mapping[str, Any]) -> None:
         if "note" in line:
@@ -150,6 +159,7 @@ class Agreement:
                 del self.intents[key]
         elif "gone" in line:
             self.notes.pop(line["gone"], None)
+            self._tells_of_gone = True
         elif "intent" in line:
             intent = Intent(**line["intent"])
             self.intents[intent.file, intent.sha256] = intent

@@ -36,7 +36,7 @@ def is_hidden(name: str) -> bool:
 
 def is_note(name: str) -> bool:
     """What editors, browsers and sync programs have not finished ends otherwise (`~`, `.swp`, `.tmp`), or is hidden."""
-    return name.lower().endswith(SUFFIX) and not name.startswith((".", "~$"))
+    return name[-len(SUFFIX) :].lower() == SUFFIX and not name.startswith((".", "~$"))
 
 
 def stem_of(file: str) -> str:
@@ -112,8 +112,8 @@ def path_for(folder: str, known: Mapping[str, str]) -> str:
 def known_folders(paths: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Folders, folded, with their logical paths, from files and the paths of their memories."""
     known: dict[str, str] = {}
-    for file, path in paths:
-        folder, logical = folder_of(file), path
+    for place in {(folder_of(file), path): None for file, path in paths}:
+        folder, logical = place
         while folder and logical != "/":
             known.setdefault(folded(folder), logical)
             folder, logical = folder_of(folder), logical.rpartition("/")[0] or "/"

@@ -112,6 +112,11 @@ def unknown_links(note: Note, names: NoteNames) -> list[str]:
     return [text for relation in _RELATIONS for text in _entries(note, relation) if names.target(text) is None]
 
 
+def own_keys(note: Note) -> list[str]:
+    """Keys that say nothing about a memory: they are the file's alone."""
+    return sorted(note.spans.keys() - {ID, VERSION, AUTHOR, *NAMES, *_RELATIONS})
+
+
 def has_links(text: str) -> bool:
     """Whether its front matter may say one; to be sure, it has to be read."""
     return any(f"\n{relation}:" in text for relation in _RELATIONS)
@@ -147,7 +152,7 @@ def rendered(old: str | None, remote: Remote, names: NoteNames) -> str:
     changed = {name: value for name, value in wanted.items() if not _says(note, name, value)}
     changed |= _changed_links(note, remote, names)
     if old is None:
-        return with_body(changed_note(note, changed), remote.text)
+        return f"{changed_note(note, changed)}{remote.text}\n"
     text = changed_note(note, changed) if changed else note.text
     return text if normal_body(note.body) == remote.text else with_body(text, remote.text)
 

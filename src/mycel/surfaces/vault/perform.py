@@ -11,12 +11,11 @@ from functools import singledispatchmethod
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.draft import first_sentence
-from mycel.domain.fields import MAX_LABEL
-from mycel.domain.memory import Memory, MemoryType
-from mycel.errors import AccessDenied, Conflict, InvalidInput, MycelError, NotFound, TooLarge
+from mycel.domain.memory import Memory
+from mycel.errors import AccessDenied, Conflict, InvalidInput, MycelError
 from mycel.surfaces.vault.agreement import Agreed, Agreement
+from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import ChangedMeanwhile, VaultFiles, digest
-from mycel.surfaces.vault.front_matter import normal_body
 from mycel.surfaces.vault.names import (
     SUFFIX,
     folded,
@@ -28,36 +27,14 @@ from mycel.surfaces.vault.names import (
     natural_stem,
     stem_of,
 )
-from mycel.surfaces.vault.note_fields import (
-    CONFLICT_OF,
-    LINKS,
-    PATH,
-    Remote,
-    as_changed,
-    as_saved,
-    conflict_copy,
-    remote_of,
-    rendered,
-)
-from mycel.surfaces.vault.plan import (
-    CreateNote,
-    DeleteMemory,
-    Forget,
-    Plan,
-    Problem,
-    Reconcile,
-    RemoveNote,
-    SaveNote,
-    SetAside,
-    Step,
-)
+from mycel.surfaces.vault.note_fields import PATH, Remote, conflict_copy, rendered
+from mycel.surfaces.vault.note_writer import OF_ONE_NOTE, NoteWriter, disputed_text, text_of
+from mycel.surfaces.vault.plan import CreateNote, DeleteMemory, Forget, Plan, Problem, RemoveNote, SetAside, Step
 from mycel.surfaces.vault.scan import LocalNote, Scan
 from mycel.surfaces.vault.team_view import TeamView
 
 # Agreed on together: each time the disk is waited for.
 BATCH = 200
-# What is about one note, and not about the team or the disk.
-OF_ONE_NOTE = (InvalidInput, AccessDenied, NotFound, TooLarge)
 
 
 @dataclass(slots=True)
@@ -90,13 +67,14 @@ class Performer:
         self._view = view
         self._plan = plan
         self._taken = {folded(file) for file in (*scan.signatures, *scan.unseen)}
-        self._folders = dict(plan.folders)
+        self._folders = dict(plan.places.folders)
         # Before any is written, so that notes can name each other.
         self._new_files = {step.id: self._new_file(step.id) for step in plan.steps if isinstance(step, CreateNote)}
-        self._names = plan.names.with_files(self._new_files)
+        self._names = plan.places.names.with_files(self._new_files)
         self._pending: list[Agreed] = []
         self._saved: set[str] = set()
         self.done = Done(problems=list(plan.problems))
+        self._writer = NoteWriter(memory, lambda file, about: self.done.problems.append(Problem(file, about)))
 
     def perform(self, progress: Callable[[int], None] | None = None) -> Done:
         for number, step in enumerate(self._plan.steps, 1):
@@ -138,21 +116,20 @@ class Performer:
     @_do.register
     def _(self, step: SaveNote) -> None:
         key = self._agreement.intend(step.note.file, step.note.sha256)
-        saved = self._memory.save(_text_of(step.note), idempotency_key=key, **as_saved(step.fields))
-        self._saved.add(saved.id)
-        for link in _listed(step.fields[LINKS]):
-            self._link(step.note, saved.id, link)
+        saved = self._seen(self._writer.save(step, key=key))
+        self._saved.add(saved.memory.id)
         self.done.saved.append(step.note.file)
         self.done.again |= self._plan.has_unknown_links
-        self._show(self._fresh(saved), step.note, lies_right=saved.path == step.fields[PATH])
+        self._show(saved, step.note, lies_right=saved.memory.path == step.fields[PATH])
 
     @_do.register
     def _(self, step: Reconcile) -> None:
         remote = self._view.notes[step.id]
         if step.conflicts:
             self._keep_both(step, remote)
-        if step.changes or step.pushes_text:
-            remote = self._push(step, remote)
+        if step.pushes:
+            remote = self._seen(self._writer.push(step, remote))
+            self.done.updated.append(step.note.file)
         lies_right = remote.memory.path == step.fields[PATH]
         self._show(remote, step.note, lies_right=lies_right, old_title=step.old_title)
 
@@ -190,7 +167,7 @@ class Performer:
         copy = self._copy(step.id, step.note)
         deleted = self._deleted(step.id)
         if deleted is not None:
-            self._ask(deleted, step.note, _text_of(step.note), copy)
+            self._ask(deleted, step.note, text_of(step.note), copy)
         self._files.remove(step.note.file, expected=step.note.sha256)
         self._agreement.forget([step.id])
         self.done.conflicts.append(copy)
@@ -200,34 +177,9 @@ class Performer:
     def _(self, step: Forget) -> None:
         self._agreement.forget([step.id])
 
-    def _push(self, step: Reconcile, remote: Remote) -> Remote:
-        changed = as_changed(step.fields, step.changes)
-        if step.pushes_text:
-            changed["content"] = _text_of(step.note)
-        memory = remote.memory
-        if changed:
-            memory = self._memory.update(step.id, expected_version=memory.version, **changed)
-        if LINKS in step.changes:
-            wanted, had = set(_listed(step.fields[LINKS])), set(_listed(remote.fields[LINKS]))
-            for link in sorted(wanted - had):
-                self._link(step.note, step.id, link)
-            for link in sorted(had - wanted):
-                relation, _, target = link.partition(" ")
-                self._memory.unlink(step.id, target, relation)
-        self.done.updated.append(step.note.file)
-        return self._fresh(memory)
-
-    def _fresh(self, memory: Memory) -> Remote:
-        remote = remote_of(memory, self._memory.links(memory.id))
-        self._view.notes[memory.id] = remote
+    def _seen(self, remote: Remote) -> Remote:
+        self._view.notes[remote.memory.id] = remote
         return remote
-
-    def _link(self, note: LocalNote, id: str, link: str) -> None:
-        relation, _, target = link.partition(" ")
-        try:
-            self._memory.link(id, target, relation)
-        except OF_ONE_NOTE as error:
-            self.done.problems.append(Problem(note.file, str(error)))
 
     def _keep_both(self, step: Reconcile, remote: Remote) -> None:
         """The note's text as a copy beside it, and in the inbox for whoever decides; the memory's stays in the note."""
@@ -235,29 +187,12 @@ class Performer:
             self.done.problems.append(Problem(step.note.file, "was moved on both sides: the memory's folder holds"))
             return
         copy = self._copy(step.id, step.note)
-        text = _text_of(step.note)
-        if "" not in step.conflicts:
-            said = "; ".join(f"{name}: {step.fields[name]}" for name in step.conflicts)
-            text = f"In the vault of {self._memory.member_id} this note says otherwise: {said}\n\n{text}"
-        self._ask(remote.memory, step.note, text, copy)
+        self._ask(remote.memory, step.note, disputed_text(step, self._memory.member_id), copy)
         self.done.conflicts.append(copy)
 
     def _ask(self, memory: Memory, note: LocalNote, text: str, copy: str) -> None:
-        """Puts a text into the inbox, for the eyes that may see the memory."""
-        has_detail = memory.type in {MemoryType.EPISODE, MemoryType.ARTIFACT, MemoryType.PROFILE}
-        kept = self._memory.save(
-            text,
-            title=f"Conflict: {memory.title}"[:MAX_LABEL].strip(),
-            type=MemoryType.NOTE.value if has_detail else memory.type.value,
-            path=memory.path,
-            visibility=memory.visibility.value,
-            needs_review=True,
-            metadata={CONFLICT_OF: memory.id, "file": copy},
-            idempotency_key=f"vault-{self._agreement.vault}-{memory.id}-{note.sha256[:32]}-{memory.version}",
-            allowed_roles=[role.value for role in memory.allowed_roles],
-        )
-        if memory.id in self._view.notes:
-            self._link(note, kept.id, f"related_to {memory.id}")
+        key = f"vault-{self._agreement.vault}-{memory.id}-{note.sha256[:32]}-{memory.version}"
+        self._writer.ask(memory, text, file=copy, key=key, links=memory.id in self._view.notes)
 
     def _deleted(self, id: str) -> Memory | None:
         """As both sides last knew it; None when it was purged or is out of sight."""
@@ -334,11 +269,3 @@ class Performer:
         wanted = joined(folder_of(note.file) if lies_right else self._folder(memory.path), new + SUFFIX)
         is_free = folded(wanted) not in self._taken
         return wanted if is_free else free_file(folder_of(wanted), new, memory.id, taken=self._taken)
-
-
-def _text_of(note: LocalNote) -> str:
-    return normal_body(note.note.body)
-
-
-def _listed(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

@@ -1,55 +1,18 @@
-"""What has to be done so that both sides agree: last agreement, files and memories in, steps out; it does nothing.
-
-A side has changed what it says otherwise than when both last agreed. What only one side changed goes to the other; what
-both changed alike is agreed; what both changed otherwise is a conflict, and both texts are kept.
-"""
+"""What has to be done so that both sides agree: last agreement, files and memories in, steps out; it does nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mycel.domain.draft import read_value
-from mycel.domain.memory import WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.vault.agreement import Agreed
-from mycel.surfaces.vault.front_matter import Note, normal_body
-from mycel.surfaces.vault.names import folder_of, is_folder_of, known_folders, path_for
-from mycel.surfaces.vault.note_fields import (
-    PATH,
-    VERSION,
-    Fields,
-    Remote,
-    has_links,
-    has_old_names,
-    local_fields,
-    text_digest,
-    unknown_links,
-)
+from mycel.surfaces.vault.compare import Places, Reconcile, SaveNote, compared, new_note, title_of
+from mycel.surfaces.vault.front_matter import Note
+from mycel.surfaces.vault.names import known_folders
+from mycel.surfaces.vault.note_fields import PATH, Remote, has_links, has_old_names, unknown_links
 from mycel.surfaces.vault.scan import LocalNote, Scan
 from mycel.surfaces.vault.wiki_links import NoteNames
-
-
-@dataclass(frozen=True, slots=True)
-class SaveNote:
-    """A file that is new becomes a memory."""
-
-    note: LocalNote
-    fields: Fields
-
-
-@dataclass(frozen=True, slots=True)
-class Reconcile:
-    """A note and its memory become the same: `changes` and the text go to the memory, all else to the file."""
-
-    id: str
-    note: LocalNote
-    fields: Fields
-    changes: tuple[str, ...] = ()
-    pushes_text: bool = False
-    conflicts: tuple[str, ...] = ()
-    # Of the note, before.
-    old_title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +50,6 @@ class Forget:
     id: str
 
 
-# Equal to nothing that a side could say.
-_NOBODY = object()
-
 Step = SaveNote | Reconcile | CreateNote | DeleteMemory | RemoveNote | SetAside | Forget
 
 
@@ -103,9 +63,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Plan:
-    names: NoteNames
-    # Folders by what they are folded, with their logical paths.
-    folders: Mapping[str, str]
+    places: Places
     steps: list[Step] = field(default_factory=list[Step])
     problems: list[Problem] = field(default_factory=list[Problem])
     conflict_copies: list[str] = field(default_factory=list[str])
@@ -137,7 +95,8 @@ class _Planner:
         names = NoteNames({**now, **{id: note.file for id, note in holders.items()}}, before)
         folders = known_folders((one.file, str(one.fields[PATH])) for one in agreed.values())
         self._holding = holders
-        self._plan = Plan(names, folders, problems=self._problems, conflict_copies=self._copies)
+        self._places = Places(names, folders)
+        self._plan = Plan(self._places, problems=self._problems, conflict_copies=self._copies)
 
     def plan(self) -> Plan:
         for id, note in self._holding.items():
@@ -208,40 +167,14 @@ class _Planner:
             is_same = remote.memory.version == agreed.version and remote.fields == agreed.fields
             if not has_links(local.text or ""):
                 if not is_same:
-                    self._plan.steps.append(Reconcile(id, local, agreed.fields, old_title=_title(agreed)))
+                    self._plan.steps.append(Reconcile(id, local, agreed.fields, old_title=title_of(agreed)))
                 return
-            unchanged = is_same and not has_old_names(local.note, self._plan.names)
-        note = local.note
-        is_of_this_version = note.value(VERSION) == str(remote.memory.version)
-        base = agreed.fields if agreed is not None else remote.fields
-        base_text = agreed.text if agreed is not None else remote.text_digest if is_of_this_version else None
-        old_file = agreed.file if agreed is not None else None
-        fields = self._fields(local, note, base, old_file=old_file)
-        text = text_digest(normal_body(note.body))
-        theirs = {**remote.fields, "": remote.text_digest}
-        ours = {**fields, "": text}
-        changes: list[str] = []
-        conflicts: list[str] = []
-        for name, value in ours.items():
-            # Without an agreement, what differs from a later version is nobody's change for sure.
-            before = base_text if name == "" else base[name] if agreed is not None or is_of_this_version else _NOBODY
-            if value in (before, theirs[name]):
-                continue
-            (changes if theirs[name] == before else conflicts).append(name)
-        if unchanged and not changes and not conflicts:
+            unchanged = is_same and not has_old_names(local.note, self._places.names)
+        step = compared(local, agreed, remote, self._places)
+        if unchanged and not step.pushes and not step.conflicts:
             return
-        self._note_unknown_links(local, note)
-        self._plan.steps.append(
-            Reconcile(
-                id,
-                local,
-                fields,
-                tuple(name for name in changes if name),
-                "" in changes,
-                tuple(conflicts),
-                _title(agreed) if agreed is not None else None,
-            )
-        )
+        self._note_unknown_links(local, local.note)
+        self._plan.steps.append(step)
 
     def _decide_missing(self, id: str, agreed: Agreed) -> None:
         remote = self._memories.get(id)
@@ -265,29 +198,12 @@ class _Planner:
 
     def _decide_new(self, local: LocalNote) -> None:
         try:
-            note = local.note
-            fields = self._fields(local, note, None, old_file=None)
-            if not normal_body(note.body).strip():
-                raise InvalidInput("has no text yet", field="note")
-            self._plan.steps.append(SaveNote(local, fields))
-            self._note_unknown_links(local, note)
+            self._plan.steps.append(new_note(local, self._places))
+            self._note_unknown_links(local, local.note)
         except InvalidInput as error:
             self._problems.append(Problem(local.file, str(error)))
 
     def _note_unknown_links(self, local: LocalNote, note: Note) -> None:
-        for text in unknown_links(note, self._plan.names):
+        for text in unknown_links(note, self._places.names):
             self._plan.has_unknown_links = True
             self._problems.append(Problem(local.file, f"links to {text}, which is no note here"))
-
-    def _fields(self, local: LocalNote, note: Note, base: Fields | None, *, old_file: str | None) -> Fields:
-        folder = folder_of(local.file)
-        path = path_for(folder, self._plan.folders)
-        if base is not None:
-            stayed = is_folder_of(folder, str(base[PATH])) if old_file is None else folder == folder_of(old_file)
-            path = str(base[PATH]) if stayed else path
-        checked = read_value(WRITTEN[PATH], path)
-        return local_fields(note, file=local.file, path=checked, names=self._plan.names, base=base, old_file=old_file)
-
-
-def _title(agreed: Agreed) -> str:
-    return str(agreed.fields["title"])

@@ -15,6 +15,7 @@ from mycel.surfaces.vault.front_matter import Note, read_note
 from mycel.surfaces.vault.names import is_hidden, is_note, joined
 from mycel.surfaces.vault.note_fields import CONFLICT_OF, id_in
 
+IS_EMPTY = "is empty; delete the file to delete the memory"
 # No memory is so long; what is, is not read.
 MAX_FILE_BYTES = 1024 * 1024
 # An editor that empties a file and fills it again, or writes another and renames it, has done so by then.
@@ -127,8 +128,8 @@ class Scanner:
                     scan.unseen[name] = "is a link, which is not followed"
             elif entry.is_dir(follow_symlinks=False):
                 yield from self._walk(name, scan)
-            elif is_note(entry.name):
-                yield from _signed(name, entry, scan)
+            elif is_note(entry.name) and (signature := _signed(name, entry, scan)) is not None:
+                yield name, signature
 
     def _look(self, file: str, signature: Signature) -> LocalNote:
         if signature[0] > MAX_FILE_BYTES:
@@ -139,33 +140,40 @@ class Scanner:
             if known is not None and known.sha256 == digest(content):
                 return LocalNote(file, known.sha256, content.decode(), None, known.id)
             if not content.strip():
-                return LocalNote(file, digest(content), problem="is empty; delete the file to delete the memory")
-            text = content.decode()
-            note = read_note(text)
-            id = id_in(note)
-            is_copy = CONFLICT_OF in note.spans
-        except UnicodeDecodeError:
-            return LocalNote(file, "", problem="is not UTF-8 text")
+                return LocalNote(file, digest(content), problem=IS_EMPTY)
+            return local_note(file, content)
         except InvalidInput as error:
             return LocalNote(file, "", problem=str(error))
         except OSError as error:
             return LocalNote(file, "", problem=f"cannot be read: {error.strerror}")
-        return LocalNote(file, digest(content), text, None, id, is_copy)
 
 
-def _signed(name: str, entry: os.DirEntry[str], scan: Scan) -> Iterator[tuple[str, Signature]]:
+def local_note(file: str, content: bytes) -> LocalNote:
+    """Raises `InvalidInput` for what is no text, or whose front matter cannot be read."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise InvalidInput("is not UTF-8 text", field="note") from None
+    note = read_note(text)
+    return LocalNote(file, digest(content), text, None, id_in(note), CONFLICT_OF in note.spans)
+
+
+def _signed(name: str, entry: os.DirEntry[str], scan: Scan) -> Signature | None:
     try:
         found = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
-        return
+        return None
     except OSError as error:
         scan.unseen[name] = f"cannot be read: {error.strerror}"
-        return
-    if stat.S_ISREG(found.st_mode):
-        yield name, (found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _is_text(name: str) -> bool:
+    if name.isascii():
+        return True
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -10,10 +10,11 @@ from pathlib import Path
 from mycel.contracts.memory_api import MemoryApi
 from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound
 from mycel.surfaces.vault.agreement import FILE, FOLDER, Agreement, KnownVaults
+from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
 from mycel.surfaces.vault.note_fields import Fields
 from mycel.surfaces.vault.perform import Done, Performer
-from mycel.surfaces.vault.plan import CreateNote, DeleteMemory, Forget, Plan, Problem, Reconcile, SaveNote, plan
+from mycel.surfaces.vault.plan import CreateNote, DeleteMemory, Forget, Plan, Problem, plan
 from mycel.surfaces.vault.scan import SETTLE_SECONDS, Scan, Scanner, Signature
 from mycel.surfaces.vault.team_view import TeamView
 
@@ -124,6 +125,7 @@ class Vault:
         if not done.is_nothing:
             # Alone it is not worth a write: what came after it is read again.
             agreement.reach(self.view.cursor)
+        agreement.drop_gone()
         return done
 
     def look(self) -> dict[str, Signature]:
@@ -209,7 +211,7 @@ def _sort_in(kinds: dict[str, list[str]], step: object, agreement: Agreement) ->
     if isinstance(step, SaveNote):
         kinds["saved"].append(step.note.file)
     elif isinstance(step, Reconcile):
-        kind = "conflicts" if step.conflicts else "updated" if step.changes or step.pushes_text else "written"
+        kind = "conflicts" if step.conflicts else "updated" if step.pushes else "written"
         kinds[kind].append(step.note.file)
     elif isinstance(step, CreateNote):
         kinds["written"].append(agreement.notes[step.id].file if step.id in agreement.notes else step.id)

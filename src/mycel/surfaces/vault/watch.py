@@ -22,7 +22,7 @@ READ_ANEW_SECONDS = 300.0
 RETRY_SECONDS = 2.0
 
 
-class _Stream:
+class ChangeStream:
     """Follows the team's changes in a thread of its own, which ends with the process, or after it was told to."""
 
     def __init__(self, memory: MemoryApi, after: int) -> None:
@@ -64,7 +64,7 @@ def watch_vault(
     """Reports of the rounds that did something, or met something new; for ever, unless it is told to end."""
     first = vault.sync(allowed)
     yield first
-    stream = _Stream(memory, vault.view.cursor)
+    stream = ChangeStream(memory, vault.view.cursor)
     try:
         yield from _rounds(vault, stream, allowed, first.problems, say=say, poll=poll, until=until or threading.Event())
     finally:
@@ -73,7 +73,7 @@ def watch_vault(
 
 def _rounds(
     vault: Vault,
-    stream: _Stream,
+    stream: ChangeStream,
     allowed: Allowed,
     told: tuple[Problem, ...],
     *,
@@ -97,8 +97,9 @@ def _rounds(
                 vault.read_anew()
                 read_at = began
             if changes or is_old or looked != seen:
+                # What is edited during the round is news after it; so is what the round wrote, which is looked at once.
+                seen = looked
                 report = vault.sync(allowed)
-                seen = vault.look()
                 if not report.is_agreed or report.problems != told:
                     yield report
                 told = report.problems

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 
 from mycel.domain.link import PROJECT_PREFIX, REPO_PREFIX
 from mycel.surfaces.vault.names import SUFFIX, folded, stem_of
@@ -20,10 +21,20 @@ class NoteNames:
         """Files by the ids of their memories."""
         self._files = files
         self._had = before
-        self._now = _by_name(files)
-        self._before = _by_name(before)
-        stems = Counter(folded(stem_of(file)) for file in files.values())
-        self._shared = {stem for stem, number in stems.items() if number > 1}
+
+    # Made when a link is first met: most rounds meet none, and there may be very many notes.
+    @cached_property
+    def _now(self) -> dict[str, str]:
+        return _by_name(self._files)
+
+    @cached_property
+    def _before(self) -> dict[str, str]:
+        return _by_name(self._had)
+
+    @cached_property
+    def _shared(self) -> set[str]:
+        stems = Counter(folded(stem_of(file)) for file in self._files.values())
+        return {stem for stem, number in stems.items() if number > 1}
 
     def with_files(self, more: Mapping[str, str]) -> NoteNames:
         return NoteNames({**self._files, **more}, self._had)

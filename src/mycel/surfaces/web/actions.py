@@ -60,8 +60,17 @@ def _revoke(asked: PageRequest, action: AuditEntry) -> None:
     asked.workspace.revoke_token(str(action.after["token_id"]))
 
 
-def _forget_view(asked: PageRequest, action: AuditEntry) -> None:
-    asked.memory.views.delete(action.subject)
+def _view_back(asked: PageRequest, action: AuditEntry) -> None:
+    """As it was before, or gone where it was not there."""
+    if not action.before:
+        asked.memory.views.delete(action.subject)
+        return
+    filters: dict[str, Any] = dict(action.before.get("filters") or {})
+    asked.memory.views.save(action.subject, query=action.before.get("query"), **filters)
+
+
+def _wake(asked: PageRequest, action: AuditEntry) -> None:
+    asked.memory.reviews.snooze(action.subject, until=None)
 
 
 _BACK: Mapping[str, Callable[[PageRequest, AuditEntry], None]] = {
@@ -71,15 +80,18 @@ _BACK: Mapping[str, Callable[[PageRequest, AuditEntry], None]] = {
     "update_member": _change_back,
     "remove_member": _readmit,
     "new_token": _revoke,
-    "views.save": _forget_view,
+    "views.save": _view_back,
+    "views.delete": _view_back,
+    "reviews.snooze": _wake,
 }
 # These need to know how it was before.
-_BY_BEFORE = frozenset({"rate", "set_policy", "update_member", "remove_member"})
+_BY_BEFORE = frozenset({"rate", "set_policy", "update_member", "remove_member", "views.delete"})
+# Of these each has its own alone.
+_OWN = frozenset({"rate", "views.save", "views.delete", "reviews.snooze"})
 
 
 def can_revert(asked: PageRequest, action: AuditEntry) -> bool:
-    """Of ratings and views each has its own alone."""
-    if action.operation in {"rate", "views.save"} and action.by != asked.caller.member_id:
+    if action.operation in _OWN and action.by != asked.caller.member_id:
         return False
     return action.operation in _BACK and (bool(action.before) or action.operation not in _BY_BEFORE)
 
@@ -87,9 +99,17 @@ def can_revert(asked: PageRequest, action: AuditEntry) -> bool:
 def show(asked: PageRequest) -> Shown:
     by = asked.one("agent")
     found = asked.memory.activity.actions(agent=by, limit=ROWS, cursor=asked.one("cursor"))
-    rows: list[dict[str, Any]] = [{"action": one, "revert": can_revert(asked, one)} for one in found]
+    rows: list[dict[str, Any]] = [
+        {"action": one, "revert": can_revert(asked, one), "fields": differing(one)} for one in found
+    ]
     chips = [Chip("by", by, asked.with_query(agent=None))] if by else []
     return Shown({"actions": rows, "next_cursor": found.next_cursor}, {"chips": chips, "words": WORDS, "by": by})
+
+
+def differing(action: AuditEntry) -> list[str]:
+    """The names of what is not as it was."""
+    names = dict.fromkeys([*action.before, *action.after])
+    return [name for name in names if name not in action.before or action.before[name] != action.after.get(name)]
 
 
 def revert(asked: PageRequest) -> SeeOther:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from mycel.access.rules import may_review
 from mycel.domain.change import Change, Operation
+from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Status, Version
 from mycel.errors import Conflict, InvalidInput, NotFound
 from mycel.surfaces.web.filters import Chip
@@ -56,6 +58,8 @@ class Row:
     before: Memory | None
     reason: str | None
     other: Memory | None
+    # What a change linked, if it still does.
+    link: Link | None
     # The name of the form that takes it back; None where nothing does, or the reader may not.
     revert: str | None
 
@@ -92,6 +96,7 @@ class Histories:
     def __init__(self, asked: PageRequest) -> None:
         self._asked = asked
         self._known: dict[str, list[Version]] = {}
+        self._linked: dict[str, list[Link]] = {}
 
     def row(self, change: Change) -> Row:
         versions = self._versions(change.memory_id)
@@ -103,7 +108,7 @@ class Histories:
             before = versions[at - 1].memory if at and change.operation is Operation.UPDATE else None
         other = self._other(change) if change.names_another else None
         revert = None if memory is None else self._revert(change, memory, versions)
-        return Row(change, memory, before, reason, other, revert)
+        return Row(change, memory, before, reason, other, self.link_of(change), revert)
 
     def standing(self) -> dict[str, int]:
         """The version that each memory is at as this page is shown."""
@@ -136,14 +141,41 @@ class Histories:
     def _revert(self, change: Change, memory: Memory, versions: list[Version]) -> str | None:
         may = permissions(self._asked.caller, memory)
         match change.operation:
+            case Operation.UPDATE if may_review(self._asked.caller) and was_decided(change, versions):
+                return "reopen"
             case Operation.UPDATE if versions and may["edit"]:
                 return "revert"
+            case Operation.LINK if may["edit"] and self.link_of(change) is not None:
+                return "unlink"
             case Operation.DELETE if not versions and may["delete"]:
                 return "restore"
             case Operation.CREATE | Operation.RESTORE if versions and may["delete"]:
                 return "delete"
             case _:
                 return None
+
+    def link_of(self, change: Change) -> Link | None:
+        """What a change linked, as long as it stands; the log does not say of which relation it was."""
+        if change.operation is not Operation.LINK:
+            return None
+        pair = [one for one in self._links(change.memory_id) if one.to_id == change.other_id]
+        of_then = [one for one in pair if one.created_at == change.committed_at]
+        return of_then[0] if of_then else pair[0] if len(pair) == 1 else None
+
+    def _links(self, id: str) -> list[Link]:
+        if id not in self._linked:
+            try:
+                self._linked[id] = [one for one in self._asked.memory.links(id) if one.from_id == id]
+            except NotFound:
+                self._linked[id] = []
+        return self._linked[id]
+
+
+def was_decided(change: Change, versions: list[Version]) -> bool:
+    """Whether it took the memory out of the inbox, and nothing has happened to the memory since."""
+    if len(versions) < 2 or versions[-1].memory.version != change.version:
+        return False
+    return versions[-2].memory.status is Status.INBOX and versions[-1].memory.status is not Status.INBOX
 
 
 def difference_of(row: Row) -> Difference | None:
@@ -181,6 +213,12 @@ def revert(asked: PageRequest) -> SeeOther:
     return SeeOther(f"/memory/{in_path(id)}", did=did)
 
 
+def unlink(asked: PageRequest) -> SeeOther:
+    id = asked.in_path["id"]
+    asked.memory.unlink(id, asked.form.get("to", ""), asked.form.get("relation", ""))
+    return SeeOther(f"/memory/{in_path(id)}", did="unlinked")
+
+
 def _given(value: Any) -> Any:
     return [*value] if isinstance(value, tuple) else value
 
@@ -192,4 +230,7 @@ def _whole(text: str, field: str) -> int:
 
 
 PAGES = (Page(address="/audit", template="audit.html", show=show, title="Audit", label="Audit", key="a"),)
-FORMS = (Form(address="/memory/{id}/versions/{version}/revert", act=revert),)
+FORMS = (
+    Form(address="/memory/{id}/versions/{version}/revert", act=revert),
+    Form(address="/memory/{id}/unlink", act=unlink),
+)

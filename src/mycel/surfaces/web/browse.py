@@ -62,6 +62,10 @@ def show_types(asked: PageRequest) -> Shown:
     )
 
 
+def show_tags(asked: PageRequest) -> Shown:
+    return Shown({"by_tag": asked.memory.stats(with_tags=True).by_tag}, {"view": "tags"})
+
+
 def show_archived(asked: PageRequest) -> Shown:
     rows = rows_of(asked, status=["archived", "superseded", "contradicted"])
     return Shown({"rows": list(rows), "next_cursor": rows.next_cursor}, {"view": "archived", **_choices(asked)})
@@ -116,8 +120,7 @@ PAGES = (
     Page(address="/browse/all", template="browse.html", show=show_list, title="All memories"),
     Page(address="/browse/knowledge", template="knowledge.html", show=show_knowledge, title="Knowledge"),
     Page(address="/browse/types", template="types.html", show=show_types, title="Types"),
+    Page(address="/browse/tags", template="tags.html", show=show_tags, title="Tags"),
     Page(address="/browse/archived", template="browse.html", show=show_archived, title="Archived"),
     Page(address="/browse/deleted", template="browse.html", show=show_deleted, title="Deleted"),
 )
-# Tabs of the section, in this order: address and words.
-VIEWS = tuple((page.address, page.title if page.label is None else "Folders") for page in PAGES)

@@ -8,30 +8,32 @@ from datetime import date, timedelta
 from mycel.access.rules import may_review
 from mycel.domain.memory import Status
 from mycel.domain.query import Statistics
-from mycel.domain.source import EventState
+from mycel.domain.source import UNFINISHED, EventState
 from mycel.errors import MycelError
+from mycel.surfaces.web.inbox import grouped
 from mycel.surfaces.web.page import Page, PageRequest, Shown
 
 CHANGES_SHOWN = 15
 WAITING_SHOWN = 5
-DAYS_SHOWN = 60
+# As many as are counted, whatever days were left out.
+DAYS_SHOWN = 30
 USES_SHOWN = 6
 # What waits is told of apart.
 _DECIDED = [status for status in Status if status is not Status.INBOX]
-_UNFINISHED = (EventState.PENDING, EventState.RUNNING, EventState.FAILED)
 
 
 def show(asked: PageRequest) -> Shown:
     counts = asked.memory.stats()
     latest = asked.memory.list(order_by="-updated_at", limit=CHANGES_SHOWN, status=_DECIDED)
-    waiting = asked.memory.inbox(limit=WAITING_SHOWN) if may_review(asked.caller) else ()
+    rows = asked.memory.inbox(limit=2 * WAITING_SHOWN) if may_review(asked.caller) else ()
+    waiting = [same[0] for same in grouped(rows)][:WAITING_SHOWN]
     since = asked.last_visit
     return Shown(
         {
             "since": since,
             "changed": [memory for memory in latest if since is None or memory.updated_at > since],
             "latest": list(latest),
-            "waiting": list(waiting),
+            "waiting": waiting,
             "waiting_in_all": counts.by_status.get(Status.INBOX, 0),
             "counts": counts,
             "health": health(asked, counts),
@@ -44,7 +46,7 @@ def show(asked: PageRequest) -> Shown:
 
 def health(asked: PageRequest, counts: Statistics) -> dict[str, object]:
     """Of the engine and of searching by meaning, as far as a member may know."""
-    unfinished = sum(counts.events.get(state, 0) for state in _UNFINISHED)
+    unfinished = sum(counts.events.get(state, 0) for state in UNFINISHED)
     found: dict[str, object] = {
         "stores": asked.condition.get("status", "ok"),
         "engine_waiting": unfinished,

@@ -7,6 +7,7 @@ from dataclasses import fields as fields_of
 from typing import Any, NamedTuple
 
 from mycel.access import rules
+from mycel.domain.activity import Given
 from mycel.domain.link import Link
 from mycel.domain.memory import FIELDS, Memory, MemoryType, Version, Visibility
 from mycel.domain.team import Caller
@@ -16,9 +17,11 @@ from mycel.surfaces.web.page import Page, PageRequest, Shown
 from mycel.surfaces.web.text_diff import Line, diff_lines
 
 LINKS_SHOWN = 24
-GIVEN_SHOWN = 12
-# What a person reads beside the text; the rest is one click away in the table of all fields.
+GIVEN_SHOWN = 8
+GIVEN_LOOKED_AT = 50
+# Shown elsewhere on the page, or not for people; the rest stands in the table of provenance.
 _TEXTS = frozenset({"content", "title", "metadata", "similar", "freshness", "updated_at", "version", "deleted_at"})
+_IN_HEADER = frozenset({"id", "type", "tags", "status", "rationale", "alternatives"})
 _DRAWN = 12
 
 
@@ -39,6 +42,13 @@ class Change(NamedTuple):
     fields: list[tuple[str, Any, Any]]
 
 
+class GivenOften(NamedTuple):
+    """The last time of several alike, and how often."""
+
+    given: Given
+    times: int
+
+
 class Point(NamedTuple):
     x: float
     y: float
@@ -54,6 +64,7 @@ def show(asked: PageRequest) -> Shown:
     links = asked.memory.links(id)
     neighbours = neighbours_of(asked, memory, links)
     explained = asked.memory.explain(memory_id=id)
+    given = asked.memory.activity.given(id, limit=GIVEN_LOOKED_AT)
     facts: dict[str, object] = {
         "memory": memory,
         "versions": versions,
@@ -62,12 +73,13 @@ def show(asked: PageRequest) -> Shown:
         "evidence": evidence_of(asked.memory, memory),
         "explanation": explained.text,
         "recalls": explained.recalls,
-        "given": asked.memory.activity.given(id, limit=GIVEN_SHOWN),
+        "given": given,
         "may": permissions(asked.caller, memory),
     }
     beside = {
         "as_of": None,
         "neighbours": neighbours,
+        "given_often": given_often(given)[:GIVEN_SHOWN],
         "links_left": max(0, len(links) - LINKS_SHOWN),
         "points": points_of(neighbours),
         "changes": changes_of(versions),
@@ -124,6 +136,16 @@ def _found(asked: PageRequest, id: str) -> Memory | None:
         return None
 
 
+def given_often(given: list[Given]) -> list[GivenOften]:
+    """What the same member was given on the same occasion for the same task stands once, as of the last time."""
+    found: dict[object, GivenOften] = {}
+    for one in given:
+        same = (one.member_id, one.occasion, one.task_id)
+        last, times = found.get(same, GivenOften(one, 0))
+        found[same] = GivenOften(last, times + 1)
+    return list(found.values())
+
+
 def points_of(neighbours: list[Neighbour]) -> list[Point]:
     """Where each neighbour stands in the small drawing: around the memory, which stands in the middle of 0..100."""
     drawn = neighbours[:_DRAWN]
@@ -157,8 +179,8 @@ def details_of(memory: Memory) -> list[tuple[str, str, Any]]:
     found: list[tuple[str, str, Any]] = []
     for name, row in FIELDS.items():
         value = getattr(memory, name)
-        if name not in _TEXTS and value not in (None, "", ()):
-            found.append((row.label or name.replace("_", " "), name, value))
+        if name not in _TEXTS | _IN_HEADER and value not in (None, "", ()):
+            found.append(((row.label or name).replace("_", " "), name, value))
     return found
 
 

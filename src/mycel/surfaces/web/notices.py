@@ -22,6 +22,7 @@ NOTICES: Mapping[str, Notice] = {
     "activated": Notice("Active again.", undo="archive"),
     "deleted": Notice("Deleted. It can be restored until it is purged.", undo="restore"),
     "reverted": Notice("Taken back: what stood before stands again, as a new version."),
+    "run_undone": Notice("Undone: what stood before the run stands again, but what was changed since."),
     "action_reverted": Notice("Taken back; that left a row of its own."),
     "restored": Notice("Restored."),
     "purged": Notice("Purged for good."),
@@ -30,6 +31,7 @@ NOTICES: Mapping[str, Notice] = {
     "member_removed": Notice("Removed: its tokens work no more, and what it wrote stays."),
     "revoked": Notice("Revoked: the token and all that was issued with it stop working within a second."),
     "policy_changed": Notice("The policy holds from now on."),
+    "withdrawn": Notice("The copies in other teams are taken back; each team does so soon."),
     "retried": Notice("It is done again."),
     "rated": Notice("Thank you: your rating counts from now on."),
     "approved": Notice("Approved: it stands from now on."),
@@ -38,6 +40,5 @@ NOTICES: Mapping[str, Notice] = {
     "settled": Notice("Settled: one of the two holds."),
     "snoozed": Notice("Put off, for you alone."),
     "reopened": Notice("Taken back: it waits again."),
-    "linked": Notice("Linked."),
     "unlinked": Notice("The link is gone."),
 }

@@ -47,6 +47,8 @@ class PageRequest:
     in_path: Mapping[str, str] = field(default_factory=dict[str, str])
     query: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     form: Mapping[str, str] = field(default_factory=dict[str, str])
+    # The part of the page that its script puts in place of the old one; None for all of it.
+    part: str | None = None
     # What anybody may know of the service's stores.
     condition: Mapping[str, object] = field(default_factory=dict[str, object])
 

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from mycel import __version__
 from mycel.domain.hidden_text import with_hidden_named
+from mycel.domain.memory import Memory
 from mycel.surfaces.web.markdown import to_html
 from mycel.surfaces.web.page import address_of, in_path
 
@@ -45,6 +46,10 @@ PAGE_HEADERS: Mapping[str, str] = {
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
 }
+# Two lines of a list.
+MOST_EXCERPT = 240
+# No longer than a title and its excerpt together.
+SHORT_TEXT = 160
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -75,6 +80,8 @@ def ago(moment: datetime | None, *, now: datetime) -> str:
     if moment is None:
         return "never"
     seconds = (now - moment).total_seconds()
+    if -_MINUTE < seconds < 0:
+        return "just now"
     if seconds < 0:
         return moment.astimezone(UTC).strftime("%Y-%m-%d")
     for least, size, unit in ((_DAY, _DAY, "d"), (_HOUR, _HOUR, "h"), (_MINUTE, _MINUTE, "min")):
@@ -82,6 +89,29 @@ def ago(moment: datetime | None, *, now: datetime) -> str:
             count = int(seconds // size)
             return moment.strftime("%Y-%m-%d") if unit == "d" and count > 30 else f"{count} {unit} ago"
     return "just now"
+
+
+def headline(memory: Memory) -> str:
+    """Its title; of a short text that begins with it, all of the text."""
+    begins = memory.content.startswith(memory.title.removesuffix("…"))
+    is_short = len(memory.content) <= SHORT_TEXT and "\n" not in memory.content.strip()
+    return memory.content if begins and is_short else memory.title
+
+
+def beyond_headline(memory: Memory) -> str:
+    """What its text says that the line above does not: a title is often its first sentence, or the beginning of it."""
+    said = headline(memory).removesuffix("…")
+    rest = memory.content.removeprefix(said)
+    if rest == memory.content:
+        return rest[:MOST_EXCERPT]
+    is_cut = said != headline(memory) or rest[:1] not in {".", "!", "?", "\n"}
+    told = rest.lstrip(".!?,;: \n")[:MOST_EXCERPT]
+    return f"… {told}" if told and is_cut else told
+
+
+def sentence(text: str) -> str:
+    """A message of an error as a page says it."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def exact(moment: datetime | None) -> str:
@@ -138,5 +168,8 @@ def _environment() -> Environment:
         part=in_path,
         exactly=exactly,
         marked=marked,
+        headline=headline,
+        beyond_headline=beyond_headline,
+        sentence=sentence,
     )
     return environment

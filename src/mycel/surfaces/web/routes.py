@@ -80,11 +80,12 @@ async def _static(request: Request) -> Response:
 
 def _shown(page: Page) -> Handler:
     async def show(request: Request) -> Response:
+        admitted = None
         try:
-            admitted = await _admit(request)
+            admitted = await admit(request)
             found = await _work(request, admitted, lambda asked: _allowed(page, asked))
         except MycelError as error:
-            return await _refusal(request, error)
+            return await _refusal(request, error, admitted)
         return await _page(request, admitted, page.template, page, found)
 
     return show
@@ -93,7 +94,7 @@ def _shown(page: Page) -> Handler:
 def _json(page: Page) -> Handler:
     async def answer(request: Request) -> Response:
         try:
-            admitted = await _admit(request)
+            admitted = await admit(request)
             found = await _work(request, admitted, lambda asked: _allowed(page, asked))
         except MycelError as error:
             return problem_of(error)
@@ -116,14 +117,15 @@ def _done(form: Form) -> Handler:
         return form.act(asked)
 
     async def do(request: Request) -> Response:
+        admitted = None
         try:
-            admitted = await _admit(request)
+            admitted = await admit(request)
             filled = await read_form(request)
             require_token(filled.get(TOKEN_FIELD, ""), secret=admitted.secret)
             admitted = replace(admitted, asked=replace(admitted.asked, form=filled))
             found = await _work(request, admitted, act, writes=True)
         except MycelError as error:
-            return await _refusal(request, error)
+            return await _refusal(request, error, admitted)
         if isinstance(found, SeeOther):
             return _lead(request, found)
         return await _page(request, admitted, form.template, form, found)
@@ -131,7 +133,8 @@ def _done(form: Form) -> Handler:
     return do
 
 
-async def _admit(request: Request) -> Admitted:
+async def admit(request: Request) -> Admitted:
+    """Whoever is signed in in this browser; raises where nobody is."""
     service, now = service_of(request), datetime.now(UTC)
     visit = await service.admitted(request, chosen_team=request.cookies.get(preferences.TEAM))
     caller = await service.work(visit.caller)
@@ -148,6 +151,7 @@ async def _admit(request: Request) -> Admitted:
         last_visit=visits.before,
         in_path=request.path_params,
         query=query,
+        part=request.headers.get("x-part"),
         condition=await service.condition(),
     )
     return Admitted(visit, asked, credentials_of(request.scope).secret, visits)
@@ -208,16 +212,24 @@ def _lead(request: Request, found: SeeOther) -> Response:
     return answer
 
 
-async def _refusal(request: Request, error: MycelError) -> Response:
+async def _refusal(request: Request, error: MycelError, admitted: Admitted | None = None) -> Response:
     """An error as a page that helps: whoever is not signed in is asked to, and then led to where it wanted to go."""
     service = service_of(request)
     if isinstance(error, Unauthenticated) and request.method in {"GET", "HEAD"}:
         return _signed_out(request, service)
     status = status_of(error)
     told = "the service needs its operator; its log says more" if status == 500 else str(error)
-    values = {"error": told, "status": int(status), "code": error.code, "theme": _theme(request)}
-    text = render("error.html", prefix=service.prefix, **values)
+    around = await framed(request, admitted)
+    text = render("error.html", prefix=service.prefix, **around, error=told, status=int(status), title=str(int(status)))
     return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers_of(error)})
+
+
+async def framed(request: Request, admitted: Admitted | None) -> Mapping[str, Any]:
+    """What a page without a row in the table needs around itself; its colours alone where nobody is signed in."""
+    if admitted is None:
+        return {"theme": _theme(request)}
+    shared = await service_of(request).work(lambda: _shared(admitted, request))
+    return {**shared, "page": None, "notice": None}
 
 
 def _signed_out(request: Request, service: Service) -> Response:

@@ -24,7 +24,8 @@ def show(asked: PageRequest) -> Shown:
         "chips": chips_of(asked),
         "types": TYPES,
         "statuses": STATUSES,
-        "projects": [project.name for project in asked.memory.projects()],
+        # While somebody types, what can be chosen stands there already.
+        "projects": [] if asked.part else [project.name for project in asked.memory.projects()],
         "rankings": list(Ranking),
     }
     if query is None and not filters:

@@ -16,6 +16,7 @@ from mycel.surfaces.web import (
     memory_forms,
     memory_page,
     preferences,
+    runs,
     search,
     tasks,
     teams,
@@ -23,13 +24,14 @@ from mycel.surfaces.web import (
 from mycel.surfaces.web.page import Form, Page
 
 # In the order of the navigation.
-_MODULES = (home, inbox, search, browse, memory_page, tasks, agents, audit, actions, teams)
+_MODULES = (home, inbox, search, browse, memory_page, tasks, agents, audit, actions, runs, teams)
 PAGES: tuple[Page, ...] = tuple(page for module in _MODULES for page in module.PAGES)
 FORMS: tuple[Form, ...] = (
     *memory_forms.FORMS,
     *inbox_forms.FORMS,
     *audit.FORMS,
     *actions.FORMS,
+    *runs.FORMS,
     *teams.FORMS,
     Form(address="/theme", act=preferences.choose_theme),
     Form(address="/team", act=preferences.choose_team),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mycel.domain.memory import MadeBy
-from mycel.domain.policy import Policy, policy_values
+from mycel.domain.policy import Policy, Promote, Secrets, policy_values
 from mycel.domain.source import EventState
 from mycel.domain.team import IssuedToken, Kind, Role, Trust
 from mycel.errors import AccessDenied, MycelError, NotFound
@@ -27,6 +27,12 @@ EFFECTS: Mapping[str, str] = {
     "purge_after": "Deleted and archived memories are purged after so long; never keeps them.",
     "secrets": "What looks like a secret is masked, or the write is refused.",
 }
+# Parts that take one of a few words.
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "least_trust": tuple(Trust),
+    "promote": tuple(Promote),
+    "secrets": tuple(Secrets),
+}
 _STATES = (EventState.DEAD, EventState.FAILED, EventState.RUNNING, EventState.PENDING)
 
 
@@ -39,17 +45,19 @@ def shown(
 ) -> Shown:
     """The team of the reader; `issued` is a token whose secret is shown here and nowhere else."""
     caller, policy = asked.caller, asked.memory.policy()
+    cascades = list(asked.memory.cascades(limit=CASCADES))
     facts: dict[str, object] = {
         "team": caller.team,
         "members": asked.workspace.members(team=caller.team),
         "tokens": _tokens(asked),
         "policy": policy_values(policy),
-        "cascades": list(asked.memory.cascades(limit=CASCADES)),
+        "cascades": cascades,
         "events": _events(asked),
         "teams_at_a_glance": _at_a_glance(asked) if caller.is_operator else [],
     }
     beside = {
         "effects": EFFECTS,
+        "options": OPTIONS,
         "lives": lives_of(policy),
         "issued": issued,
         "error": error,
@@ -57,6 +65,7 @@ def shown(
         "roles": tuple(Role),
         "kinds": tuple(Kind),
         "trusts": tuple(Trust),
+        "sent_titles": {one.memory_id: _title_of(asked, one.memory_id) for one in cascades},
         "may_admit": caller.is_operator or caller.role is Role.ADMIN,
     }
     return Shown(facts, beside, title=f"Team {caller.team}", status=status)
@@ -65,6 +74,13 @@ def shown(
 def lives_of(policy: Policy) -> list[tuple[str, str]]:
     values = policy_values(policy)["lives"]
     return [(made_by.value, values[made_by.value]) for made_by in MadeBy]
+
+
+def _title_of(asked: PageRequest, id: str) -> str | None:
+    try:
+        return asked.memory.get(id, as_of=asked.now).title
+    except NotFound:
+        return None
 
 
 def _tokens(asked: PageRequest) -> list[Any]:
@@ -156,6 +172,12 @@ def set_policy(asked: PageRequest) -> SeeOther | Shown:
     return SeeOther(HERE, did="policy_changed")
 
 
+def withdraw(asked: PageRequest) -> SeeOther:
+    """Takes the copies of a memory back from other teams."""
+    asked.memory.withdraw(asked.form.get("memory", ""))
+    return SeeOther(HERE, did="withdrawn")
+
+
 def retry(asked: PageRequest) -> SeeOther:
     asked.memory.sources.retry(asked.form.get("event", ""))
     return SeeOther(HERE, did="retried")
@@ -185,5 +207,6 @@ FORMS = tuple(
         ("revoke-token", revoke_token),
         ("policy", set_policy),
         ("retry", retry),
+        ("withdraw", withdraw),
     )
 )

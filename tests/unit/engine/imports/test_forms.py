@@ -278,6 +278,10 @@ class TestLangGraph:
         found = read("langgraph", {"rows.jsonl": lines(row, row)})
         assert [one.content for one in found if isinstance(one, Remembered)] == ["hello", "hello"]
 
+    def test_a_value_without_text_is_titled_by_its_key(self, read: Read) -> None:
+        found = read("langgraph", {"rows.jsonl": lines({"prefix": "a", "key": "limits", "value": {"n": [1]}})})
+        assert remembered(found)["a/limits"].fields["title"] == "limits"
+
 
 class TestLetta:
     def test_blocks_are_memory_and_secrets_of_tools_stay_behind(self, read: Read) -> None:
@@ -359,6 +363,7 @@ class TestBasicMemory:
         assert "[ ] buy beans" in note.content
         assert "[00:12] not an observation" in note.content
         assert "Pour over" not in note.content
+        assert note.content.endswith('## Relations\n- relates_to [[Tea]] (both hot)\n- "is better than" [[Water]]')
         assert note.fields["tags"][:2] == ["drink", "morning"]
         assert note.fields["observed_at"] == "2025-03-01T00:00:00+00:00"
         assert Related("relation", "coffee.md", "Tea.md", "related_to") in found

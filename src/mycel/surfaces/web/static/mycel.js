@@ -1,16 +1,17 @@
-// What must not reload: search as you type, keys, and changes as they happen. Every page works without it.
+// What must not reload: search as you type, decisions, keys, and changes as they happen. Every page works without it.
 "use strict";
 (() => {
   const prefix = document.body.dataset.prefix || "";
+  const read = (text) => new DOMParser().parseFromString(text, "text/html");
 
   // Part of the page anew, from the address that a reload would ask for. Later answers win, whatever order they come in.
   let asked = 0;
   async function swap(id, address) {
     const turn = ++asked;
-    const answer = await fetch(address, { headers: { accept: "text/html" } });
+    const answer = await fetch(address, { headers: { accept: "text/html", "x-part": id } });
     const text = await answer.text();
     if (turn !== asked || !answer.ok) return false;
-    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById(id);
+    const fresh = read(text).getElementById(id);
     const old = document.getElementById(id);
     if (!fresh || !old) return false;
     old.replaceWith(document.adoptNode(fresh));
@@ -18,7 +19,7 @@
   }
 
   // Search as you type: a form with data-as-you-type names the part that it refreshes.
-  const QUIET = 90;
+  const QUIET = 50;
   for (const form of document.querySelectorAll("form[data-as-you-type]")) {
     let timer = 0;
     const refresh = () => {
@@ -31,6 +32,47 @@
     form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(refresh, QUIET); });
     form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); refresh(); });
   }
+
+  // Decisions: a form with data-optimistic shows at once what it will do, and what it did when the answer comes. On an
+  // answer that says otherwise, or none at all, everything is as it was, and the reader is told.
+  const main = () => document.getElementById("main");
+  function say(words) {
+    const notice = document.createElement("div");
+    notice.className = "notice bad";
+    notice.setAttribute("role", "alert");
+    notice.textContent = words;
+    main().prepend(notice);
+  }
+  function show(text, address) {
+    const fresh = read(text);
+    if (!fresh.getElementById("main")) { location.assign(address); return; }
+    main().replaceWith(document.adoptNode(fresh.getElementById("main")));
+    document.title = fresh.title;
+    history.pushState(null, "", address);
+    scrollTo(0, 0);
+    (document.querySelector("main [autofocus]") || main()).focus();
+  }
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (!form.matches("form[data-optimistic]")) return;
+    event.preventDefault();
+    const body = new URLSearchParams(new FormData(form, event.submitter));
+    const leaving = [...document.querySelectorAll(form.dataset.optimistic)];
+    for (const one of leaving) one.classList.add("leaving");
+    main().setAttribute("aria-busy", "true");
+    const back = (words) => {
+      for (const one of leaving) one.classList.remove("leaving");
+      main().removeAttribute("aria-busy");
+      if (words) say(words);
+    };
+    try {
+      const answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers: { accept: "text/html" } });
+      show(await answer.text(), answer.redirected ? answer.url : location.href);
+    } catch {
+      back("The service did not answer: nothing was decided. Try again.");
+    }
+  });
+  addEventListener("popstate", () => location.reload());
 
   // Keys: an element with data-key is clicked, or focused if it is a field; data-does says so on the sheet.
   // Those of the script itself are here. One table makes both the handler and the sheet.
@@ -88,7 +130,7 @@
   let firstAt = 0;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.target.closest("input, textarea, select, dialog, [contenteditable]")) {
+    if (event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]")) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
@@ -97,7 +139,7 @@
     const found = table[joined] || table[event.key];
     first = event.key;
     firstAt = event.timeStamp;
-    if (!found) return;
+    if (!found || main()?.hasAttribute("aria-busy")) return;
     event.preventDefault();
     first = "";
     found[1]();
@@ -106,6 +148,7 @@
     button.hidden = false;
     button.addEventListener("click", showKeys);
   }
+  document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   // A menu closes when its reader goes elsewhere.
   document.addEventListener("click", (event) => {
     for (const menu of document.querySelectorAll("details.account[open]")) {
@@ -129,6 +172,7 @@
     const told = (message) => {
       if (message.id) last = message.id;
       if (message.state) state(...message.state);
+      if (message.state?.[1] === "on") document.dispatchEvent(new CustomEvent("mycel:listening"));
       if (message.change) document.dispatchEvent(new CustomEvent("mycel:change", { detail: message.change }));
     };
     const tell = (message) => { if (message.state) latest = message.state; told(message); channel.postMessage(message); };
@@ -156,27 +200,82 @@
   });
 
   // A list with data-rows says how many are new instead of jumping; its reader fetches them. What is new under the
-  // filters of this page, the rows behind its address say.
-  const list = document.querySelector("[data-rows][id]");
-  if (list) {
-    const SOON = 300;
-    let timer = 0;
-    const button = document.createElement("button");
+  // filters of this page, and as far as its reader may know, the page itself says when it is asked once more.
+  const SOON = 300;
+  let counting = 0;
+  const named = (row) => row.dataset.row || row.querySelector("a")?.getAttribute("href") || row.textContent;
+  const within = (list) => [...list.querySelectorAll("[data-row]")].map(named);
+  async function count() {
+    // An empty page has no list yet, and says all the same when its first row is there.
+    const place = () => document.querySelector("main [data-rows][id], main .empty");
+    if (!place() || document.hidden) return;
+    const answer = await fetch(location.href, { headers: { accept: "text/html", "x-part": "rows" } });
+    const there = answer.ok && read(await answer.text()).querySelector("[data-rows][id]");
+    const shown = place();
+    if (!there || !shown) return;
+    const known = new Set(within(shown));
+    const fresh = within(there).filter((one) => !known.has(one)).length;
+    const button = document.querySelector("button.fresh") || document.createElement("button");
     button.type = "button";
     button.className = "fresh primary";
-    button.addEventListener("click", () => { button.remove(); swap(list.id, location.href); });
-    const count = async () => {
-      const address = `${location.pathname === `${prefix}/` ? `${prefix}/index` : location.pathname}.json${location.search}`;
-      const answer = await fetch(address, { headers: { accept: "application/json" } });
-      const shown = document.getElementById(list.id);
-      const { rows } = answer.ok ? await answer.json() : {};
-      if (!rows || !shown) return;
-      const fresh = rows.filter((row) => !shown.innerHTML.includes((row.memory || row).id)).length;
-      button.textContent = `${fresh} new`;
-      if (fresh) shown.before(button); else button.remove();
-    };
-    const soon = () => { clearTimeout(timer); timer = setTimeout(() => count().catch(() => {}), SOON); };
-    document.addEventListener("mycel:change", () => { if (!document.hidden) soon(); });
-    document.addEventListener("visibilitychange", () => { if (!document.hidden) soon(); });
+    button.textContent = `${fresh} new`;
+    button.onclick = () => { button.remove(); if (shown.id) swap(shown.id, location.href); else location.reload(); };
+    if (!fresh) button.remove(); else if (!button.isConnected) shown.before(button);
   }
+  const soon = () => { clearTimeout(counting); counting = setTimeout(() => count().catch(() => {}), SOON); };
+  document.addEventListener("mycel:change", soon);
+  // What came after the page was made and before anybody listened is told by nobody else.
+  document.addEventListener("mycel:listening", soon);
+  document.addEventListener("visibilitychange", soon);
+
+  // Try it: a call of the API with the reader's own session. Its fields are made when it is first opened.
+  function field(form, name, place, about, value) {
+    const label = document.createElement("label");
+    const input = document.createElement(place === "body" ? "textarea" : "input");
+    label.append(place === "body" ? "Body" : name, input);
+    input.name = name;
+    input.dataset.place = place;
+    input.value = value || "";
+    if (place === "body") input.rows = 5; else input.placeholder = about;
+    form.append(label);
+  }
+  document.addEventListener("toggle", (event) => {
+    const call = event.target.closest("details[data-try]");
+    if (!call?.open || !document.body.dataset.member || call.querySelector("form")) return;
+    const [method, path] = call.dataset.try.split(" ");
+    const form = document.createElement("form");
+    form.className = "try stack";
+    for (const one of call.querySelectorAll("[data-in]")) field(form, one.dataset.name, one.dataset.in, one.dataset.in);
+    if (call.dataset.body) field(form, "body", "body", "", call.dataset.body);
+    const button = document.createElement("button");
+    button.textContent = `Send ${method} as ${document.body.dataset.member}`;
+    const output = document.createElement("pre");
+    output.hidden = true;
+    output.tabIndex = 0;
+    form.append(button, output);
+    call.append(form);
+    form.addEventListener("submit", async (sent) => {
+      sent.preventDefault();
+      let address = path;
+      let body;
+      const query = new URLSearchParams();
+      const headers = { accept: "application/json" };
+      for (const input of form.querySelectorAll("[data-place]")) {
+        const { place } = input.dataset;
+        if (place === "path") address = address.replace(`{${input.name}}`, encodeURIComponent(input.value));
+        else if (place === "body") { body = input.value; headers["content-type"] = "application/json"; }
+        else if (input.value && place === "header") headers[input.name] = input.value;
+        else if (input.value) query.append(input.name, input.value);
+      }
+      output.hidden = false;
+      output.textContent = "…";
+      try {
+        const answer = await fetch(`${prefix}${address}${query.size ? `?${query}` : ""}`, { method, body, headers });
+        const text = await answer.text();
+        let told = text;
+        try { told = JSON.stringify(JSON.parse(text), null, 2); } catch { /* shown as it came */ }
+        output.textContent = `${answer.status} ${answer.statusText}\n${told.slice(0, 20000)}`;
+      } catch (error) { output.textContent = String(error); }
+    });
+  }, true);
 })();

@@ -1,0 +1,51 @@
+"""The third part of the audit: what the engine did by itself, run by run, and a button that undoes a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from mycel.access.rules import may_curate, may_review
+from mycel.domain.report import Report
+from mycel.domain.team import ENGINE
+from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown
+
+HERE = "/audit/runs"
+ROWS = 20
+EVENTS = 20
+# Of one run; its report as JSON has all.
+ACTIONS_SHOWN = 12
+
+
+def show(asked: PageRequest) -> Shown:
+    """Runs by cursor; beside them the latest work on what was captured."""
+    reports = asked.memory.reports(limit=ROWS, cursor=asked.one("cursor"))
+    events = asked.memory.sources.events(limit=EVENTS)
+    facts: dict[str, Any] = {"runs": list(reports), "next_cursor": reports.next_cursor, "events": list(events)}
+    beside = {
+        "counts": {one.id: counts_of(one) for one in reports},
+        "may_undo": {one.id for one in reports if _may_undo(asked, one)},
+        "shown": ACTIONS_SHOWN,
+    }
+    return Shown(facts, beside)
+
+
+def _may_undo(asked: PageRequest, report: Report) -> bool:
+    """What the engine did may touch what a reviewer cannot see."""
+    if report.undone_at is not None or not report.actions:
+        return False
+    return may_curate(asked.caller) if report.made_by == ENGINE else may_review(asked.caller)
+
+
+def counts_of(report: Report) -> list[tuple[str, int]]:
+    """What a run did, in words and numbers, the most frequent first."""
+    return Counter(str(action.kind) for action in report.actions).most_common()
+
+
+def undo(asked: PageRequest) -> SeeOther:
+    asked.memory.undo(asked.form.get("report", ""))
+    return SeeOther(HERE, did="run_undone")
+
+
+PAGES = (Page(address=HERE, template="runs.html", show=show, title="Audit"),)
+FORMS = (Form(address=f"{HERE}/undo", act=undo),)
