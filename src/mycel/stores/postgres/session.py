@@ -19,7 +19,7 @@ from mycel.stores.postgres.team_terms import unpacked
 from mycel.stores.sql import log
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.deferred import DeferredWrites, Rows, Statement
-from mycel.stores.sql.rows import micros, moment
+from mycel.stores.sql.rows import Row, micros, moment
 
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
@@ -33,7 +33,9 @@ _PUT_TERMS = Statement(
 )
 # Whoever holds it is the only one to write to the team: what it has read stays so until it commits.
 # The team is named, here and wherever its head is read: two policies let rows of `heads` pass; no index serves both.
-_LOCK = "SELECT committed_at, number, sequence FROM heads WHERE team_id = current_team() FOR UPDATE"
+_READ = "SELECT committed_at, number, sequence FROM heads WHERE team_id = current_team()"
+_LOCK = f"{_READ} FOR UPDATE"
+_REQUIRE = "SELECT require_head(?, ?, ?)"
 _FIRST = "INSERT INTO heads DEFAULT VALUES ON CONFLICT DO NOTHING"
 # The moment is that of the last change: what leaves none in the log takes no place in the history.
 _RAISE = """
@@ -79,14 +81,28 @@ class ReadSession:
 class WriteSession:
     """See `stores.sql.part.WriteSession`. The team is locked with the first statement that needs its state.
 
+    A lock whose answer was waited for would be held until this process goes on, which takes long where many threads
+    want to. So the head is read without one; what there is to write is sent together with the lock, and begun again
+    where the head has moved meanwhile.
+
     The operations of one batch share it. Most only leave rows to be written at the end; one that needs the database
     before that gets a savepoint, so that it can be undone alone.
     """
 
-    def __init__(self, connection: PostgresConnection, *, team: TeamName, clock: Clock) -> None:
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        *,
+        team: TeamName,
+        clock: Clock,
+        locks_first: bool = True,
+    ) -> None:
+        """One that `locks_first` never has to be begun again for what others write."""
         self._connection = connection
         self._team = team
+        self._locks_first = locks_first
         self._head: _Head | None = None
+        self._unproven: Row | None = None
         self._mark = 0
         self._operating = False
         self._has_savepoint = False
@@ -100,7 +116,7 @@ class WriteSession:
 
     @property
     def committed_micros(self) -> int:
-        return max(micros(self.now), 1 + self._locked().committed_at)
+        return max(micros(self.now), 1 + self._as_it_stands().committed_at)
 
     @property
     def clock_micros(self) -> int | None:
@@ -109,7 +125,8 @@ class WriteSession:
 
     @property
     def connection(self) -> PostgresConnection:
-        head = self._locked()
+        head = self._as_it_stands()
+        self._prove()
         if self._operating and not self._has_savepoint:
             self.later.run_before(self._mark, self._connection)
             self._mark = 0
@@ -151,10 +168,10 @@ class WriteSession:
         if self._has_savepoint:
             self._connection.execute("ROLLBACK TO operation")
             self._connection.execute("RELEASE operation")
-            self._locked().sequence = self._sequence_before
+            self._as_it_stands().sequence = self._sequence_before
 
     def next_number(self) -> int:
-        head = self._locked()
+        head = self._as_it_stands()
         head.number += 1
         return head.number
 
@@ -174,15 +191,28 @@ class WriteSession:
         insert_records(connection, statement, rows)
 
     def _next_sequence(self) -> int:
-        head = self._locked()
+        head = self._as_it_stands()
         head.sequence += 1
         return head.sequence
 
-    def _locked(self) -> _Head:
+    def _as_it_stands(self) -> _Head:
         if self._head is None:
-            row = self._connection.lock(_LOCK).fetchone()
+            row = None if self._locks_first else self._connection.execute(_READ).fetchone()
             if row is None:
-                self._connection.execute(_FIRST)
-                row = self._connection.lock(_LOCK).fetchone()
-            self._head = _Head(*row[:3])
+                self._head = self._lock()
+            else:
+                self._head, self._unproven = _Head(*row), row
         return self._head
+
+    def _prove(self) -> None:
+        """As late as may be: from here on nobody else writes to the team."""
+        read, self._unproven = self._unproven, None
+        if read is not None:
+            self._connection.lock(_REQUIRE, read)
+
+    def _lock(self) -> _Head:
+        row = self._connection.lock(_LOCK).fetchone()
+        if row is None:
+            self._connection.execute(_FIRST)
+            row = self._connection.lock(_LOCK).fetchone()
+        return _Head(*row[:3])

@@ -43,6 +43,8 @@ ResultT = TypeVar("ResultT")
 
 # A thread is begun again in less time than a commit takes; a million teams must not have one each.
 IDLE_SECONDS = 0.2
+# How often a writer that is overtaken begins again, before it keeps all others out until it is done.
+MOST_UNLOCKED = 3
 
 
 class PostgresStore:
@@ -97,8 +99,14 @@ class PostgresStore:
         self.recalls.close()
 
     def _transact(self, work: Callable[[PostgresTransaction], None]) -> None:
+        tries = 0
+
         def run(connection: PostgresConnection) -> None:
-            transaction = PostgresTransaction(connection, team=self.team, clock=self._clock)
+            nonlocal tries
+            tries += 1
+            transaction = PostgresTransaction(
+                connection, team=self.team, clock=self._clock, locks_first=tries > MOST_UNLOCKED
+            )
             work(transaction)
             transaction.finish()
 

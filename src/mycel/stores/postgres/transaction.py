@@ -28,8 +28,10 @@ from mycel.stores.sql.sources import SourceWriter
 class PostgresTransaction(WriteSession):
     """See `contracts.store.Transaction`."""
 
-    def __init__(self, connection: PostgresConnection, *, team: TeamName, clock: Clock) -> None:
-        super().__init__(connection, team=team, clock=clock)
+    def __init__(
+        self, connection: PostgresConnection, *, team: TeamName, clock: Clock, locks_first: bool = True
+    ) -> None:
+        super().__init__(connection, team=team, clock=clock, locks_first=locks_first)
         self.memories = MemoryWriter(self)
         self.links = LinkWriter(self)
         self.places = PlaceWriter(self)
