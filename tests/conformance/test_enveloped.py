@@ -20,6 +20,8 @@ from mycel.surfaces.mcp.tool_call import call_tool
 from tests.conformance.every_text import World, every_call, make, opened
 from tests.surfaces.mcp.reader import OFFER, Reader
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 MARKER = "quokka"
 OPENED, CLOSED = f"<{ENVELOPE}>", f"</{ENVELOPE}>"
 
