@@ -98,3 +98,12 @@ def test_whoever_may_not_is_told_so_and_nothing_happens(agent: Reader, workspace
     assert f"/memory/{memory.id}/edit" not in page
     assert agent.post(f"/memory/{memory.id}/delete").status_code == 403
     assert workspace.as_member("swe-1").get(memory.id) is not None
+
+
+def test_a_title_that_is_the_beginning_of_its_text_is_not_told_of_twice(lead: Reader, workspace: Workspace) -> None:
+    drawn = workspace.as_member("swe-1").save("The port is 1. It is fixed.")
+    workspace.as_member("swe-1").update(drawn.id, content="The port is 2. It is fixed.")
+    assert "title:" not in lead.get(f"/memory/{drawn.id}").text
+    named = workspace.as_member("swe-1").save("It is 1.", title="Ports")
+    workspace.as_member("swe-1").update(named.id, title="The port")
+    assert "title:" in lead.get(f"/memory/{named.id}").text

@@ -8,7 +8,7 @@ from typing import Any
 from mycel.domain.memory import Status
 from mycel.errors import Conflict, InvalidInput
 from mycel.surfaces.web.memory_page import editing
-from mycel.surfaces.web.page import Form, PageRequest, SeeOther, Shown, address_of, in_path
+from mycel.surfaces.web.page import CURATORS, Form, PageRequest, SeeOther, Shown, address_of, in_path
 from mycel.surfaces.web.text_diff import diff_lines
 
 _PLAIN = ("title", "type", "path", "visibility")
@@ -113,6 +113,21 @@ def purge(asked: PageRequest) -> SeeOther:
     return SeeOther(f"{address_of_memory(asked.in_path['id'])}/receipt", did="purged")
 
 
+def cascade(asked: PageRequest) -> SeeOther:
+    asked.memory.cascade(asked.in_path["id"])
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="sent_down")
+
+
+def escalate(asked: PageRequest) -> SeeOther:
+    asked.memory.escalate(asked.in_path["id"])
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="sent_up")
+
+
+def withdraw(asked: PageRequest) -> SeeOther:
+    asked.memory.withdraw(asked.in_path["id"])
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="withdrawn")
+
+
 def rate(asked: PageRequest) -> SeeOther:
     asked.memory.rate(asked.in_path["id"], useful=asked.form.get("useful") == "yes")
     return SeeOther(address_of_memory(asked.in_path["id"]), did="rated")
@@ -127,4 +142,7 @@ FORMS = (
     Form(address="/memory/{id}/restore", act=restore),
     Form(address="/memory/{id}/purge", act=purge),
     Form(address="/memory/{id}/rate", act=rate),
+    Form(address="/memory/{id}/cascade", act=cascade, who=CURATORS),
+    Form(address="/memory/{id}/escalate", act=escalate, who=CURATORS),
+    Form(address="/memory/{id}/withdraw", act=withdraw, who=CURATORS),
 )

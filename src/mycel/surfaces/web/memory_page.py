@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from mycel.access import rules
 from mycel.domain.activity import Given
 from mycel.domain.link import Link
-from mycel.domain.memory import FIELDS, Memory, MemoryType, Version, Visibility
+from mycel.domain.memory import FIELDS, Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
 from mycel.surfaces.web.evidence import evidence_of
 from mycel.surfaces.web.page import Page, PageRequest, Shown
+from mycel.surfaces.web.rendering import begins_with_title
 from mycel.surfaces.web.text_diff import Line, diff_lines
 
 LINKS_SHOWN = 24
@@ -113,7 +114,13 @@ def permissions(caller: Caller, memory: Memory) -> dict[str, bool]:
         "delete": is_here and rules.may_delete(caller, memory),
         "purge": is_here and rules.may_purge(caller, memory),
         "rate": is_here and memory.agent_id != caller.member_id,
+        "send": is_here and rules.may_curate(caller) and may_be_sent(memory),
     }
+
+
+def may_be_sent(memory: Memory) -> bool:
+    """To other teams: what all of its own team may read, and stands, and came from no other."""
+    return memory.visibility is Visibility.TEAM and memory.status is Status.ACTIVE and not rules.is_copy(memory)
 
 
 def neighbours_of(asked: PageRequest, memory: Memory, links: list[Link]) -> list[Neighbour]:
@@ -134,6 +141,11 @@ def _found(asked: PageRequest, id: str) -> Memory | None:
         return asked.memory.get(id, as_of=asked.now)
     except NotFound:
         return None
+
+
+def title_of(asked: PageRequest, id: str) -> str | None:
+    known = _found(asked, id)
+    return None if known is None else known.title
 
 
 def given_often(given: list[Given]) -> list[GivenOften]:
@@ -171,7 +183,10 @@ def changes_of(versions: list[Version]) -> list[Change]:
 def _differing(before: Version, after: Version) -> list[tuple[str, Any, Any]]:
     names = [field.name for field in fields_of(Memory) if field.name not in (_TEXTS - {"title"})]
     pairs = ((name, getattr(before.memory, name), getattr(after.memory, name)) for name in names)
-    return [(FIELDS[name].label or name, old, new) for name, old, new in pairs if old != new]
+    found = [(FIELDS[name].label or name, old, new) for name, old, new in pairs if old != new]
+    # A title that is the beginning of its text says what the text says beside it.
+    is_drawn = begins_with_title(before.memory) and begins_with_title(after.memory)
+    return [one for one in found if not (is_drawn and one[0] == "title")]
 
 
 def details_of(memory: Memory) -> list[tuple[str, str, Any]]:
