@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields as fields_of
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from mycel.access import rules
@@ -13,6 +14,7 @@ from mycel.domain.memory import FIELDS, Memory, MemoryType, Status, Version, Vis
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
 from mycel.surfaces.web.evidence import evidence_of
+from mycel.surfaces.web.filters import moment_of
 from mycel.surfaces.web.page import Page, PageRequest, Shown
 from mycel.surfaces.web.rendering import begins_with_title
 from mycel.surfaces.web.text_diff import Line, diff_lines
@@ -57,7 +59,7 @@ class Point(NamedTuple):
 
 
 def show(asked: PageRequest) -> Shown:
-    id, as_of = asked.in_path["id"], asked.one("as_of")
+    id, as_of = asked.in_path["id"], moment_of(asked, "as_of")
     memory = asked.memory.get(id, as_of=as_of)
     if as_of is not None:
         return _past(asked, memory, as_of)
@@ -90,7 +92,7 @@ def show(asked: PageRequest) -> Shown:
     return Shown(facts, beside, title=memory.title)
 
 
-def _past(asked: PageRequest, memory: Memory, as_of: str) -> Shown:
+def _past(asked: PageRequest, memory: Memory, as_of: datetime) -> Shown:
     """As it was believed at a moment: the text and its fields; what stands around it is of today."""
     try:
         asked.memory.get(memory.id)
@@ -185,6 +187,8 @@ def _differing(before: Version, after: Version) -> list[tuple[str, Any, Any]]:
     pairs = ((name, getattr(before.memory, name), getattr(after.memory, name)) for name in names)
     found = [(FIELDS[name].label or name, old, new) for name, old, new in pairs if old != new]
     # A title that is the beginning of its text says what the text says beside it.
+    if (before.memory.deleted_at is None) != (after.memory.deleted_at is None):
+        found.append(("deleted", before.memory.deleted_at is not None, after.memory.deleted_at is not None))
     is_drawn = begins_with_title(before.memory) and begins_with_title(after.memory)
     return [one for one in found if not (is_drawn and one[0] == "title")]
 
@@ -208,18 +212,8 @@ def editing(
     memory: Memory, asked: PageRequest, *, error: str | None = None, status: int = 200, expected: int | None = None
 ) -> Shown:
     """The form with what stands, or with what was filled in before, to be sent against the `expected` version."""
-    values = {
-        "content": memory.content,
-        "title": memory.title,
-        "tags": ", ".join(memory.tags),
-        "type": memory.type,
-        "path": memory.path,
-        "project": memory.project_id or "",
-        "category": memory.category or "",
-        "visibility": memory.visibility,
-        "confidence": str(memory.confidence),
-        "expected_version": str(memory.version),
-    }
+    versions = {"expected_version": str(memory.version), "opened_version": str(memory.version)}
+    values = {**values_of(memory), **versions}
     filled = {name: asked.form[name] for name in values if name in asked.form}
     if expected is not None:
         filled["expected_version"] = str(expected)
@@ -232,6 +226,21 @@ def editing(
         "visibilities": [one for one in Visibility if one is not Visibility.ROLE or memory.visibility is one],
     }
     return Shown({"memory": memory}, beside, title=f"Edit {memory.title}", status=status)
+
+
+def values_of(memory: Memory) -> dict[str, str]:
+    """What stands in the fields of the form."""
+    return {
+        "content": memory.content,
+        "title": memory.title,
+        "tags": ", ".join(memory.tags),
+        "type": memory.type,
+        "path": memory.path,
+        "project": memory.project_id or "",
+        "category": memory.category or "",
+        "visibility": memory.visibility,
+        "confidence": str(memory.confidence),
+    }
 
 
 def show_purge(asked: PageRequest) -> Shown:
