@@ -126,6 +126,23 @@ def test_the_sheet_of_keys_says_what_the_page_takes(page: Page) -> None:
     page.wait_for_url("**/search")
 
 
+def test_a_memory_is_written_down_by_keyboard_alone_and_searched_as_of_a_day(page: Page, workspace: Workspace) -> None:
+    page.goto("/")
+    press(page, "c")
+    page.locator("#content").wait_for()
+    page.keyboard.type("The quokkaport is 5433, as c and z say.")
+    for _ in range(5):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_role("status").get_by_text("Written down").wait_for()
+    page.goto("/search?q=quokkaport")
+    page.locator(".hits").wait_for()
+    page.get_by_label("As of").fill("2020-02-20")
+    page.get_by_text("Nothing that is likely to help").wait_for()
+    page.get_by_label("As of").fill("")
+    page.locator(".hits").wait_for()
+
+
 def test_another_clients_write_arrives_in_every_tab_and_a_seventh_still_loads(page: Page, workspace: Workspace) -> None:
     tabs = [page, *(page.context.new_page() for _ in range(6))]
     for tab in tabs:

@@ -155,3 +155,19 @@ def test_a_deletion_and_a_restoration_are_told_of_as_versions(lead: Reader, work
     shown = text_of(lead.get(f"/memory/{memory.id}").text)
     assert "deleted: yes no" in shown
     assert "deleted: no yes" in shown
+
+
+def test_a_person_writes_a_memory_down_and_takes_it_back(lead: Reader, workspace: Workspace) -> None:
+    answer = lead.post("/new", content="Ports are fixed.\r\nAsk first.", type="lesson", project="shop", tags="a, b")
+    [made] = workspace.as_member("swe-1").list(limit=1)
+    assert answer.headers["location"] == f"/memory/{made.id}?did=written"
+    assert (made.title, made.type, made.project_id, made.tags) == ("Ports are fixed.", "lesson", "shop", ("a", "b"))
+    shown = lead.get(answer.headers["location"]).text
+    assert f'action="/memory/{made.id}/delete"' in shown
+
+
+def test_what_cannot_be_written_down_is_kept_in_its_form(lead: Reader, workspace: Workspace) -> None:
+    for wrong in ({"content": "kept text", "type": "none such"}, {"content": "kept text", "tags": "\x01"}):
+        answer = lead.post("/new", **wrong)
+        assert (answer.status_code, "kept text" in answer.text) == (422, True)
+    assert lead.post("/new", content=" ").status_code == 422

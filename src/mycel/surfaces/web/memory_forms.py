@@ -65,7 +65,7 @@ def _edits(asked: PageRequest, untouched: frozenset[str]) -> dict[str, Any]:
     if "content" in given:
         found["content"] = asked.form["content"]
     if "tags" in given:
-        found["tags"] = [tag.strip() for tag in asked.form["tags"].split(",") if tag.strip()]
+        found["tags"] = tags_in(asked)
     if "confidence" in given and asked.filled("confidence"):
         try:
             found["confidence"] = float(asked.form["confidence"])
@@ -81,6 +81,10 @@ def _conflict(asked: PageRequest, error: str) -> Shown:
     mine = asked.form.get("content", "")
     beside = {**shown.beside, "theirs": standing, "theirs_lines": diff_lines(standing.content, mine)}
     return Shown(shown.facts, beside, title=shown.title, status=409)
+
+
+def tags_in(asked: PageRequest) -> list[str]:
+    return [tag.strip() for tag in asked.form.get("tags", "").split(",") if tag.strip()]
 
 
 def supersede(asked: PageRequest) -> SeeOther | Shown:

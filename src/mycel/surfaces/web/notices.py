@@ -16,6 +16,7 @@ class Notice:
 
 NOTICES: Mapping[str, Notice] = {
     "saved": Notice("Saved as a new version."),
+    "written": Notice("Written down: agents are given it from now on, where it fits.", undo="delete"),
     "unchanged": Notice("Nothing was different, so nothing was written."),
     "replaced": Notice("The new memory stands; the one before is superseded."),
     "archived": Notice("Archived: it is out of searches and lists, and can be brought back.", undo="activate"),
