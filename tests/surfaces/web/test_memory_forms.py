@@ -74,6 +74,7 @@ def test_a_delete_can_be_undone_from_where_it_leads(lead: Reader, workspace: Wor
     assert f'action="/memory/{memory.id}/restore"' in page.text
     assert lead.get(f"/memory/{memory.id}").status_code == 404
     assert memory.title in lead.get("/browse/deleted").text
+    assert f'action="/memory/{memory.id}/restore"' in lead.get("/browse/deleted").text
     back = lead.post(f"/memory/{memory.id}/restore")
     assert "Restored" in lead.get(back.headers["location"]).text
 
@@ -171,3 +172,12 @@ def test_what_cannot_be_written_down_is_kept_in_its_form(lead: Reader, workspace
         answer = lead.post("/new", **wrong)
         assert (answer.status_code, "kept text" in answer.text) == (422, True)
     assert lead.post("/new", content=" ").status_code == 422
+
+
+def test_searches_of_the_same_words_stand_once(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    for words in ("idempotency", "idempotency", "charge retries", "idempotency"):
+        lead.get("/search", params={"q": words})
+    shown = lead.get(f"/memory/{memory.id}").text
+    found = re.findall(r'<a href="/search\?q=([^"]+)"', shown)
+    assert sorted(found) == ["charge+retries", "idempotency"]

@@ -84,6 +84,7 @@ def show(asked: PageRequest) -> Shown:
         "neighbours": neighbours,
         "given_often": given_often(given)[:GIVEN_SHOWN],
         "links_left": max(0, len(links) - LINKS_SHOWN),
+        "searches": {recall.query: recall.recalled_at for recall in reversed(explained.recalls)},
         "points": points_of(neighbours),
         "changes": changes_of(versions),
         "details": details_of(memory),
