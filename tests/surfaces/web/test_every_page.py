@@ -185,3 +185,21 @@ def test_a_search_that_found_as_many_as_it_shows_offers_more(lead: Reader, works
     for limit, more in (("10", "25"), ("25", "50"), ("50", None)):
         answer = lead.get("/search", params={"q": "quokkaport", "limit": limit}).text
         assert re.findall(r"Show (\d+)<", answer) == ([more] if more else [])
+
+
+def test_no_list_shows_a_filter_that_it_does_not_keep_to(lead: Reader, workspace: Workspace) -> None:
+    mine = workspace.as_member("eng-director")
+    for kind in ("fact", "decision"):
+        mine.delete(mine.save(f"a deleted {kind}", type=kind).id)
+        mine.update(mine.save(f"an archived {kind}", type=kind).id, status="archived")
+        mine.save(f"a standing {kind}", type=kind, path="/kept")
+    for address in ("/browse?path=/kept&type=fact", "/browse/archived?type=fact", "/browse/deleted?type=fact"):
+        rows = lead.get(address.replace("?", ".json?")).json()["rows"]
+        assert {row["type"] for row in rows} == {"fact"}, address
+
+
+def test_a_filter_keeps_what_the_address_says_besides(lead: Reader) -> None:
+    shown = lead.get("/browse/all?order=title&path=/projects&type=lesson").text
+    assert '<input type="hidden" name="order" value="title">' in shown
+    assert '<input type="hidden" name="path" value="/projects">' in shown
+    assert "<option selected>lesson<" in shown
