@@ -8,18 +8,34 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 from playwright.sync_api import Browser, sync_playwright
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
+from mycel.testing.clock import ManualClock
 from tests.serving import served
 from tests.storefront import fill
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images"
 READER = "eng-director"
+DAYS = 30
+AGENTS = ("swe-1", "swe-2", "reviewer-1")
+PARTS = ("orders", "catalogue", "billing", "gateway", "mailer", "inventory")
+TEXTS = (
+    ("Calls of {part} need a timeout of {number} seconds. Without one a slow answer holds the whole page.", "lesson"),
+    ("The {part} service keeps its logs for {number} days; older ones are in the cold bucket.", "fact"),
+    (
+        "The tests of {part} share one database. Give each worker a schema of its own, or {number} of them fail.",
+        "lesson",
+    ),
+    ("Changes of {part} are shown to a tenth of the customers for {number} hours before all see them.", "decision"),
+)
+QUESTIONS = ("timeout of calls", "where are the logs", "tests fail together", "how do we release")
 WIDTH, HEIGHT = 1200, 720
 QUALITY = 70
 MAX_BYTES = 150_000
@@ -40,12 +56,30 @@ def main() -> None:
         sys.exit("No Chromium is installed; on Debian: apt-get install chromium")
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        fill(folder)
+        clock = ManualClock(datetime.now(UTC) - timedelta(days=DAYS))
+        fill(folder, clock=clock)
+        live_on(folder, clock)
         with open_workspace(folder) as workspace, served(workspace) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=found, args=["--headless", "--no-sandbox"])
             for picture in pictures(workspace):
                 take(browser, picture, url, workspace.issue_token(READER))
             browser.close()
+
+
+def live_on(folder: str, clock: ManualClock) -> None:
+    """The weeks until today, in which agents write, search, rate and finish tasks."""
+    random = Random(3)  # noqa: S311 - pictures, no keys
+    with open_workspace(folder, clock=clock) as workspace:
+        for day in range(DAYS - 1):
+            clock.move(timedelta(days=1))
+            for part in random.sample(PARTS, random.randrange(4)):
+                text, kind = random.choice(TEXTS)
+                author = workspace.as_member(random.choice(AGENTS))
+                author.save(text.format(part=part, number=2 * day + 3), type=kind, project="shop", tags=[part])
+            asking = workspace.as_member(random.choice(AGENTS))
+            for hit in asking.search(random.choice(QUESTIONS)).hits[:2]:
+                asking.rate(hit.memory.id, useful=random.random() < 0.8)
+        workspace.run_pending()
 
 
 def pictures(workspace: Workspace) -> list[Picture]:
@@ -56,7 +90,7 @@ def pictures(workspace: Workspace) -> list[Picture]:
     [lesson] = lead.list(limit=1, tags="retry")
     return [
         Picture("inbox", f"/inbox/{waiting.id}"),
-        Picture("search", "/search?q=how+do+we+release", opens="Reasons"),
+        Picture("search", "/search?q=which+calls+need+a+timeout", opens="Reasons"),
         Picture("memory", f"/memory/{lesson.id}", colours="dark"),
         Picture("home", "/"),
     ]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 
-import mycel
+from mycel.app import open_workspace
+from mycel.contracts.clock import Clock
 
 LESSONS = [
     (
@@ -92,8 +93,8 @@ mycel events retry EVENT
 """
 
 
-def fill(data: str) -> None:
-    with mycel.open(data) as workspace:
+def fill(data: str, *, clock: Clock | None = None) -> None:
+    with open_workspace(data, clock=clock) as workspace:
         workspace.add_team("storefront")
         for id, role, kind in (
             ("swe-1", "agent", "agent"),

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
-from tests.e2e.test_pages import browser, pytestmark
+from tests.e2e.test_pages import browser, press, pytestmark
 from tests.serving import served
 from tests.storefront import fill
 
@@ -37,9 +37,9 @@ def signed_in(browser: Browser, workspace: Workspace, address: str, who: str, *,
     return context.new_page()
 
 
-def press(page: Page, key: str, *, then: str) -> None:
+def decide(page: Page, key: str, *, then: str) -> None:
     """A key, and what the page says once it has done its work."""
-    page.keyboard.press(key)
+    press(page, key)
     page.get_by_role("status").get_by_text(then).wait_for()
 
 
@@ -51,29 +51,29 @@ def test_five_are_reviewed_by_keyboard_alone(browser: Browser, workspace: Worksp
     agent.link(first.id, standing.id, "related_to")
     page = signed_in(browser, workspace, address, "eng-director")
     page.goto("/")
-    page.keyboard.press("g")
+    press(page, "g")
     page.keyboard.press("i")
     page.wait_for_url("**/inbox")
-    page.keyboard.press("j")
-    page.keyboard.press("Enter")
+    press(page, "j")
+    press(page, "Enter")
     page.get_by_role("button", name="Approve a").wait_for()
-    press(page, "a", then="Approved")
-    press(page, "h", then="Put off")
-    press(page, "x", then="Rejected")
-    page.keyboard.press("e")
+    decide(page, "a", then="Approved")
+    decide(page, "h", then="Put off")
+    decide(page, "x", then="Rejected")
+    press(page, "e")
     page.locator("#content").wait_for()
-    page.keyboard.press("Control+A")
+    press(page, "Control+A")
     page.keyboard.type("a x h m j z edited")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    press(page, "Tab")
+    press(page, "Enter")
     page.get_by_role("status").get_by_text("Approved").wait_for()
-    press(page, "m", then="Merged")
+    decide(page, "m", then="Merged")
     merged, edited, rejected, put_off, approved = (lead.get(one.id) for one in waiting)
     assert [one.status for one in (merged, edited, rejected, put_off, approved)] == [
         *("superseded", "active", "archived", "inbox", "active")
     ]
     assert edited.content == "a x h m j z edited"
-    press(page, "z", then="Taken back")
+    decide(page, "z", then="Taken back")
     assert lead.get(merged.id).status == "inbox"
     page.goto("/inbox/rejected")
     assert "to reject" in page.locator("main").inner_text()
@@ -93,12 +93,12 @@ def test_two_reviewers_on_one_item_see_each_other_and_what_was_decided(
     first.locator(".live.on").wait_for()
     workspace.as_member("swe-2").update(waiting.id, content="The port is 2.")
     first.get_by_text("Somebody has changed it since you opened it").wait_for()
-    first.keyboard.press("a")
+    press(first, "a")
     first.get_by_role("alert").get_by_text("version 2").wait_for()
     assert "The port is 2." in first.locator(".diff").first.inner_text()
-    first.keyboard.press("a")
+    press(first, "a")
     first.get_by_role("status").get_by_text("Approved").wait_for()
-    second.keyboard.press("x")
+    press(second, "x")
     second.get_by_text("Somebody has decided about it already").wait_for()
     assert workspace.as_member("eng-director").get(waiting.id).status == "active"
     for page in (first, second):
@@ -115,7 +115,7 @@ def test_of_two_that_contradict_each_other_one_is_kept(browser: Browser, workspa
     page.get_by_role("status").get_by_text("Settled").wait_for()
     lead = workspace.as_member("eng-director")
     assert (lead.get(new.id).status, lead.get(old.id).status) == ("active", "contradicted")
-    page.keyboard.press("z")
+    press(page, "z")
     page.get_by_role("status").get_by_text("Taken back").wait_for()
     assert lead.get(old.id).status == "active"
     page.context.close()

@@ -319,7 +319,7 @@ def test_a_memory_tells_where_it_came_from_and_who_found_it_how_useful(squad: Sq
     assert (told.step, told.recall) == (None, None)
     # The caller's own, the latest first.
     assert [recall.id for recall in told.recalls] == [second.id, first.id]
-    for part in ("swe-1", "lesson", "confidence 0.8", "Read 1 times", "useful 1 and not useful 1", "a standing heron"):
+    for part in ("swe-1", "lesson", "confidence 0.8", "Read once", "rated useful 1, not useful 1", "a standing heron"):
         assert part in told.text, part
 
 

@@ -250,7 +250,7 @@ def _origin(memory: Memory, signals: Signals, recalls: Sequence[LoggedRecall]) -
     parts = [
         f"Saved by {memory.agent_id} on {memory.created_at:%Y-%m-%d} as {memory.type} ({memory.made_by}), "
         f"version {memory.version}, confidence {memory.confidence:g}, trust {memory.trust}.",
-        f"Read {signals.access_count} times; found useful {signals.useful} and not useful {signals.useless} times.",
+        f"{_read(signals.access_count)}; {_rated(signals)}.",
     ]
     if memory.valid_from is not None or memory.valid_until is not None:
         parts.append(f"In the world it holds {_span(memory)}.")
@@ -260,3 +260,13 @@ def _origin(memory: Memory, signals: Signals, recalls: Sequence[LoggedRecall]) -
     if recalls:
         parts.append(f"Your latest search that found it: {recalls[0].query!r}.")
     return " ".join(parts)
+
+
+def _read(times: int) -> str:
+    return {0: "Never read", 1: "Read once"}.get(times, f"Read {times} times")
+
+
+def _rated(signals: Signals) -> str:
+    if not (signals.useful or signals.useless):
+        return "nobody has rated it"
+    return f"rated useful {signals.useful}, not useful {signals.useless}"

@@ -25,8 +25,9 @@ class Reader:
     client: TestClient
     secret: str
 
-    def get(self, address: str, **headers: str) -> Any:
-        return self.client.get(address, headers={"cookie": f"mycel_token={self.secret}", **headers})
+    def get(self, address: str, *, params: dict[str, str] | None = None, **headers: str) -> Any:
+        sent = {"cookie": f"mycel_token={self.secret}", **headers}
+        return self.client.get(address, params=params, headers=sent)
 
     def post(self, address: str, *, origin: str = ADDRESS, token: str | None = None, **form: str) -> Any:
         sent = {TOKEN_FIELD: form_token(self.secret) if token is None else token, **form}

@@ -309,3 +309,16 @@ def test_nothing_of_what_the_reader_does_not_see(agent: Reader, workspace: Works
     hidden = workspace.as_member("swe-2").save("quokkasecret", visibility="private")
     absent = agent.get("/audit.json?memory_id=01a1ec7d-4681-7aa8-a04e-d9724d2a8682")
     assert agent.get(f"/audit.json?memory_id={hidden.id}").json() == absent.json()
+
+
+def test_a_rating_is_named_by_its_memory_and_one_that_changed_nothing_is_not_taken_back(
+    lead: Reader, workspace: Workspace
+) -> None:
+    [memory] = workspace.as_member("swe-1").list(limit=1, tags="ci")
+    for useful in ("yes", "yes", "no"):
+        lead.post(f"/memory/{memory.id}/rate", useful=useful)
+    rows = [one for one in lead.get("/audit/actions.json").json()["actions"] if one["action"]["operation"] == "rate"]
+    assert [one["revert"] for one in rows] == [True, False, False]
+    shown = text_of(lead.get("/audit/actions").text)
+    assert f"rated {memory.title}" in shown
+    assert "useful yes no" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from starlette.testclient import TestClient
@@ -21,6 +22,7 @@ _RECEIPT = "/memory/{id}/receipt"
 _REMOTE = re.compile(r"""(?:src|href|action)=["'](?:https?:)?//""")
 
 
+A_DAY = "2026-10-20"
 ABSENT = "01a1ec7d-4681-7aa8-a04e-d9724d2a8682"
 
 
@@ -146,3 +148,58 @@ def test_every_address_stands_once() -> None:
     assert len(set(addresses)) == len(addresses)
     keys = [page.key for page in PAGES if page.key]
     assert len(set(keys)) == len(keys)
+
+
+def offered(html: str) -> list[tuple[str, str, str]]:
+    """Address, name and value of whatever the filters of a page let somebody choose."""
+    found: list[tuple[str, str, str]] = []
+    for address, form in re.findall(r'<form(?![^>]*method)[^>]* action="([^"]+)"[^>]*>(.*?)</form>', html, re.DOTALL):
+        found += [(address, name, A_DAY) for name in re.findall(r'<input name="(\w+)" type="date"', form)]
+        for name, options in re.findall(r'<select name="(\w+)">(.*?)</select>', form, re.DOTALL):
+            found += [(address, name, value) for value in re.findall(r"<option[^>]*>([^<]+)<", options)]
+    return found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "{" not in page.address], ids=lambda page: page.address)
+def test_what_a_filter_offers_is_answered(page: Page, lead: Reader) -> None:
+    for address, name, value in offered(lead.get(page.address).text):
+        if value not in {"any", "anything"}:
+            assert lead.get(address, params={"q": "release", name: value}).status_code == 200, (address, name, value)
+
+
+def test_a_day_of_a_calendar_is_all_of_that_day(lead: Reader, workspace: Workspace) -> None:
+    made = workspace.as_member("swe-1").save("a quokkaport of today")
+    day, before = made.created_at.date().isoformat(), (made.created_at - timedelta(days=1)).date().isoformat()
+    address = "/search.json"
+    assert lead.get(address, params={"q": "quokkaport", "as_of": day}).json()["hits"]
+    assert not lead.get(address, params={"q": "quokkaport", "as_of": before}).json()["hits"]
+    for name, given, there in (("since", day, True), ("until", day, True), ("until", before, False)):
+        rows = lead.get("/audit.json", params={name: given}).json()["changes"]
+        assert (made.id in {row["change"]["memory_id"] for row in rows}) is there
+        listed = lead.get("/browse/all.json", params={name: given}).json()["rows"]
+        assert (made.id in {row["id"] for row in listed}) is there
+
+
+def test_a_search_that_found_as_many_as_it_shows_offers_more(lead: Reader, workspace: Workspace) -> None:
+    workspace.as_member("swe-1").save_many([{"content": f"quokkaport number {n} of many"} for n in range(30)])
+    for limit, more in (("10", "25"), ("25", "50"), ("50", None)):
+        answer = lead.get("/search", params={"q": "quokkaport", "limit": limit}).text
+        assert re.findall(r"Show (\d+)<", answer) == ([more] if more else [])
+
+
+def test_no_list_shows_a_filter_that_it_does_not_keep_to(lead: Reader, workspace: Workspace) -> None:
+    mine = workspace.as_member("eng-director")
+    for kind in ("fact", "decision"):
+        mine.delete(mine.save(f"a deleted {kind}", type=kind).id)
+        mine.update(mine.save(f"an archived {kind}", type=kind).id, status="archived")
+        mine.save(f"a standing {kind}", type=kind, path="/kept")
+    for address in ("/browse?path=/kept&type=fact", "/browse/archived?type=fact", "/browse/deleted?type=fact"):
+        rows = lead.get(address.replace("?", ".json?")).json()["rows"]
+        assert {row["type"] for row in rows} == {"fact"}, address
+
+
+def test_a_filter_keeps_what_the_address_says_besides(lead: Reader) -> None:
+    shown = lead.get("/browse/all?order=title&path=/projects&type=lesson").text
+    assert '<input type="hidden" name="order" value="title">' in shown
+    assert '<input type="hidden" name="path" value="/projects">' in shown
+    assert "<option selected>lesson<" in shown

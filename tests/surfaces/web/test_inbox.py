@@ -80,3 +80,12 @@ def test_bad_input_is_a_page_that_says_so(lead: Reader, workspace: Workspace) ->
     assert lead.post("/inbox/decide", decision="approve").status_code == 422
     assert lead.get("/inbox?source=x").status_code == 422
     assert lead.get("/inbox?last=x&did=approved").status_code == 200
+
+
+def test_home_counts_what_waits_in_the_readers_own_inbox(lead: Reader, workspace: Workspace) -> None:
+    before = lead.get("/index.json").json()["waiting_in_all"]
+    assert before == len(lead.get("/inbox.json").json()["rows"])
+    for number in range(2):
+        waiting = workspace.as_member("swe-1").save(f"The moon is server {number}.", needs_review=True)
+    lead.post(f"/inbox/{waiting.id}/snooze", **{"for": "1d"})
+    assert lead.get("/index.json").json()["waiting_in_all"] == before + 1

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 from mycel.domain.memory import Memory, Status
 from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.forms import TOKEN_FIELD
 from tests.surfaces.web.conftest import Reader, text_of
+
+
+def sent(lead: Reader, id: str, **changed: str) -> Callable[..., Any]:
+    """The form as a browser sends it: every field as it stands in it, but what somebody changed."""
+    shown = lead.get(f"/memory/{id}/edit").text
+    fields = dict(re.findall(r'<input[^>]* name="([a-z_]+)"[^>]* value="([^"]*)"', shown))
+    fields |= dict(re.findall(r'<select name="(\w+)">.*?<option selected>(\w+)<', shown))
+    [fields["content"]] = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", shown, re.DOTALL)
+    fields = {name: value.replace("\n", "\r\n") for name, value in fields.items() if name != TOKEN_FIELD}
+    return lambda **later: lead.post(f"/memory/{id}/edit", **{**fields, **changed, **later})
 
 
 def known(workspace: Workspace) -> Memory:
@@ -61,6 +74,7 @@ def test_a_delete_can_be_undone_from_where_it_leads(lead: Reader, workspace: Wor
     assert f'action="/memory/{memory.id}/restore"' in page.text
     assert lead.get(f"/memory/{memory.id}").status_code == 404
     assert memory.title in lead.get("/browse/deleted").text
+    assert f'action="/memory/{memory.id}/restore"' in lead.get("/browse/deleted").text
     back = lead.post(f"/memory/{memory.id}/restore")
     assert "Restored" in lead.get(back.headers["location"]).text
 
@@ -98,3 +112,72 @@ def test_whoever_may_not_is_told_so_and_nothing_happens(agent: Reader, workspace
     assert f"/memory/{memory.id}/edit" not in page
     assert agent.post(f"/memory/{memory.id}/delete").status_code == 403
     assert workspace.as_member("swe-1").get(memory.id) is not None
+
+
+def test_a_title_that_is_the_beginning_of_its_text_is_not_told_of_twice(lead: Reader, workspace: Workspace) -> None:
+    drawn = workspace.as_member("swe-1").save("The port is 1. It is fixed.")
+    workspace.as_member("swe-1").update(drawn.id, content="The port is 2. It is fixed.")
+    assert "title:" not in lead.get(f"/memory/{drawn.id}").text
+    named = workspace.as_member("swe-1").save("It is 1.", title="Ports")
+    workspace.as_member("swe-1").update(named.id, title="The port")
+    assert "title:" in lead.get(f"/memory/{named.id}").text
+
+
+def test_a_title_that_was_drawn_from_the_text_follows_an_edit_of_the_text(lead: Reader, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("The port is 1.\n\nIt is fixed.")
+    assert sent(lead, memory.id)(content="The port is 2.\r\n\r\nIt is fixed.").status_code == 303
+    changed = workspace.as_member("swe-1").get(memory.id)
+    assert (changed.title, changed.content) == ("The port is 2.", "The port is 2.\n\nIt is fixed.")
+    sent(lead, memory.id)(title="Ports")
+    sent(lead, memory.id)(content="The port is 3.")
+    assert workspace.as_member("swe-1").get(memory.id).title == "Ports"
+
+
+def test_what_others_changed_meanwhile_stays_theirs_where_nobody_touched_it(lead: Reader, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("The port is 1.", tags=["ports"])
+    mine = sent(lead, memory.id, content="The port is 2.")
+    theirs = workspace.as_member("swe-1").update(memory.id, tags=["ports", "network"], category="fact")
+    assert mine().status_code == 409
+    assert mine(expected_version=str(theirs.version)).status_code == 303
+    changed = workspace.as_member("swe-1").get(memory.id)
+    assert (changed.content, changed.tags, changed.category) == ("The port is 2.", ("ports", "network"), "fact")
+
+
+def test_a_form_that_nobody_touched_writes_nothing(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    assert sent(lead, memory.id)().headers["location"] == f"/memory/{memory.id}?did=unchanged"
+    assert workspace.as_member("swe-1").get(memory.id).version == memory.version
+
+
+def test_a_deletion_and_a_restoration_are_told_of_as_versions(lead: Reader, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("to be deleted and brought back")
+    lead.post(f"/memory/{memory.id}/delete")
+    lead.post(f"/memory/{memory.id}/restore")
+    shown = text_of(lead.get(f"/memory/{memory.id}").text)
+    assert "deleted: yes no" in shown
+    assert "deleted: no yes" in shown
+
+
+def test_a_person_writes_a_memory_down_and_takes_it_back(lead: Reader, workspace: Workspace) -> None:
+    answer = lead.post("/new", content="Ports are fixed.\r\nAsk first.", type="lesson", project="shop", tags="a, b")
+    [made] = workspace.as_member("swe-1").list(limit=1)
+    assert answer.headers["location"] == f"/memory/{made.id}?did=written"
+    assert (made.title, made.type, made.project_id, made.tags) == ("Ports are fixed.", "lesson", "shop", ("a", "b"))
+    shown = lead.get(answer.headers["location"]).text
+    assert f'action="/memory/{made.id}/delete"' in shown
+
+
+def test_what_cannot_be_written_down_is_kept_in_its_form(lead: Reader, workspace: Workspace) -> None:
+    for wrong in ({"content": "kept text", "type": "none such"}, {"content": "kept text", "tags": "\x01"}):
+        answer = lead.post("/new", **wrong)
+        assert (answer.status_code, "kept text" in answer.text) == (422, True)
+    assert lead.post("/new", content=" ").status_code == 422
+
+
+def test_searches_of_the_same_words_stand_once(lead: Reader, workspace: Workspace) -> None:
+    memory = known(workspace)
+    for words in ("idempotency", "idempotency", "charge retries", "idempotency"):
+        lead.get("/search", params={"q": words})
+    shown = lead.get(f"/memory/{memory.id}").text
+    found = re.findall(r'<a href="/search\?q=([^"]+)"', shown)
+    assert sorted(found) == ["charge+retries", "idempotency"]

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
+from mycel.contracts.clock import SystemClock
+from mycel.domain.ids import TeamName
+from mycel.domain.source import EventState
 from mycel.domain.team import Role
 from mycel.embedded.workspace import Workspace
+from mycel.stores.sqlite.database import Disk
+from mycel.stores.sqlite.pool import SqliteStores
 from mycel.surfaces.web.forms import form_token
 from tests.surfaces.web.conftest import Reader, text_of
 
@@ -107,3 +114,61 @@ def test_the_policy_is_changed_and_a_wrong_part_named(lead: Reader, workspace: W
         answer = lead.post("/teams/policy", **{part: value})
         assert answer.status_code == 422
         assert f"{part}: " in answer.text
+
+
+def test_the_operator_sees_of_every_team_what_it_keeps_and_what_waits(workspace: Workspace, operator: Reader) -> None:
+    waiting = workspace.as_member("eng-director").stats().by_status["inbox"]
+    rows = {one["name"]: one for one in operator.get("/teams.json").json()["teams_at_a_glance"]}
+    kept = rows["storefront"]
+    assert (kept["members"], kept["waiting"], kept["given_up"], kept["is_damaged"]) == (6, waiting, 0, False)
+    assert kept["memories"] == workspace.as_member("eng-director").stats().memories
+    assert rows["executive"]["last_day"] is None
+
+
+def test_an_operator_whose_own_team_is_empty_is_led_to_the_others(workspace: Workspace, operator: Reader) -> None:
+    assert 'name="team" value="storefront"' in operator.get("/").text
+    chosen = operator.post("/team", team="storefront")
+    assert "mycel_team=storefront" in chosen.headers["set-cookie"]
+
+
+def test_a_lead_sends_a_memory_to_the_teams_below_and_takes_it_back(lead: Reader, workspace: Workspace) -> None:
+    workspace.add_team("storefront-eu", parent="storefront")
+    workspace.add_member("eu-1", team="storefront-eu")
+    [memory] = workspace.as_member("eng-director").list(limit=1, tags="process")
+    below = workspace.as_member("eu-1")
+    sent = lead.post(f"/memory/{memory.id}/cascade")
+    workspace.run_pending()
+    assert [one.content for one in below.list(limit=5)] == [memory.content]
+    shown = lead.get(sent.headers["location"]).text
+    assert f'action="/memory/{memory.id}/withdraw"' in shown
+    assert memory.title in lead.get("/teams").text
+    lead.post(f"/memory/{memory.id}/withdraw")
+    workspace.run_pending()
+    assert list(below.list(limit=5)) == []
+
+
+def test_whoever_may_not_send_is_offered_nothing(agent: Reader, lead: Reader, workspace: Workspace) -> None:
+    mine = workspace.as_member("swe-1").save("of a member alone")
+    assert "other teams" not in agent.get(f"/memory/{mine.id}").text
+    assert agent.post(f"/memory/{mine.id}/cascade").status_code == 403
+    private = workspace.as_member("eng-director").save("for me alone", visibility="private")
+    assert "other teams" not in lead.get(f"/memory/{private.id}").text
+
+
+def test_work_that_was_given_up_stands_first_and_is_done_again(
+    lead: Reader, workspace: Workspace, tmp_path: Path
+) -> None:
+    said = [{"role": "user", "content": "We decided to keep logs for nine days."}]
+    event = workspace.as_member("swe-1").capture_session(said, session_id="given-up")
+    stores = SqliteStores(tmp_path / "data" / "teams", clock=SystemClock(), disk=Disk())
+    given_up = replace(event, state=EventState.DEAD, error="unavailable: the endpoint is away")
+    with stores.lease(TeamName("storefront")) as store:
+        store.transact(lambda transaction: transaction.queue.replace(given_up))
+    stores.close()
+    assert "1 event given up" in text_of(lead.get("/").text)
+    assert "unavailable: the endpoint is away" in lead.get("/teams").text
+    done = lead.post("/teams/retry", event=event.id)
+    assert "It is done again" in lead.get(done.headers["location"]).text
+    workspace.run_pending()
+    assert workspace.as_member("swe-1").sources.event(event.id).state is EventState.DONE
+    assert "nothing was given up" in lead.get("/teams").text

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mycel.domain.activity import AuditEntry
 from mycel.errors import NotFound
 from mycel.surfaces.web.filters import Chip
+from mycel.surfaces.web.memory_page import title_of
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown
 
 HERE = "/audit/actions"
@@ -86,12 +87,16 @@ _BACK: Mapping[str, Callable[[PageRequest, AuditEntry], None]] = {
 }
 # These need to know how it was before.
 _BY_BEFORE = frozenset({"rate", "set_policy", "update_member", "remove_member", "views.delete"})
+# Their subject is a memory.
+_OF_MEMORIES = frozenset({"rate", "reviews.snooze"})
 # Of these each has its own alone.
 _OWN = frozenset({"rate", "views.save", "views.delete", "reviews.snooze"})
 
 
 def can_revert(asked: PageRequest, action: AuditEntry) -> bool:
     if action.operation in _OWN and action.by != asked.caller.member_id:
+        return False
+    if action.before and not differing(action):
         return False
     return action.operation in _BACK and (bool(action.before) or action.operation not in _BY_BEFORE)
 
@@ -100,10 +105,16 @@ def show(asked: PageRequest) -> Shown:
     by = asked.one("agent")
     found = asked.memory.activity.actions(agent=by, limit=ROWS, cursor=asked.one("cursor"))
     rows: list[dict[str, Any]] = [
-        {"action": one, "revert": can_revert(asked, one), "fields": differing(one)} for one in found
+        {"action": one, "revert": can_revert(asked, one), "fields": differing(one) or list(one.after)} for one in found
     ]
     chips = [Chip("by", by, asked.with_query(agent=None))] if by else []
-    return Shown({"actions": rows, "next_cursor": found.next_cursor}, {"chips": chips, "words": WORDS, "by": by})
+    beside = {"chips": chips, "words": WORDS, "by": by, "titles": _titles(asked, found)}
+    return Shown({"actions": rows, "next_cursor": found.next_cursor}, beside)
+
+
+def _titles(asked: PageRequest, actions: Iterable[AuditEntry]) -> dict[str, str | None]:
+    """Of the memories among what was acted on; None of one that the reader does not see."""
+    return {id: title_of(asked, id) for id in {one.subject for one in actions if one.operation in _OF_MEMORIES}}
 
 
 def differing(action: AuditEntry) -> list[str]:

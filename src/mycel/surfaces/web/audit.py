@@ -12,7 +12,7 @@ from mycel.domain.change import Change, Operation
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Status, Version
 from mycel.errors import Conflict, InvalidInput, NotFound
-from mycel.surfaces.web.filters import Chip
+from mycel.surfaces.web.filters import Chip, moment_of
 from mycel.surfaces.web.memory_page import changes_of, permissions
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown, in_path
 from mycel.surfaces.web.text_diff import Line
@@ -72,7 +72,12 @@ class Difference:
 
 def show(asked: PageRequest) -> Shown:
     given = {name: asked.one(name) for name in NAMES}
-    found = asked.memory.audit(limit=ROWS, cursor=asked.one("cursor"), **given)
+    found = asked.memory.audit(
+        **{name: asked.one(name) for name in ("agent", "operation", "memory_id", "cursor")},
+        since=moment_of(asked, "since"),
+        until=moment_of(asked, "until"),
+        limit=ROWS,
+    )
     histories = Histories(asked)
     rows = [histories.row(change) for change in found]
     beside = {

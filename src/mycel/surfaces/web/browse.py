@@ -39,7 +39,7 @@ def show_folders(asked: PageRequest) -> Shown:
 
 def show_list(asked: PageRequest) -> Shown:
     """Every memory that the filters leave."""
-    rows = rows_of(asked, **filters_of(asked))
+    rows = rows_of(asked)
     facts = {"rows": list(rows), "next_cursor": rows.next_cursor}
     return Shown(facts, {"view": "all", **_choices(asked)})
 
@@ -78,10 +78,11 @@ def show_deleted(asked: PageRequest) -> Shown:
 
 
 def rows_of(asked: PageRequest, **wanted: Any) -> Rows[Memory]:
+    """Under the filters of the address, but where the page itself wants something."""
     order = asked.one("order") or DEFAULT_ORDER
     if order not in ORDERS:
         raise InvalidInput(f"must be one of {', '.join(ORDERS)}", field="order")
-    return asked.memory.list(order_by=order, limit=ROWS, cursor=asked.one("cursor"), **wanted)
+    return asked.memory.list(order_by=order, limit=ROWS, cursor=asked.one("cursor"), **filters_of(asked) | wanted)
 
 
 def steps_to(path: str) -> list[Folder]:
@@ -111,6 +112,8 @@ def _choices(asked: PageRequest) -> dict[str, Any]:
         "order": asked.one("order") or DEFAULT_ORDER,
         "types": TYPES,
         "statuses": STATUSES,
+        # What is filtered by here; whatever else the address says goes along.
+        "fields": {"project": "Project", "agent": "By", "tags": "Tag"},
         "before": BEFORE,
     }
 

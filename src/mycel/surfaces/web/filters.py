@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
+from mycel.domain.fields import day_or_moment
 from mycel.domain.memory import MemoryType, Status
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
 from mycel.surfaces.web.page import PageRequest
@@ -44,7 +46,13 @@ def filters_of(asked: PageRequest) -> dict[str, Any]:
         values = asked.every(name)
         if values:
             found[name] = list(values) if name in SEVERAL else values[0]
-    return found
+    return {**found, **{name: moment_of(asked, name) for name in ("since", "until") if name in found}}
+
+
+def moment_of(asked: PageRequest, name: str) -> datetime | None:
+    """A moment, or a day as a browser's calendar gives it: since its first moment, otherwise until its last, in UTC."""
+    given = asked.one(name)
+    return None if given is None else day_or_moment(given, field=name, ends=name != "since")
 
 
 def chips_of(asked: PageRequest) -> list[Chip]:

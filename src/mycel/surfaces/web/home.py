@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 
 from mycel.access.rules import may_review
+from mycel.domain.inbox import InboxItem
 from mycel.domain.memory import Status
 from mycel.domain.query import Statistics
 from mycel.domain.source import UNFINISHED, EventState
@@ -25,16 +26,15 @@ _DECIDED = [status for status in Status if status is not Status.INBOX]
 def show(asked: PageRequest) -> Shown:
     counts = asked.memory.stats()
     latest = asked.memory.list(order_by="-updated_at", limit=CHANGES_SHOWN, status=_DECIDED)
-    rows = asked.memory.inbox(limit=2 * WAITING_SHOWN) if may_review(asked.caller) else ()
-    waiting = [same[0] for same in grouped(rows)][:WAITING_SHOWN]
+    waiting, waiting_in_all = waiting_for(asked, counts)
     since = asked.last_visit
     return Shown(
         {
             "since": since,
             "changed": [memory for memory in latest if since is None or memory.updated_at > since],
             "latest": list(latest),
-            "waiting": waiting,
-            "waiting_in_all": counts.by_status.get(Status.INBOX, 0),
+            "waiting": waiting[:WAITING_SHOWN],
+            "waiting_in_all": waiting_in_all,
             "counts": counts,
             "health": health(asked, counts),
             "use_by_type": asked.memory.activity.use("type", limit=USES_SHOWN),
@@ -42,6 +42,16 @@ def show(asked: PageRequest) -> Shown:
         },
         {"days": days_until(asked.now.date(), counts), "types": ordered(counts.by_type.items())},
     )
+
+
+def waiting_for(asked: PageRequest, counts: Statistics) -> tuple[list[InboxItem], int]:
+    """The newest, and how many: of a few those of the reader's own inbox, without what it has put off."""
+    in_all = counts.by_status.get(Status.INBOX, 0)
+    if not may_review(asked.caller):
+        return [], in_all
+    rows = asked.memory.inbox(limit=2 * WAITING_SHOWN)
+    waiting = [same[0] for same in grouped(rows)]
+    return waiting, len(waiting) if rows.next_cursor is None else in_all
 
 
 def health(asked: PageRequest, counts: Statistics) -> dict[str, object]:

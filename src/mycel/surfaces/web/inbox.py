@@ -15,7 +15,7 @@ from mycel.domain.link import Relation
 from mycel.domain.marks import REJECTED
 from mycel.domain.memory import Memory, Status, Visibility
 from mycel.domain.source import Turn
-from mycel.errors import AccessDenied, Conflict, InvalidInput, MycelError, NotFound
+from mycel.errors import Conflict, InvalidInput, MycelError, NotFound
 from mycel.surfaces.web.filters import Chip
 from mycel.surfaces.web.page import REVIEWERS, Page, PageRequest, Shown, address_of, in_path
 from mycel.surfaces.web.text_diff import Line, diff_lines
@@ -192,10 +192,10 @@ def steps(rows: Iterable[InboxItem], id: str) -> dict[str, object]:
 
 
 def claim_of(asked: PageRequest, item: InboxItem) -> object:
-    """None where it is the reader's own, or the reader may not decide."""
+    """None where it is the reader's own. A claim is a courtesy: without it the page is there all the same."""
     try:
         claim = asked.memory.reviews.claim(item.memory.id)
-    except (AccessDenied, Conflict):
+    except MycelError:
         return item.claim
     return None if claim.member_id == asked.caller.member_id else claim
 

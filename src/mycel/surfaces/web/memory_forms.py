@@ -7,8 +7,8 @@ from typing import Any
 
 from mycel.domain.memory import Status
 from mycel.errors import Conflict, InvalidInput
-from mycel.surfaces.web.memory_page import editing
-from mycel.surfaces.web.page import Form, PageRequest, SeeOther, Shown, address_of, in_path
+from mycel.surfaces.web.memory_page import editing, values_of
+from mycel.surfaces.web.page import CURATORS, Form, PageRequest, SeeOther, Shown, address_of, in_path
 from mycel.surfaces.web.text_diff import diff_lines
 
 _PLAIN = ("title", "type", "path", "visibility")
@@ -28,7 +28,10 @@ def edit(asked: PageRequest) -> SeeOther | Shown:
         raise InvalidInput("must be a whole number", field="expected_version") from None
     before = asked.memory.get(id)
     try:
-        changed = asked.memory.update(id, expected_version=expected, **_edits(asked))
+        edits = _edits(asked, _untouched(asked))
+        if not edits:
+            return SeeOther(address_of_memory(id), did="unchanged")
+        changed = asked.memory.update(id, expected_version=expected, **edits)
     except Conflict as conflict:
         return _conflict(asked, str(conflict))
     except InvalidInput as error:
@@ -37,15 +40,33 @@ def edit(asked: PageRequest) -> SeeOther | Shown:
     return SeeOther(address_of_memory(id), did=did)
 
 
-def _edits(asked: PageRequest) -> dict[str, Any]:
-    """Fields of the form as an update takes them; a field that is not in the form stays as it is."""
-    found: dict[str, Any] = {name: asked.filled(name) for name in _PLAIN if asked.filled(name)}
-    found |= {name: asked.filled(name) for name in _EMPTIED if name in asked.form}
-    if "content" in asked.form:
+def _untouched(asked: PageRequest) -> frozenset[str]:
+    """The fields that say what they said as the form was opened: a title that was drawn from the text goes on being
+    drawn, and what others have changed meanwhile stays theirs."""
+    opened = asked.form.get("opened_version")
+    versions = asked.memory.history(asked.in_path["id"]) if opened else []
+    for version in versions:
+        if str(version.memory.version) == opened:
+            told = values_of(version.memory)
+            return frozenset(name for name in told if _plain(asked.form.get(name)) == _plain(told[name]))
+    return frozenset()
+
+
+def _plain(value: str | None) -> str | None:
+    """As browsers send it, whatever ends its lines."""
+    return None if value is None else value.replace("\r\n", "\n").strip()
+
+
+def _edits(asked: PageRequest, untouched: frozenset[str]) -> dict[str, Any]:
+    """Fields of the form as an update takes them; a field that is not in the form, or untouched, stays as it is."""
+    given = asked.form.keys() - untouched
+    found: dict[str, Any] = {name: asked.filled(name) for name in _PLAIN if name in given and asked.filled(name)}
+    found |= {name: asked.filled(name) for name in _EMPTIED if name in given}
+    if "content" in given:
         found["content"] = asked.form["content"]
-    if "tags" in asked.form:
-        found["tags"] = [tag.strip() for tag in asked.form["tags"].split(",") if tag.strip()]
-    if asked.filled("confidence"):
+    if "tags" in given:
+        found["tags"] = tags_in(asked)
+    if "confidence" in given and asked.filled("confidence"):
         try:
             found["confidence"] = float(asked.form["confidence"])
         except ValueError:
@@ -60,6 +81,10 @@ def _conflict(asked: PageRequest, error: str) -> Shown:
     mine = asked.form.get("content", "")
     beside = {**shown.beside, "theirs": standing, "theirs_lines": diff_lines(standing.content, mine)}
     return Shown(shown.facts, beside, title=shown.title, status=409)
+
+
+def tags_in(asked: PageRequest) -> list[str]:
+    return [tag.strip() for tag in asked.form.get("tags", "").split(",") if tag.strip()]
 
 
 def supersede(asked: PageRequest) -> SeeOther | Shown:
@@ -113,6 +138,21 @@ def purge(asked: PageRequest) -> SeeOther:
     return SeeOther(f"{address_of_memory(asked.in_path['id'])}/receipt", did="purged")
 
 
+def cascade(asked: PageRequest) -> SeeOther:
+    asked.memory.cascade(asked.in_path["id"])
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="sent_down")
+
+
+def escalate(asked: PageRequest) -> SeeOther:
+    asked.memory.escalate(asked.in_path["id"])
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="sent_up")
+
+
+def withdraw(asked: PageRequest) -> SeeOther:
+    asked.memory.withdraw(asked.in_path["id"])
+    return SeeOther(address_of_memory(asked.in_path["id"]), did="withdrawn")
+
+
 def rate(asked: PageRequest) -> SeeOther:
     asked.memory.rate(asked.in_path["id"], useful=asked.form.get("useful") == "yes")
     return SeeOther(address_of_memory(asked.in_path["id"]), did="rated")
@@ -127,4 +167,7 @@ FORMS = (
     Form(address="/memory/{id}/restore", act=restore),
     Form(address="/memory/{id}/purge", act=purge),
     Form(address="/memory/{id}/rate", act=rate),
+    Form(address="/memory/{id}/cascade", act=cascade, who=CURATORS),
+    Form(address="/memory/{id}/escalate", act=escalate, who=CURATORS),
+    Form(address="/memory/{id}/withdraw", act=withdraw, who=CURATORS),
 )

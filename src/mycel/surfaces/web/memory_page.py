@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields as fields_of
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from mycel.access import rules
 from mycel.domain.activity import Given
 from mycel.domain.link import Link
-from mycel.domain.memory import FIELDS, Memory, MemoryType, Version, Visibility
+from mycel.domain.memory import FIELDS, Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
 from mycel.surfaces.web.evidence import evidence_of
+from mycel.surfaces.web.filters import moment_of
 from mycel.surfaces.web.page import Page, PageRequest, Shown
+from mycel.surfaces.web.rendering import begins_with_title
 from mycel.surfaces.web.text_diff import Line, diff_lines
 
 LINKS_SHOWN = 24
@@ -56,7 +59,7 @@ class Point(NamedTuple):
 
 
 def show(asked: PageRequest) -> Shown:
-    id, as_of = asked.in_path["id"], asked.one("as_of")
+    id, as_of = asked.in_path["id"], moment_of(asked, "as_of")
     memory = asked.memory.get(id, as_of=as_of)
     if as_of is not None:
         return _past(asked, memory, as_of)
@@ -81,6 +84,7 @@ def show(asked: PageRequest) -> Shown:
         "neighbours": neighbours,
         "given_often": given_often(given)[:GIVEN_SHOWN],
         "links_left": max(0, len(links) - LINKS_SHOWN),
+        "searches": {recall.query: recall.recalled_at for recall in reversed(explained.recalls)},
         "points": points_of(neighbours),
         "changes": changes_of(versions),
         "details": details_of(memory),
@@ -89,7 +93,7 @@ def show(asked: PageRequest) -> Shown:
     return Shown(facts, beside, title=memory.title)
 
 
-def _past(asked: PageRequest, memory: Memory, as_of: str) -> Shown:
+def _past(asked: PageRequest, memory: Memory, as_of: datetime) -> Shown:
     """As it was believed at a moment: the text and its fields; what stands around it is of today."""
     try:
         asked.memory.get(memory.id)
@@ -113,7 +117,13 @@ def permissions(caller: Caller, memory: Memory) -> dict[str, bool]:
         "delete": is_here and rules.may_delete(caller, memory),
         "purge": is_here and rules.may_purge(caller, memory),
         "rate": is_here and memory.agent_id != caller.member_id,
+        "send": is_here and rules.may_curate(caller) and may_be_sent(memory),
     }
+
+
+def may_be_sent(memory: Memory) -> bool:
+    """To other teams: what all of its own team may read, and stands, and came from no other."""
+    return memory.visibility is Visibility.TEAM and memory.status is Status.ACTIVE and not rules.is_copy(memory)
 
 
 def neighbours_of(asked: PageRequest, memory: Memory, links: list[Link]) -> list[Neighbour]:
@@ -134,6 +144,11 @@ def _found(asked: PageRequest, id: str) -> Memory | None:
         return asked.memory.get(id, as_of=asked.now)
     except NotFound:
         return None
+
+
+def title_of(asked: PageRequest, id: str) -> str | None:
+    known = _found(asked, id)
+    return None if known is None else known.title
 
 
 def given_often(given: list[Given]) -> list[GivenOften]:
@@ -171,7 +186,12 @@ def changes_of(versions: list[Version]) -> list[Change]:
 def _differing(before: Version, after: Version) -> list[tuple[str, Any, Any]]:
     names = [field.name for field in fields_of(Memory) if field.name not in (_TEXTS - {"title"})]
     pairs = ((name, getattr(before.memory, name), getattr(after.memory, name)) for name in names)
-    return [(FIELDS[name].label or name, old, new) for name, old, new in pairs if old != new]
+    found = [(FIELDS[name].label or name, old, new) for name, old, new in pairs if old != new]
+    # A title that is the beginning of its text says what the text says beside it.
+    if (before.memory.deleted_at is None) != (after.memory.deleted_at is None):
+        found.append(("deleted", before.memory.deleted_at is not None, after.memory.deleted_at is not None))
+    is_drawn = begins_with_title(before.memory) and begins_with_title(after.memory)
+    return [one for one in found if not (is_drawn and one[0] == "title")]
 
 
 def details_of(memory: Memory) -> list[tuple[str, str, Any]]:
@@ -193,18 +213,8 @@ def editing(
     memory: Memory, asked: PageRequest, *, error: str | None = None, status: int = 200, expected: int | None = None
 ) -> Shown:
     """The form with what stands, or with what was filled in before, to be sent against the `expected` version."""
-    values = {
-        "content": memory.content,
-        "title": memory.title,
-        "tags": ", ".join(memory.tags),
-        "type": memory.type,
-        "path": memory.path,
-        "project": memory.project_id or "",
-        "category": memory.category or "",
-        "visibility": memory.visibility,
-        "confidence": str(memory.confidence),
-        "expected_version": str(memory.version),
-    }
+    versions = {"expected_version": str(memory.version), "opened_version": str(memory.version)}
+    values = {**values_of(memory), **versions}
     filled = {name: asked.form[name] for name in values if name in asked.form}
     if expected is not None:
         filled["expected_version"] = str(expected)
@@ -217,6 +227,21 @@ def editing(
         "visibilities": [one for one in Visibility if one is not Visibility.ROLE or memory.visibility is one],
     }
     return Shown({"memory": memory}, beside, title=f"Edit {memory.title}", status=status)
+
+
+def values_of(memory: Memory) -> dict[str, str]:
+    """What stands in the fields of the form."""
+    return {
+        "content": memory.content,
+        "title": memory.title,
+        "tags": ", ".join(memory.tags),
+        "type": memory.type,
+        "path": memory.path,
+        "project": memory.project_id or "",
+        "category": memory.category or "",
+        "visibility": memory.visibility,
+        "confidence": str(memory.confidence),
+    }
 
 
 def show_purge(asked: PageRequest) -> Shown:

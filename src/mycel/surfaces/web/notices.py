@@ -16,6 +16,7 @@ class Notice:
 
 NOTICES: Mapping[str, Notice] = {
     "saved": Notice("Saved as a new version."),
+    "written": Notice("Written down: agents are given it from now on, where it fits.", undo="delete"),
     "unchanged": Notice("Nothing was different, so nothing was written."),
     "replaced": Notice("The new memory stands; the one before is superseded."),
     "archived": Notice("Archived: it is out of searches and lists, and can be brought back.", undo="activate"),
@@ -31,6 +32,8 @@ NOTICES: Mapping[str, Notice] = {
     "member_removed": Notice("Removed: its tokens work no more, and what it wrote stays."),
     "revoked": Notice("Revoked: the token and all that was issued with it stop working within a second."),
     "policy_changed": Notice("The policy holds from now on."),
+    "sent_down": Notice("Sent: every team below gets it soon. The page Team lists what is sent.", undo="withdraw"),
+    "sent_up": Notice("Sent: the team above gets it soon. The page Team lists what is sent.", undo="withdraw"),
     "withdrawn": Notice("The copies in other teams are taken back; each team does so soon."),
     "retried": Notice("It is done again."),
     "rated": Notice("Thank you: your rating counts from now on."),

@@ -40,6 +40,8 @@ class PageRequest:
     caller: Caller
     memory: MemoryApi
     workspace: WorkspaceApi
+    # The memory of any team by its name, for the operator alone.
+    memory_of: Callable[[str], MemoryApi]
     address: str
     now: datetime
     # When this browser was last here before this visit; None on the first.

@@ -93,9 +93,12 @@ def ago(moment: datetime | None, *, now: datetime) -> str:
 
 def headline(memory: Memory) -> str:
     """Its title; of a short text that begins with it, all of the text."""
-    begins = memory.content.startswith(memory.title.removesuffix("…"))
     is_short = len(memory.content) <= SHORT_TEXT and "\n" not in memory.content.strip()
-    return memory.content if begins and is_short else memory.title
+    return memory.content if begins_with_title(memory) and is_short else memory.title
+
+
+def begins_with_title(memory: Memory) -> bool:
+    return memory.content.startswith(memory.title.removesuffix("…"))
 
 
 def beyond_headline(memory: Memory) -> str:
@@ -121,8 +124,31 @@ def exact(moment: datetime | None) -> str:
 def marked(snippet: str) -> Markup:
     """A snippet whose matched words stand between two pairs of stars."""
     parts = with_hidden_named(snippet).split("**")
-    pieces = (Markup("<mark>{}</mark>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
+    pieces = (
+        Markup("<mark>{}</mark>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts) if part
+    )
     return Markup("").join(pieces)
+
+
+def head_and_rest(snippet: str, memory: Memory) -> tuple[Markup, Markup]:
+    """The headline of a hit and what its snippet says beyond it; its marks stand in both where the one begins so."""
+    told = headline(memory)
+    said = told.removesuffix("…")
+    parts, left = snippet.split("**"), len(said)
+    if not "".join(parts).startswith(said):
+        return escape(with_hidden_named(told)), marked(snippet)
+    head: list[str] = []
+    while left > len(parts[0]):
+        left -= len(parts[0])
+        head.append(parts.pop(0))
+    # A word that the cut goes through is marked on both sides of it.
+    opening = [""] if len(head) % 2 else []
+    rest = "**".join([*opening, parts[0][left:], *parts[1:]])
+    beyond = marked(rest.lstrip(".!?,;: \n"))
+    head.append(parts[0][:left])
+    if said == told or not beyond:
+        return marked("**".join(head)), beyond
+    return marked("**".join(head)) + "…", Markup("… ") + beyond
 
 
 def whole(number: float) -> str:
@@ -168,6 +194,7 @@ def _environment() -> Environment:
         part=in_path,
         exactly=exactly,
         marked=marked,
+        head_and_rest=head_and_rest,
         headline=headline,
         beyond_headline=beyond_headline,
         sentence=sentence,

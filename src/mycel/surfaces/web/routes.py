@@ -146,6 +146,7 @@ async def admit(request: Request) -> Admitted:
         caller=caller,
         memory=visit.memory,
         workspace=visit.workspace,
+        memory_of=visit.workspace.as_operator,
         address=request.url.path,
         now=now,
         last_visit=visits.before,

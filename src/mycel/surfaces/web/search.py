@@ -9,8 +9,8 @@ from mycel.domain.recall import Explanation, Hit, Recall
 from mycel.domain.search_request import Ranking
 from mycel.errors import MycelError, NotFound
 from mycel.surfaces.web.evidence import evidence_of
-from mycel.surfaces.web.filters import STATUSES, TYPES, chips_of, filters_of
-from mycel.surfaces.web.page import Page, PageRequest, Shown
+from mycel.surfaces.web.filters import STATUSES, TYPES, chips_of, filters_of, moment_of
+from mycel.surfaces.web.page import Page, PageRequest, Shown, address_of
 
 LIMITS = (10, 25, 50)
 # What adds to a score stands first, in this order; whatever else there is follows.
@@ -27,14 +27,18 @@ def show(asked: PageRequest) -> Shown:
         # While somebody types, what can be chosen stands there already.
         "projects": [] if asked.part else [project.name for project in asked.memory.projects()],
         "rankings": list(Ranking),
+        "more": None,
+        "at": address_of("", {"as_of": asked.one("as_of")}),
     }
     if query is None and not filters:
         return Shown({"recall": None, "hits": [], "missing": None}, beside)
     recall = asked.memory.search(
-        query, limit=_limit(asked), as_of=asked.one("as_of"), ranking=asked.one("ranking"), **filters
+        query, limit=_limit(asked), as_of=moment_of(asked, "as_of"), ranking=asked.one("ranking"), **filters
     )
     missing = _missing(asked, recall)
     hits = [{"hit": hit, "evidence": evidence_of(asked.memory, hit.memory)} for hit in recall.hits]
+    if len(recall.hits) == _limit(asked):
+        beside["more"] = next((limit for limit in LIMITS if limit > len(recall.hits)), None)
     beside["bars"] = {hit.memory.id: bars_of(hit) for hit in recall.hits}
     return Shown({"recall": recall, "hits": hits, "missing": missing}, beside, title=query)
 

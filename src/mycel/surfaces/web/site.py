@@ -20,14 +20,16 @@ from mycel.surfaces.web import (
     search,
     tasks,
     teams,
+    writing,
 )
 from mycel.surfaces.web.page import Form, Page
 
 # In the order of the navigation.
-_MODULES = (home, inbox, search, browse, memory_page, tasks, agents, audit, actions, runs, teams)
+_MODULES = (home, inbox, search, browse, writing, memory_page, tasks, agents, audit, actions, runs, teams)
 PAGES: tuple[Page, ...] = tuple(page for module in _MODULES for page in module.PAGES)
 FORMS: tuple[Form, ...] = (
     *memory_forms.FORMS,
+    *writing.FORMS,
     *inbox_forms.FORMS,
     *audit.FORMS,
     *actions.FORMS,

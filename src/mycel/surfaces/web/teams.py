@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from mycel.domain.memory import MadeBy
+from mycel.domain.memory import MadeBy, Status
 from mycel.domain.policy import Policy, Promote, Secrets, policy_values
 from mycel.domain.source import EventState
 from mycel.domain.team import IssuedToken, Kind, Role, Trust
 from mycel.errors import AccessDenied, MycelError, NotFound
+from mycel.surfaces.web.memory_page import title_of
 from mycel.surfaces.web.page import CURATORS, Form, Page, PageRequest, SeeOther, Shown
 
 HERE = "/teams"
 EVENTS = 20
 CASCADES = 20
+# Of each, a few counts; the menu of whoever is signed in has the rest.
+GLANCES = 100
 # What each part of a policy does, for whoever is about to change it.
 EFFECTS: Mapping[str, str] = {
     "least_trust": "Whoever is trusted less writes into the inbox, and a person decides.",
@@ -65,7 +69,7 @@ def shown(
         "roles": tuple(Role),
         "kinds": tuple(Kind),
         "trusts": tuple(Trust),
-        "sent_titles": {one.memory_id: _title_of(asked, one.memory_id) for one in cascades},
+        "sent_titles": {one.memory_id: title_of(asked, one.memory_id) for one in cascades},
         "may_admit": caller.is_operator or caller.role is Role.ADMIN,
     }
     return Shown(facts, beside, title=f"Team {caller.team}", status=status)
@@ -74,13 +78,6 @@ def shown(
 def lives_of(policy: Policy) -> list[tuple[str, str]]:
     values = policy_values(policy)["lives"]
     return [(made_by.value, values[made_by.value]) for made_by in MadeBy]
-
-
-def _title_of(asked: PageRequest, id: str) -> str | None:
-    try:
-        return asked.memory.get(id, as_of=asked.now).title
-    except NotFound:
-        return None
 
 
 def _tokens(asked: PageRequest) -> list[Any]:
@@ -99,14 +96,26 @@ def _events(asked: PageRequest) -> list[Any]:
 
 
 def _at_a_glance(asked: PageRequest) -> list[dict[str, Any]]:
-    counts: dict[str, int] = {}
-    for member in asked.workspace.members():
-        if member.removed_at is None:
-            counts[member.team] = counts.get(member.team, 0) + 1
+    members = Counter(member.team for member in asked.workspace.members() if member.removed_at is None)
     return [
-        {"name": team.name, "parent": team.parent, "created_at": team.created_at, "members": counts.get(team.name, 0)}
-        for team in asked.workspace.teams()
+        {"name": team.name, "parent": team.parent, "members": members[team.name], **_counted(asked, team.name)}
+        for team in asked.workspace.teams()[:GLANCES]
     ]
+
+
+def _counted(asked: PageRequest, team: str) -> dict[str, Any]:
+    """What a team keeps and what waits there; of a damaged store, that it is one."""
+    try:
+        counts = asked.memory_of(team).stats()
+    except MycelError:
+        return {"is_damaged": True}
+    return {
+        "is_damaged": False,
+        "memories": counts.memories,
+        "waiting": counts.by_status.get(Status.INBOX, 0),
+        "given_up": counts.events.get(EventState.DEAD, 0),
+        "last_day": max(counts.by_day, default=None),
+    }
 
 
 def add_member(asked: PageRequest) -> SeeOther | Shown:

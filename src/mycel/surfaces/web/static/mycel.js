@@ -148,7 +148,9 @@
     button.hidden = false;
     button.addEventListener("click", showKeys);
   }
-  document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  for (const here of document.querySelectorAll(".side [aria-current], .tabs [aria-current]")) {
+    here.scrollIntoView({ block: "nearest", inline: "center" });
+  }
   // A menu closes when its reader goes elsewhere.
   document.addEventListener("click", (event) => {
     for (const menu of document.querySelectorAll("details.account[open]")) {
