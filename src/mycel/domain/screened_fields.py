@@ -53,9 +53,9 @@ def texts_in(value: object) -> list[str]:
 
 
 def named_values(record: Any) -> list[tuple[str, object]]:
-    return [(name, getattr(record, name)) for name in _names_of(cast(type, type(record)))]
+    return [(name, getattr(record, name)) for name in _names_of(cast(type[Any], type(record)))]
 
 
 @cache
-def _names_of(kind: type) -> tuple[str, ...]:
+def _names_of(kind: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
