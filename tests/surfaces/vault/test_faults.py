@@ -239,3 +239,33 @@ def test_a_full_disk_is_told_and_the_sync_goes_on_when_there_is_room(
     lead.sync()
     assert len(lead.files()) == 30
     assert lead.sync().is_agreed
+
+
+_CONFLICT = "<<<<<<< HEAD\nOn Tuesdays.\n=======\nOn Fridays.\n>>>>>>> other\n"
+
+
+def test_both_sides_of_a_conflict_of_git_are_not_published(lead: Bench, note: Path) -> None:
+    settled = note.read_text()
+    note.write_text(settled.replace("Deploys happen on Tuesdays.\n", _CONFLICT))
+    report = lead.sync()
+    assert [problem.file for problem in report.problems] == [NOTE]
+    assert "conflict of git" in report.problems[0].about
+    assert [one.content for one in lead.memory.list()] == ["Deploys happen on Tuesdays."]
+    note.write_text(settled.replace("on Tuesdays", "on Fridays"))
+    assert lead.sync().updated == (NOTE,)
+
+
+def test_a_note_may_show_how_a_conflict_of_git_looks(lead: Bench) -> None:
+    lead.write("git.md", f"So it looks:\n```\n{_CONFLICT}```\n")
+    assert lead.sync().saved == ("git.md",)
+
+
+def test_of_two_new_notes_with_one_key_each_keeps_its_text(lead: Bench) -> None:
+    for number in range(6):
+        lead.write(f"key {number}.md", f"---\nkey: imports\nproject: p\ncategory: convention\n---\nValue {number}.\n")
+    lead.sync()
+    assert [one.content for one in lead.memory.knowledge.list(project="p")] == ["Value 5."]
+    for _ in range(3):
+        texts = [(lead.root / file).read_text() for file in lead.files()]
+        assert sorted(text.rpartition("---\n")[2] for text in texts) == [f"Value {n}.\n" for n in range(6)]
+        lead.sync()

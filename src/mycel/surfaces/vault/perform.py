@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import singledispatchmethod
+from functools import partial, singledispatchmethod
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.draft import first_sentence
@@ -75,8 +75,8 @@ class Performer:
         self._names = plan.places.names.with_files(self._new_files)
         self._pending: list[Agreed] = []
         self._saved: set[str] = set()
-        # By the file of each new note: its memory, or why there is none.
-        self._saves: dict[str, Future[Remote]] = {}
+        # By the file of each new note: gives its memory, or raises why there is none.
+        self._saves: dict[str, Callable[[], Remote]] = {}
         self.done = Done(problems=list(plan.problems))
         self._writer = NoteWriter(memory, lambda file, about: self.done.problems.append(Problem(file, about)))
 
@@ -98,17 +98,19 @@ class Performer:
         keys = self._agreement.intend((step.note.file, step.note.sha256) for step in new)
         with ThreadPoolExecutor(AT_ONCE, "vault") as threads:
             for step, key in zip(new, keys, strict=True):
-                self._saves[step.note.file] = threads.submit(self._writer.save, step, key=key)
+                save = partial(self._writer.save, step, key=key)
+                # Of values under one key the last stands: they come one after another.
+                self._saves[step.note.file] = save if step.fields.get("key") else threads.submit(save).result
         self._files.stage(self._texts_of(batch))
 
     def _texts_of(self, batch: Sequence[Step]) -> Iterator[tuple[str, bytes]]:
         for step in batch:
             if isinstance(step, CreateNote):
                 yield self._new_files[step.id], rendered(None, self._view.notes[step.id], self._names).encode()
-            elif isinstance(step, SaveNote) and not self._saves[step.note.file].exception():
-                # What cannot be written is told when its turn comes.
-                with contextlib.suppress(InvalidInput):
-                    saved = self._saves[step.note.file].result()
+            elif isinstance(step, SaveNote) and not step.fields.get("key"):
+                # What cannot be saved or written is told when its turn comes.
+                with contextlib.suppress(MycelError):
+                    saved = self._saves[step.note.file]()
                     yield step.note.file, rendered(step.note.text, saved, self._names).encode()
 
     def _try(self, step: Step) -> None:
@@ -143,7 +145,7 @@ class Performer:
 
     @_do.register
     def _(self, step: SaveNote) -> None:
-        saved = self._seen(self._saves.pop(step.note.file).result())
+        saved = self._seen(self._saves.pop(step.note.file)())
         self._saved.add(saved.memory.id)
         self.done.saved.append(step.note.file)
         self.done.again |= self._plan.has_unknown_links
