@@ -9,6 +9,8 @@ from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 

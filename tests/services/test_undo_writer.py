@@ -11,6 +11,8 @@ from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import AccessDenied, InvalidInput, NotFound
 from tests.squad import Squad, open_squad
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 # The writer that goes wrong is swe-1.
 
 
