@@ -54,3 +54,25 @@ def test_a_backup_of_files_fills_a_database_and_back(folder: Path) -> None:
     with mycel.open(folder / "back") as back:
         assert archive(back, folder / "third.jsonl") == expected
         assert back.check() == {}
+
+
+def test_what_was_purged_in_one_database_stays_so_when_the_other_sends_it_again(folder: Path) -> None:
+    url = as_url(server().service)
+    with opened(folder / "old") as old, opened(url) as database:
+        saved = [old.as_member("swe-1").save(f"To be forgotten, {number}.") for number in range(4)]
+        old.as_member("swe-1").link(saved[0].id, saved[1].id, "supports")
+        old.export(folder / "whole.jsonl", team="squad")
+        database.import_(folder / "whole.jsonl", team="squad")
+        database.as_member("swe-1").purge(saved[0].id)
+        old.as_member("swe-1").purge(saved[3].id)
+        for one, other in ((old, database), (database, old), (old, database)):
+            one.export(folder / "again.jsonl", team="squad")
+            other.import_(folder / "again.jsonl", team="squad")
+        for one in (old, database):
+            one.import_(folder / "whole.jsonl", team="squad")
+        assert {memory.content for memory in database.as_member("swe-1").list()} == {
+            f"To be forgotten, {number}." for number in (1, 2, 3)
+        }
+        assert {memory.content for memory in old.as_member("swe-1").list()} == {
+            f"To be forgotten, {number}." for number in (0, 1, 2)
+        }

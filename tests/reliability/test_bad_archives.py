@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mycel.app import open_workspace
+from mycel.domain.archive import Taken
 from mycel.embedded.workspace import Workspace
 from mycel.errors import InvalidInput, NotFound
 from mycel.services import archive_files
@@ -224,3 +225,30 @@ def test_a_file_that_is_not_there_or_is_a_folder(workspace: Workspace, tmp_path:
         workspace.import_(tmp_path, team="new")
     with pytest.raises(NotFound):
         workspace.export(tmp_path / "no-folder" / "x.jsonl", team="old")
+
+
+def test_what_one_archive_says_twice_in_different_ways_is_decided_by_what_came_first(
+    workspace: Workspace, archive: Path, tmp_path: Path
+) -> None:
+    """A receipt with the memory it is of, and two memories under one key, all in one batch."""
+    lines = lines_in(archive)
+    memory = next(line for line in lines if line["kind"] == "memory" and line["content"] == "beta heron")
+    receipt = {
+        **{"kind": "receipt", "memory_id": memory["id"], "id": "01980000-0000-7000-8000-000000000001"},
+        **{"purged_by": "swe-1", "purged_at": memory["updated_at"], "memory_created_at": memory["created_at"]},
+        "scrubbed_at": None,
+    }
+    twins = [
+        {**memory, "id": f"01980000-0000-7000-8000-00000000000{number}", "key": "heron", "content": f"value {number}"}
+        for number in (2, 3)
+    ]
+    kept = [line for line in lines if line["kind"] not in {"link", "receipt"}]
+    at = kept.index(memory)
+    file = tmp_path / "twice.jsonl"
+    file.write_bytes(sealed([kept[0], receipt, *kept[1:at], memory, *twins, *kept[at + 1 :]]))
+    taken = workspace.import_(file, team="new").counts["memory"]
+    assert (taken[Taken.PURGED], taken[Taken.KEY]) == (1, 1)
+    found = [one.content for one in workspace.as_operator("new").list(status="any", limit=100)]
+    assert "beta heron" not in found
+    assert [content for content in found if content.startswith("value")] == ["value 2"]
+    assert workspace.check() == {}

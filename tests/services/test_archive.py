@@ -14,7 +14,7 @@ from mycel.domain.archive import MoveReport, Taken
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.errors import NotFound, Unavailable
-from mycel.services import archive
+from mycel.services import archive, archive_records
 from mycel.stores.sqlite.database import Disk
 from tests.template import copy_template, make_tables
 
@@ -146,17 +146,17 @@ def test_after_a_crash_in_the_middle_the_next_import_goes_on(
     old.export(file, team="squad")
     monkeypatch.setattr(archive, "BATCH_RECORDS", 2)
     taken = 0
-    take_record = archive.take_record
+    weighed = archive.weighed
 
-    def fails_later(*args: object, **named: object) -> Taken:
+    def fails_later(*args: object, **named: object) -> object:
         nonlocal taken
         taken += 1
         if taken == 6:
             raise Unavailable("the power went")
-        return take_record(*args, **named)  # type: ignore[arg-type]
+        return weighed(*args, **named)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(archive, "take_record", fails_later)
+        patch.setattr(archive, "weighed", fails_later)
         with pytest.raises(Unavailable):
             new.import_(file, team="squad")
     assert len(member(new).list(limit=100)) == 4
@@ -164,6 +164,19 @@ def test_after_a_crash_in_the_middle_the_next_import_goes_on(
     assert list(member(new).list(limit=100)) == list(member(old).list(limit=100))
     assert member(new).history(saved[5].id) == member(old).history(saved[5].id)
     assert new.check() == {}
+
+
+@pytest.mark.parametrize("kept_bytes", [archive_records.MOST_KEPT_BYTES, 2000, 0])
+def test_an_archive_too_large_to_keep_is_read_again(
+    old: Workspace, new: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch, kept_bytes: int
+) -> None:
+    monkeypatch.setattr(archive_records, "MOST_KEPT_BYTES", kept_bytes)
+    saved = member(old).save_many([{"content": f"heron {index}"} for index in range(9)])
+    member(old).link(saved[0].id, saved[8].id, "supports")
+    assert move(old, new, file).counts == {"memory": {Taken.NEW: 9}, "link": {Taken.NEW: 1}}
+    new.export(file.with_name("back.jsonl"), team="squad")
+    first, second = (one.read_text("utf-8").splitlines()[1:-1] for one in (file, file.with_name("back.jsonl")))
+    assert first == second
 
 
 def test_an_archive_is_of_one_moment(old: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 from weakref import WeakSet
 
@@ -28,17 +29,32 @@ _ENDED = Failed("the service ended the stream")
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
+class Place(Protocol):
+    """Where a service is, and the secret by which it proves that it is the one."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def secret(self) -> str | None: ...
+
+
 class Sender:
-    """In the caller's thread. Threads may share one. With a `secret`, only to who proves to be the service of it."""
+    """In the caller's thread. Threads may share one. With a `secret`, only to who proves to be the service of it.
 
-    def __init__(self, url: str, *, secret: str | None = None, transport: httpx2.BaseTransport | None = None) -> None:
-        if secret is not None:
-            from mycel.client.proved import ProvedTransport
+    `locate` finds a service that was started again, and has another address since.
+    """
 
-            transport = ProvedTransport(secret, host=urlsplit(url).netloc, limits=_LIMITS)
-        self._client = httpx2.Client(
-            base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
-        )
+    def __init__(
+        self,
+        url: str,
+        *,
+        secret: str | None = None,
+        transport: httpx2.BaseTransport | None = None,
+        locate: Callable[[], Place | None] | None = None,
+    ) -> None:
+        self.client = _client(url, secret, transport)
+        self._locate = locate
+        self._locating = threading.Lock()
         self._lines: WeakSet[Line] = WeakSet()
         self._closed = False
 
@@ -56,7 +72,7 @@ class Sender:
         """What is too large to be held: its headers, and its parts as they come."""
         self.require_open()
         try:
-            with self._client.stream("GET", _with_query(path, query), headers=dict(headers), timeout=LONG) as came:
+            with self.client.stream("GET", _with_query(path, query), headers=dict(headers), timeout=LONG) as came:
                 _raise_for(came, came.read() if came.status_code >= HTTPStatus.BAD_REQUEST else b"")
                 yield came.headers, came.iter_raw()
         except httpx2.TransportError as error:
@@ -65,14 +81,14 @@ class Sender:
     def submit(self, path: str, query: Mapping[str, bool], headers: Mapping[str, str], parts: Iterator[bytes]) -> bytes:
         self.require_open()
         try:
-            came = self._client.post(_with_query(path, query), headers=dict(headers), content=parts, timeout=LONG)
+            came = self.client.post(_with_query(path, query), headers=dict(headers), content=parts, timeout=LONG)
         except httpx2.TransportError as error:
             raise Unavailable(_failed(error).reason) from None
         _raise_for(came, came.content)
         return came.content
 
     def line(self) -> Line:
-        line = Line(self, self._client)
+        line = Line(self)
         self._lines.add(line)
         return line
 
@@ -81,35 +97,56 @@ class Sender:
         self._closed = True
         for line in list(self._lines):
             line.cut()
-        self._client.close()
+        self.client.close()
 
     def once(self, wanted: Sent) -> Received | Failed:
         self.require_open()
+        client = self.client
         try:
-            came = self._client.send(_request(self._client, wanted))
+            came = client.send(_request(client, wanted))
         except httpx2.TransportError as error:
             self.require_open()
-            return _failed(error)
+            return self.failed(client, error)
         return Received(came.status_code, came.headers, came.content)
+
+    def failed(self, client: httpx2.Client, error: httpx2.TransportError) -> Failed:
+        """Whoever tries again reaches the service where it is by then."""
+        if self._locate is not None and isinstance(error, httpx2.ConnectError):
+            with self._locating:
+                found = self._locate() if client is self.client and not self._closed else None
+                if found is not None:
+                    self.client = _client(found.url, found.secret, None)
+                    client.close()
+        return _failed(error)
+
+
+def _client(url: str, secret: str | None, transport: httpx2.BaseTransport | None) -> httpx2.Client:
+    if secret is not None:
+        from mycel.client.proved import ProvedTransport
+
+        transport = ProvedTransport(secret, host=urlsplit(url).netloc, limits=_LIMITS)
+    return httpx2.Client(
+        base_url=_checked(url), timeout=TIMEOUT, limits=_LIMITS, transport=transport, trust_env=not _is_here(url)
+    )
 
 
 class Line:
     """A connection whose answer is read as it comes; opening it again closes it first."""
 
-    def __init__(self, sender: Sender, client: httpx2.Client) -> None:
+    def __init__(self, sender: Sender) -> None:
         self._sender = sender
-        self._client = client
         self._came: httpx2.Response | None = None
         self._parts: Iterator[bytes] = iter(())
 
     def open(self, wanted: Sent) -> Received | Failed:
         self.close()
         self._sender.require_open()
+        client = self._sender.client
         try:
-            came = self._came = self._client.send(_request(self._client, wanted, timeout=LIVE), stream=True)
+            came = self._came = client.send(_request(client, wanted, timeout=LIVE), stream=True)
             body = came.read() if came.is_error else b""
         except httpx2.TransportError as error:
-            return _failed(error)
+            return self._sender.failed(client, error)
         if not came.is_error:
             self._parts = came.iter_raw()
         return Received(came.status_code, came.headers, body)

@@ -31,7 +31,7 @@ AS_MEMBER, IN_TEAM = "mycel-as", "mycel-team"
 
 
 if TYPE_CHECKING:
-    from mycel.client.senders import Sender
+    from mycel.client.senders import Place, Sender
 
     class _Operations(Remote, WorkspaceApi):
         """The methods that `Remote` makes, as whoever checks types sees them."""
@@ -54,6 +54,13 @@ class RemoteWorkspace(_Operations):
     @classmethod
     def at(cls, url: str, *, token: str, service_secret: str | None = None) -> Self:
         return cls(url, token=token, service_secret=service_secret)
+
+    @classmethod
+    def lasting(cls, place: Place, *, token: str, locate: Callable[[], Place | None]) -> Self:
+        """For a process that outlives its service: it goes on with the next one that proves to be of the same data."""
+        from mycel.client.senders import Sender
+
+        return cls(place.url, token=token, sender=Sender(place.url, secret=place.secret, locate=locate))
 
     @classmethod
     def here(cls, url: str, *, token: str, service_secret: str) -> Self:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from itertools import chain
 from typing import Any, cast
 
@@ -52,4 +53,9 @@ def texts_in(value: object) -> list[str]:
 
 
 def named_values(record: Any) -> list[tuple[str, object]]:
-    return [(field.name, getattr(record, field.name)) for field in fields(record)]
+    return [(name, getattr(record, name)) for name in _names_of(cast(type[Any], type(record)))]
+
+
+@cache
+def _names_of(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby
 from pathlib import Path
 
 from mycel.access.rules import require_operator
@@ -22,8 +23,8 @@ from mycel.domain.team import Caller
 from mycel.errors import InvalidInput
 from mycel.retrieval.terms import packed_terms
 from mycel.services.archive_files import ArchiveWriter, new_file, open_archive
-from mycel.services.archive_records import check_archive, read_archive
-from mycel.services.import_records import Adopting, screened, take_record
+from mycel.services.archive_records import checked_archive
+from mycel.services.import_records import Adopting, screened, weighed
 from mycel.services.policies import Policies
 from mycel.services.write import Writing
 
@@ -53,10 +54,10 @@ class Moving:
     def import_own(self, caller: Caller, file: Path, *, dry_run: bool = False) -> MoveReport:
         """Memories that stand, as new ones of the caller; what others wrote waits in the inbox."""
         with open_archive(file) as lines, self._stores.lease(caller.team) as store:
-            header = check_archive(lines)
+            header, records = checked_archive(lines, team=caller.team)
             adopting = Adopting(caller, header, self._writing, self._clock.now())
             outcome = _Outcome()
-            for batch in _batches(read_archive(lines, team=caller.team)):
+            for batch in _batches(records):
                 outcome.add(batch, _adopted(store, adopting, outcome, batch, dry_run=dry_run))
             return MoveReport(team=caller.team, origin=header, counts=outcome.counts, dry_run=dry_run)
 
@@ -66,12 +67,12 @@ class Moving:
         """Everything as the archive has it: ids, times, authors. A second time, or after a crash, it ends the same."""
         require_operator(caller)
         with open_archive(file) as lines, self._stores.lease(caller.team) as store:
-            header = check_archive(lines)
+            header, records = checked_archive(lines, team=caller.team)
             if not header.whole:
                 raise InvalidInput("holds what one member saw; only the archive of a whole team is taken", field="file")
             policy = self._policies.of(caller.team)
             intake = _Intake(store, engine_scope(caller.team), policy, by=caller.member_id, dry_run=dry_run)
-            intake.take_all(_batches(read_archive(lines, team=caller.team)), progress)
+            intake.take_all(_batches(records), progress)
             return MoveReport(team=caller.team, origin=header, counts=intake.outcome.counts, dry_run=dry_run)
 
     def _export(self, caller: Caller, file: Path, *, scope: ReadScope, progress: Progress | None) -> ExportReport:
@@ -129,7 +130,7 @@ class _Intake:
 
     def _store_batch(self, prepared: Sequence[_Prepared]) -> None:
         def work(transaction: Transaction) -> list[Taken]:
-            return [self._take(transaction, *one) for one in prepared]
+            return [taken for part in _parts(prepared) for taken in self._take(transaction, part)]
 
         self.outcome.add([given for given, _, _ in prepared], self._store.transact(work))
 
@@ -139,20 +140,43 @@ class _Intake:
         except InvalidInput:
             return None
 
-    def _take(self, transaction: Transaction, given: Record, record: Record | None, words: PackedTerms | None) -> Taken:
-        if self.outcome.lacks_an_end_of(given):
-            return Taken.END
-        if record is None:
-            return Taken.REFUSED
-        if record != given and self._stands(transaction, given):
-            return Taken.UNCHANGED
-        if isinstance(record, IngestionEvent) and Step.DELIVER in record.steps and record.state is not EventState.DONE:
-            return Taken.SENDING
-        return take_record(transaction, self._scope, record, by=self._by, words=words, dry_run=self._dry_run)
+    def _take(self, transaction: Transaction, part: Sequence[_Prepared]) -> list[Taken]:
+        """All are weighed before one is stored: a question sends every row that is waiting to the database alone."""
+        found = [self._weighed(transaction, *one) for one in part]
+        for taken, store in found:
+            if taken in {Taken.NEW, Taken.UPDATED} and not self._dry_run:
+                store()
+        return [taken for taken, _ in found]
 
-    def _stands(self, transaction: Transaction, given: Record) -> bool:
-        """What was approved here stays so when its archive comes back."""
-        return take_record(transaction, self._scope, given, by=self._by, dry_run=True) is Taken.UNCHANGED
+    def _weighed(
+        self, transaction: Transaction, given: Record, record: Record | None, words: PackedTerms | None
+    ) -> tuple[Taken, Callable[[], object]]:
+        if self.outcome.lacks_an_end_of(given):
+            return Taken.END, _nothing
+        if record is None:
+            return Taken.REFUSED, _nothing
+        if record is not given and record != given:
+            # What was approved here stays so when its archive comes back.
+            taken, _ = weighed(transaction, self._scope, given, by=self._by)
+            if taken is Taken.UNCHANGED:
+                return taken, _nothing
+        if isinstance(record, IngestionEvent) and Step.DELIVER in record.steps and record.state is not EventState.DONE:
+            return Taken.SENDING, _nothing
+        return weighed(transaction, self._scope, record, by=self._by, words=words)
+
+
+def _nothing() -> None: ...
+
+
+def _parts(prepared: Sequence[_Prepared]) -> Iterator[Sequence[_Prepared]]:
+    """What may be weighed together: memories without a key, since none of them decides what becomes of another."""
+    for alike, group in groupby(prepared, key=lambda one: _stands_by_itself(one[0])):
+        several = list(group)
+        yield from [several] if alike else ([one] for one in several)
+
+
+def _stands_by_itself(record: Record) -> bool:
+    return isinstance(record, MemoryRecord) and record.present.memory.key is None
 
 
 class _Outcome:

@@ -170,7 +170,7 @@ def looks_like_archive(path: Path) -> bool:
 def parse(line: bytes) -> Line:
     """One JSON object without a name twice."""
     try:
-        found: object = json.loads(line, object_pairs_hook=_once, parse_constant=_refuse)
+        found: object = _reader.decode(line.decode())
     except (ValueError, RecursionError):
         raise InvalidInput("is not a JSON object", field="line") from None
     if not isinstance(found, dict):
@@ -187,3 +187,7 @@ def _once(pairs: list[tuple[str, Any]]) -> Line:
 
 def _refuse(name: str) -> None:
     raise ValueError(name)
+
+
+# Made once: for each line it would take as long as the line.
+_reader = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)

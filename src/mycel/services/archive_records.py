@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from mycel.domain import archive_lines
@@ -17,22 +17,28 @@ from mycel.errors import InvalidInput
 from mycel.services.archive_files import ArchiveLines, parse
 
 _OF_A_MEMORY = {Kind.VERSION, Kind.EPISODE, Kind.ARTIFACT}
+# As objects they take some four times as much.
+MOST_KEPT_BYTES = 32 * 1024 * 1024
 _ORDER = {kind: place for place, kind in enumerate(kind for kind in Kind if kind not in _OF_A_MEMORY)}
 
 
-def check_archive(lines: ArchiveLines) -> Header:
-    """Every line, what refers to what, and that nothing is missing; raises `InvalidInput` naming line and field."""
-    archive = _Archive(lines, team=None)
+def checked_archive(lines: ArchiveLines, *, team: TeamName) -> tuple[Header, Iterable[Record]]:
+    """Every line, what refers to what, and that nothing is missing; raises `InvalidInput` naming line and field.
+
+    With the records, as of that team, whichever they came from: kept from the check where they take little room,
+    otherwise read and checked line by line once more.
+    """
+    archive = _Archive(lines, team=team)
     known = _Known()
+    kept: list[Record] | None = []
     for record in archive.records():
         with archive.at_line():
             known.add(record)
-    return archive.header
-
-
-def read_archive(lines: ArchiveLines, *, team: TeamName) -> Iterator[Record]:
-    """As records of that team, whichever they came from."""
-    return _Archive(lines, team=team).records()
+        if kept is not None:
+            kept.append(record)
+            if archive.read_bytes > MOST_KEPT_BYTES:
+                kept = None
+    return archive.header, _Archive(lines, team=team).records() if kept is None else kept
 
 
 class _AtLine:
@@ -52,9 +58,10 @@ class _AtLine:
 class _Archive:
     """Goes through the lines once."""
 
-    def __init__(self, lines: ArchiveLines, *, team: TeamName | None) -> None:
+    def __init__(self, lines: ArchiveLines, *, team: TeamName) -> None:
         self._lines = lines
-        self._chosen = team
+        self._team = team
+        self.read_bytes = 0
         self._number = 0
         self._place = 0
         self._hash = sha256()
@@ -69,16 +76,13 @@ class _Archive:
             raise InvalidInput("the file is empty", field="line 1")
         return self._header
 
-    @property
-    def _team(self) -> TeamName:
-        return self._chosen or self.header.team
-
     def at_line(self) -> _AtLine:
         return _AtLine(self._number)
 
     def records(self) -> Iterator[Record]:
         for number, packed in self._lines.read():
             self._number = number
+            self.read_bytes += len(packed)
             with self.at_line():
                 finished = self._read(parse(packed))
             yield from finished

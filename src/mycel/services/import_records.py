@@ -204,26 +204,10 @@ def _said(memory: Memory) -> Mapping[str, Any]:
     }
 
 
-def take_record(
-    transaction: Transaction,
-    scope: ReadScope,
-    record: Record,
-    *,
-    by: MemberId,
-    words: PackedTerms | None = None,
-    dry_run: bool = False,
-) -> Taken:
-    """With its id and times; the same record twice is `unchanged`. With `dry_run` it only tells what it would do."""
-    taken, store = _weighed(transaction, scope, record, by, words)
-    if taken in {Taken.NEW, Taken.UPDATED} and not dry_run:
-        store()
-    return taken
-
-
-def _weighed(
-    transaction: Transaction, scope: ReadScope, record: Record, by: MemberId, words: PackedTerms | None
+def weighed(
+    transaction: Transaction, scope: ReadScope, record: Record, *, by: MemberId, words: PackedTerms | None = None
 ) -> tuple[Taken, Callable[[], object]]:
-    """What is to become of a record, and how it would be stored."""
+    """What is to become of a record, and how it is stored, with its id and times; the same twice is `unchanged`."""
     match record:
         case MemoryRecord(present=present):
             standing = transaction.archive.standing(scope, record)

@@ -54,8 +54,9 @@ def is_clean(values: Mapping[str, Any]) -> bool:
 
 
 def _texts_of(values: Mapping[str, Any]) -> list[list[str]]:
-    """The texts of each field that is screened."""
-    return [texts_in(value) for name, value in values.items() if value and is_screened(name)]
+    """The texts of each field that is screened and has any."""
+    found = [texts_in(value) for name, value in values.items() if value and is_screened(name)]
+    return [texts for texts in found if texts]
 
 
 def _suspicion(texts_of_fields: list[list[str]]) -> str | None:

@@ -55,6 +55,27 @@ def test_everything_is_taken_once_and_accounted_for(mycel, graph: Path) -> None:
     assert adds_up(again)
 
 
+def test_a_record_that_cannot_even_be_sent_stops_no_other(mycel, tmp_path: Path) -> None:
+    """A service refuses a whole request for a NUL or for what is nested too deep."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(9):
+        (notes / f"note {number}.md").write_text(f"Note {number} of the folder.")
+    (notes / "zero.md").write_bytes(b"A note with \0 in it.")
+    report = mycel.json("import", str(notes))
+    assert (report["taken"], report["refused"]) == (9, 1)
+    assert adds_up(report)
+    (reason,) = [one["reason"] for one in report["counts"] if one["outcome"] == "refused"]
+    assert reason == "content: holds a NUL character"
+    deep = "[" * 60 + "]" * 60
+    records = ",".join(f'{{"id": "{number}", "memory": "fact {number}"}}' for number in range(9))
+    listed = tmp_path / "memories.json"
+    listed.write_text(f'{{"results": [{{"id": "d", "memory": "deep", "metadata": {{"a": {deep}}}}}, {records}]}}')
+    report = mycel.json("import", str(listed))
+    assert (report["taken"], report["refused"]) == (9, 1)
+    assert adds_up(report)
+
+
 def test_trust_and_project_are_said_for_all_of_it(mycel, graph: Path) -> None:
     mycel.ok("import", str(graph), "--trust", "normal", "--project", "shop")
     found = mycel.json("search", "postgres", "--project", "shop")["hits"]

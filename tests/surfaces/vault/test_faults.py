@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 import re
 import subprocess
@@ -14,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from mycel.app import open_workspace
-from mycel.errors import Conflict
-from mycel.surfaces.vault.agreement import KnownVaults
+from mycel.errors import Conflict, StorageFull
+from mycel.surfaces.vault import files as vault_files
+from mycel.surfaces.vault.agreement import FOLDER, KnownVaults
 from mycel.surfaces.vault.files import ChangedMeanwhile, VaultFiles, digest
 from mycel.surfaces.vault.sync import Allowed, Vault
 from tests.service_process import environment
@@ -97,8 +100,6 @@ def test_a_file_is_left_until_its_writer_has_finished(lead: Bench, note: Path) -
 
 
 def test_a_changed_time_on_an_untouched_file_means_nothing(lead: Bench, note: Path) -> None:
-    import os
-
     os.utime(note, (1, 1))
     assert lead.sync().is_agreed
     os.utime(note, (2**33, 2**33))
@@ -190,3 +191,81 @@ def test_thirty_killed_syncs_save_nothing_twice_and_leave_no_half_file(tmp_path:
     from tests.surfaces.vault.bench import make_team
 
     killed_syncs(tmp_path, make_team, 30, 400)
+
+
+def test_a_note_gets_its_name_when_its_bytes_are_on_the_disk(lead: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_disk: set[int] = set()
+    named: list[str] = []
+    sync, rename = os.fsync, vault_files._rename
+
+    def synced(handle: int) -> None:
+        sync(handle)
+        on_disk.add(os.fstat(handle).st_ino)
+
+    def renamed(old: Path, new: Path, flags: int) -> bool:
+        if old.parent.name == "unfinished":
+            assert old.stat().st_ino in on_disk
+            named.append(new.name)
+        return rename(old, new, flags)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(vault_files, "_rename", renamed)
+    for number in range(30):
+        lead.save(f"Memory {number} of the team.")
+        lead.write(f"mine {number}.md", f"Note {number} of the vault.\n")
+    lead.sync()
+    assert len(named) >= 60
+    assert lead.sync().is_agreed
+
+
+def test_a_full_disk_is_told_and_the_sync_goes_on_when_there_is_room(
+    lead: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync, left = os.fsync, [20]
+
+    def is_full(handle: int) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(handle)
+
+    for number in range(30):
+        lead.save(f"Memory {number} of the team.")
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", is_full)
+        with pytest.raises(StorageFull):
+            lead.sync()
+    assert not list((lead.root / FOLDER / "unfinished").iterdir())
+    lead.sync()
+    assert len(lead.files()) == 30
+    assert lead.sync().is_agreed
+
+
+_CONFLICT = "<<<<<<< HEAD\nOn Tuesdays.\n=======\nOn Fridays.\n>>>>>>> other\n"
+
+
+def test_both_sides_of_a_conflict_of_git_are_not_published(lead: Bench, note: Path) -> None:
+    settled = note.read_text()
+    note.write_text(settled.replace("Deploys happen on Tuesdays.\n", _CONFLICT))
+    report = lead.sync()
+    assert [problem.file for problem in report.problems] == [NOTE]
+    assert "conflict of git" in report.problems[0].about
+    assert [one.content for one in lead.memory.list()] == ["Deploys happen on Tuesdays."]
+    note.write_text(settled.replace("on Tuesdays", "on Fridays"))
+    assert lead.sync().updated == (NOTE,)
+
+
+def test_a_note_may_show_how_a_conflict_of_git_looks(lead: Bench) -> None:
+    lead.write("git.md", f"So it looks:\n```\n{_CONFLICT}```\n")
+    assert lead.sync().saved == ("git.md",)
+
+
+def test_of_two_new_notes_with_one_key_each_keeps_its_text(lead: Bench) -> None:
+    for number in range(6):
+        lead.write(f"key {number}.md", f"---\nkey: imports\nproject: p\ncategory: convention\n---\nValue {number}.\n")
+    lead.sync()
+    assert [one.content for one in lead.memory.knowledge.list(project="p")] == ["Value 5."]
+    for _ in range(3):
+        texts = [(lead.root / file).read_text() for file in lead.files()]
+        assert sorted(text.rpartition("---\n")[2] for text in texts) == [f"Value {n}.\n" for n in range(6)]
+        lead.sync()

@@ -6,10 +6,12 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import mycel
+from mycel.client.workspace import RemoteWorkspace
 from mycel.contracts.memory_api import MemoryApi
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.vault.agreement import KnownVaults
@@ -104,3 +106,33 @@ def test_two_watches_over_a_service_carry_an_edit_from_one_folder_to_the_other(
             (roots[1] / "notes/new.md").write_text("By the other.\n")
             assert second().saved == ("notes/new.md",)
             assert first().written == ("notes/new.md",)
+
+
+class Elsewhere(NamedTuple):
+    """A service of the same data, on another port each time."""
+
+    url: str
+    secret: None = None
+
+
+def test_a_watch_goes_on_with_the_service_that_took_the_place_of_its_own(
+    workspace: Workspace, lead: Bench, tmp_path: Path
+) -> None:
+    token = workspace.issue_token("lead-2")
+    lead.save("Deploys happen on Tuesdays.")
+    runs: list[Elsewhere] = []
+    root, known = tmp_path / "one", tmp_path / "known"
+    with ExitStack() as services, ExitStack() as watching:
+        runs.append(Elsewhere(services.enter_context(served(workspace))))
+        client = RemoteWorkspace.lasting(runs[0], token=token, locate=lambda: runs[-1])
+        watching.enter_context(client)
+        report = watching.enter_context(watched(root, client.me(), known))
+        services.close()
+        path = root / "notes/Deploys happen on Tuesdays.md"
+        path.write_text(path.read_text().replace("Tuesdays.\n", "Wednesdays.\n"))
+        with served(workspace) as url:
+            runs.append(Elsewhere(url))
+            assert report().updated
+            lead.save("Said after it.")
+            assert report().written == ("notes/Said after it.md",)
+            watching.close()

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -186,7 +187,7 @@ class Invocation:
             yield workspace
 
     def _remote(self, *, lasting: bool) -> RemoteWorkspace:
-        from mycel.client.daemon import ensure_daemon
+        from mycel.client.daemon import ensure_daemon, find_daemon
         from mycel.client.workspace import RemoteWorkspace
         from mycel.wire.daemon_file import database_mark
 
@@ -204,8 +205,9 @@ class Invocation:
         token = settings.token or daemon.token
         if token is None:
             raise Misconfigured(f"the service at {daemon.url} has no operator token to read: set MYCEL_TOKEN")
-        make = RemoteWorkspace.at if lasting else RemoteWorkspace.here
-        return make(daemon.url, token=token, service_secret=daemon.secret)
+        if lasting:
+            return RemoteWorkspace.lasting(daemon, token=token, locate=partial(find_daemon, settings.data))
+        return RemoteWorkspace.here(daemon.url, token=token, service_secret=daemon.secret)
 
     @property
     def sees_every_team(self) -> bool:

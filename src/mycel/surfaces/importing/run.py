@@ -15,12 +15,15 @@ from mycel.domain.foreign_import import ForeignReport, ImportCount, ImportedReco
 from mycel.engine.imports.material import Material
 from mycel.engine.imports.records import Found, Left, Related, Remembered, Talk, Warned
 from mycel.engine.imports.registry import Form
+from mycel.errors import InvalidInput, TooLarge
 
 # Called with how many records are done.
 Progress = Callable[[int], None]
 BATCH_RECORDS = 500
 BATCH_LETTERS = 4_000_000
 TAKEN, SKIPPED, REFUSED = "taken", "skipped", "refused"
+# What whoever imports has said: wrong for every record alike.
+_OF_ALL = frozenset({"system", "trust", "capture_mode", "dry_run"})
 _MOST_WARNINGS = 20
 _EXAMPLE = 120
 # Why a record is refused names its field first; of what kind the refusal is does not depend on the record.
@@ -168,6 +171,19 @@ class _Sending:
             self.progress(self.tally.done)
 
     def _take(self, batch: Sequence[Remembered | Talk | Related]) -> Sequence[ImportedRecord]:
+        """One that the service cannot even read would have it refuse the whole batch: it is looked for by halves."""
+        try:
+            return self._taken(batch)
+        except (InvalidInput, TooLarge) as error:
+            field = getattr(error, "field", "")
+            if field in _OF_ALL:
+                raise
+            if len(batch) == 1:
+                return [ImportedRecord(ImportOutcome.REFUSED, reason=str(error).removeprefix("items[0]."))]
+        half = len(batch) // 2
+        return [*self._take(batch[:half]), *self._take(batch[half:])]
+
+    def _taken(self, batch: Sequence[Remembered | Talk | Related]) -> Sequence[ImportedRecord]:
         return self.imports.take(
             [self._item(record) for record in batch],
             system=self.system,

@@ -115,7 +115,7 @@ class Agreement:
         """Kept for good when it returns."""
         lines: list[dict[str, Any]] = []
         for one in notes:
-            lines.append({"note": asdict(one)})
+            lines.append(_line(one))
             self._take(lines[-1])
         self._append(lines)
 
@@ -126,13 +126,15 @@ class Agreement:
             self._take(line)
         self._append(lines)
 
-    def intend(self, file: str, sha256: str) -> str:
-        """The key under which to save a new note."""
-        if (file, sha256) not in self.intents:
-            line = {"intent": asdict(Intent(file, sha256, new_id()))}
+    def intend(self, notes: Iterable[tuple[str, str]]) -> list[str]:
+        """The keys under which to save new notes, by their files and digests."""
+        wanted = list(notes)
+        new = [Intent(*note, new_id()) for note in dict.fromkeys(wanted) if note not in self.intents]
+        lines = [{"intent": asdict(one)} for one in new]
+        for line in lines:
             self._take(line)
-            self._append([line])
-        return self.intents[file, sha256].key
+        self._append(lines)
+        return [self.intents[note].key for note in wanted]
 
     def reach(self, cursor: int) -> None:
         if cursor != self.cursor:
@@ -145,7 +147,7 @@ class Agreement:
             self.rewrite()
 
     def rewrite(self) -> None:
-        lines = [self._header, *({"note": asdict(one)} for one in self.notes.values()), {"cursor": self.cursor}]
+        lines = [self._header, *map(_line, self.notes.values()), {"cursor": self.cursor}]
         lines += [{"intent": asdict(one)} for one in self.intents.values()]
         replace_file(self._path, _encoded(lines), mode=0o600)
         self._lines = len(lines)
@@ -178,6 +180,11 @@ class Agreement:
             file.write(_encoded(lines))
             file.flush()
             os.fsync(file.fileno())
+
+
+def _line(one: Agreed) -> dict[str, Any]:
+    # As `asdict`, which copies each list and takes as long as all else.
+    return {"note": {name: getattr(one, name) for name in Agreed.__slots__}}
 
 
 def _encoded(lines: Iterable[Mapping[str, Any]]) -> bytes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import hashlib
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,10 @@ from mycel.surfaces.vault.names import folder_of
 
 _NO_REPLACE, _EXCHANGE = 1, 2
 _AT_CWD = -100
+_NEW_MODE = 0o666
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+# Of a disk that is waited for: several at once share its turns, and take a tenth of the time.
+AT_ONCE = 16
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -39,6 +44,8 @@ class VaultFiles:
         self.root = root
         self._aside = root / FOLDER / "unfinished"
         self._touched: set[Path] = set()
+        # By the file and what it is to say: where that lies meanwhile.
+        self._staged: dict[tuple[str, bytes], Path] = {}
 
     def prepare(self) -> None:
         """Takes away what a killed process left; it was never told of to anybody."""
@@ -53,10 +60,22 @@ class VaultFiles:
                 raise OSError(errno.EINVAL, "not a plain file")
             return opened.read()
 
+    def stage(self, contents: Iterable[tuple[str, bytes]]) -> None:
+        """Brings to the disk, all at once, what `create` and `replace` will be asked to write until `settle`."""
+        wanted = list(dict.fromkeys(contents))
+        with ThreadPoolExecutor(AT_ONCE, "vault") as threads:
+            written = [threads.submit(self._written, content, mode=self._mode(file)) for file, content in wanted]
+        self._staged |= {one: new.result() for one, new in zip(wanted, written, strict=True) if not new.exception()}
+        for new in written:
+            if error := new.exception():
+                # Of a full disk, before anything is changed.
+                self._unstage()
+                raise error
+
     def create(self, file: str, content: bytes) -> None:
         """Raises `ChangedMeanwhile` when something is there."""
         path = self._checked(file, make=True)
-        new = self._written(content)
+        new = self._staged.pop((file, content), None) or self._written(content)
         try:
             _rename_to_nothing(new, path)
         except FileExistsError:
@@ -69,7 +88,7 @@ class VaultFiles:
         path = self._checked(file)
         if digest(self.read(file)) != expected:
             raise ChangedMeanwhile(f"{file} was changed meanwhile")
-        new = self._written(content, mode=stat.S_IMODE(path.lstat().st_mode))
+        new = self._staged.pop((file, content), None) or self._written(content, mode=self._mode(file))
         if _rename(new, path, _EXCHANGE):
             # What stood there at that instant is now aside: had an editor been faster, it goes back.
             if digest(new.read_bytes()) != expected:
@@ -103,7 +122,8 @@ class VaultFiles:
         self._drop_empty(folder_of(file))
 
     def settle(self) -> None:
-        """Names survive a power cut after this."""
+        """Names survive a power cut after this; what was staged and not asked for is gone."""
+        self._unstage()
         for folder in self._touched:
             if folder.is_dir():
                 sync_folder(folder)
@@ -124,7 +144,7 @@ class VaultFiles:
                 raise InvalidInput(f"{part!r} is a link or no folder: nothing is written there", field="folder")
         return path / parts[-1]
 
-    def _written(self, content: bytes, *, mode: int = 0o666) -> Path:
+    def _written(self, content: bytes, *, mode: int = _NEW_MODE) -> Path:
         new = self._aside / os.urandom(8).hex()
         try:
             with os.fdopen(os.open(new, _NEW_FILE, mode), "wb") as file:
@@ -137,6 +157,17 @@ class VaultFiles:
                 raise StorageFull("the disk of the vault is full: what is agreed on stays so") from None
             raise Unavailable(f"the vault cannot be written: {error.strerror}") from None
         return new
+
+    def _unstage(self) -> None:
+        for left in self._staged.values():
+            left.unlink(missing_ok=True)
+        self._staged.clear()
+
+    def _mode(self, file: str) -> int:
+        """Of the file that is there, so that nobody else may read the new one."""
+        with contextlib.suppress(OSError):
+            return stat.S_IMODE((self.root / file).lstat().st_mode)
+        return _NEW_MODE
 
     def _drop_empty(self, folder: str) -> None:
         while folder:

@@ -5,9 +5,11 @@ A text is kept in a second place before it is replaced in its first, and a step 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import singledispatchmethod
+from functools import partial, singledispatchmethod
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.draft import first_sentence
@@ -15,7 +17,7 @@ from mycel.domain.memory import Memory
 from mycel.errors import AccessDenied, Conflict, InvalidInput, MycelError
 from mycel.surfaces.vault.agreement import Agreed, Agreement
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
-from mycel.surfaces.vault.files import ChangedMeanwhile, VaultFiles, digest
+from mycel.surfaces.vault.files import AT_ONCE, ChangedMeanwhile, VaultFiles, digest
 from mycel.surfaces.vault.names import (
     SUFFIX,
     folded,
@@ -73,28 +75,56 @@ class Performer:
         self._names = plan.places.names.with_files(self._new_files)
         self._pending: list[Agreed] = []
         self._saved: set[str] = set()
+        # By the file of each new note: gives its memory, or raises why there is none.
+        self._saves: dict[str, Callable[[], Remote]] = {}
         self.done = Done(problems=list(plan.problems))
         self._writer = NoteWriter(memory, lambda file, about: self.done.problems.append(Problem(file, about)))
 
     def perform(self, progress: Callable[[int], None] | None = None) -> Done:
-        for number, step in enumerate(self._plan.steps, 1):
-            try:
-                self._do(step)
-            except ChangedMeanwhile:
-                self.done.again = True
-            except OF_ONE_NOTE as error:
-                self._note_problem(step, error)
-            except Conflict as error:
-                self.done.again = True
-                self._note_problem(step, error)
-            except OSError as error:
-                self._note_problem(step, InvalidInput(error.strerror or "cannot be written", field="file"))
-            if len(self._pending) >= BATCH:
-                self._settle()
-            if progress is not None:
-                progress(number)
-        self._settle()
+        steps = self._plan.steps
+        for start in range(0, len(steps), BATCH):
+            batch = steps[start : start + BATCH]
+            self._prepare(batch)
+            for number, step in enumerate(batch, start + 1):
+                self._try(step)
+                if progress is not None:
+                    progress(number)
+            self._settle()
         return self.done
+
+    def _prepare(self, batch: Sequence[Step]) -> None:
+        """All that has to wait for a disk, here or where the memories are, waits together."""
+        new = [step for step in batch if isinstance(step, SaveNote)]
+        keys = self._agreement.intend((step.note.file, step.note.sha256) for step in new)
+        with ThreadPoolExecutor(AT_ONCE, "vault") as threads:
+            for step, key in zip(new, keys, strict=True):
+                save = partial(self._writer.save, step, key=key)
+                # Of values under one key the last stands: they come one after another.
+                self._saves[step.note.file] = save if step.fields.get("key") else threads.submit(save).result
+        self._files.stage(self._texts_of(batch))
+
+    def _texts_of(self, batch: Sequence[Step]) -> Iterator[tuple[str, bytes]]:
+        for step in batch:
+            if isinstance(step, CreateNote):
+                yield self._new_files[step.id], rendered(None, self._view.notes[step.id], self._names).encode()
+            elif isinstance(step, SaveNote) and not step.fields.get("key"):
+                # What cannot be saved or written is told when its turn comes.
+                with contextlib.suppress(MycelError):
+                    saved = self._saves[step.note.file]()
+                    yield step.note.file, rendered(step.note.text, saved, self._names).encode()
+
+    def _try(self, step: Step) -> None:
+        try:
+            self._do(step)
+        except ChangedMeanwhile:
+            self.done.again = True
+        except OF_ONE_NOTE as error:
+            self._note_problem(step, error)
+        except Conflict as error:
+            self.done.again = True
+            self._note_problem(step, error)
+        except OSError as error:
+            self._note_problem(step, InvalidInput(error.strerror or "cannot be written", field="file"))
 
     def _settle(self) -> None:
         self._files.settle()
@@ -115,8 +145,7 @@ class Performer:
 
     @_do.register
     def _(self, step: SaveNote) -> None:
-        key = self._agreement.intend(step.note.file, step.note.sha256)
-        saved = self._seen(self._writer.save(step, key=key))
+        saved = self._seen(self._saves.pop(step.note.file)())
         self._saved.add(saved.memory.id)
         self.done.saved.append(step.note.file)
         self.done.again |= self._plan.has_unknown_links

@@ -67,9 +67,11 @@ class Plan:
     steps: list[Step] = field(default_factory=list[Step])
     problems: list[Problem] = field(default_factory=list[Problem])
     conflict_copies: list[str] = field(default_factory=list[str])
-    # Files that were deleted, and files whose memories are gone.
+    # Files that were deleted.
     missing: int = 0
-    gone: int = 0
+    # Memories that are gone, and how many have not even the version any more that both sides agreed on.
+    gone: list[str] = field(default_factory=list[str])
+    older: int = 0
     has_unknown_links: bool = False
 
 
@@ -99,6 +101,8 @@ class _Planner:
         self._plan = Plan(self._places, problems=self._problems, conflict_copies=self._copies)
 
     def plan(self) -> Plan:
+        agreed = ((one, self._memories.get(id)) for id, one in self._agreed.items())
+        self._plan.older = sum(found is not None and found.memory.version < one.version for one, found in agreed)
         for id, note in self._holding.items():
             self._decide_note(id, note)
         for id, one in self._agreed.items():
@@ -152,7 +156,7 @@ class _Planner:
             about = f"has the id {id}, which no memory has that you may see: take the id out to save it as a new one"
             self._problems.append(Problem(note.file, about))
         elif remote is None:
-            self._plan.gone += 1
+            self._plan.gone.append(id)
             is_same = agreed is not None and (note.file, note.sha256) == (agreed.file, agreed.sha256)
             self._plan.steps.append(RemoveNote(id, note) if is_same else SetAside(id, note))
         else:

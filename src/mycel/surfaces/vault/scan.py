@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from mycel.engine.english.sentences import fenced_blocks, is_inside
 from mycel.errors import InvalidInput
 from mycel.surfaces.vault.agreement import Agreed
 from mycel.surfaces.vault.files import VaultFiles, digest
@@ -16,6 +18,8 @@ from mycel.surfaces.vault.names import is_hidden, is_note, joined
 from mycel.surfaces.vault.note_fields import CONFLICT_OF, id_in
 
 IS_EMPTY = "is empty; delete the file to delete the memory"
+UNMERGED = "holds both sides of a conflict of git: settle it first"
+_MERGE = tuple(re.compile(sign, re.MULTILINE) for sign in (r"^<{7} ", r"^={7}\r?$", r"^>{7} "))
 # No memory is so long; what is, is not read.
 MAX_FILE_BYTES = 1024 * 1024
 # An editor that empties a file and fills it again, or writes another and renames it, has done so by then.
@@ -141,11 +145,23 @@ class Scanner:
                 return LocalNote(file, known.sha256, content.decode(), None, known.id)
             if not content.strip():
                 return LocalNote(file, digest(content), problem=IS_EMPTY)
-            return local_note(file, content)
+            found = local_note(file, content)
+            return LocalNote(file, found.sha256, problem=UNMERGED) if _is_unmerged(found.text or "") else found
         except InvalidInput as error:
             return LocalNote(file, "", problem=str(error))
         except OSError as error:
             return LocalNote(file, "", problem=f"cannot be read: {error.strerror}")
+
+
+def _is_unmerged(text: str) -> bool:
+    """Whether git has left both sides of a conflict in it; what stands there as code only shows how that looks."""
+    place = 0
+    for sign in _MERGE:
+        found = sign.search(text, place)
+        if found is None or (not place and is_inside(found.start(), fenced_blocks(text))):
+            return False
+        place = found.end()
+    return True
 
 
 def local_note(file: str, content: bytes) -> LocalNote:

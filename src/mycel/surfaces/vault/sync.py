@@ -120,6 +120,7 @@ class Vault:
         self._read_team(progress)
         made = plan(agreement.notes, scan, self.view.notes)
         _require_sane(made, len(agreement.notes), allowed)
+        _require_later(made, self.view, allowed)
         performer = Performer(self._memory, self._files, agreement, self.view, made, scan)
         done = performer.perform(_counter(progress, "notes", len(made.steps)))
         if not done.is_nothing:
@@ -228,9 +229,9 @@ def _require_sane(made: Plan, notes: int, allowed: Allowed) -> None:
             f"{made.missing} of {notes} notes are gone from the folder: nothing was changed. If they were deleted on "
             "purpose, `mycel vault sync --allow-deletions` deletes their memories"
         )
-    if made.gone > most and not allowed.deletions:
+    if len(made.gone) > most and not allowed.deletions:
         raise Conflict(
-            f"{made.gone} of {notes} memories are gone or out of sight: nothing was changed. If that is right, "
+            f"{len(made.gone)} of {notes} memories are gone or out of sight: nothing was changed. If that is right, "
             "`mycel vault sync --allow-deletions` removes their notes"
         )
     new = sum(isinstance(step, SaveNote) for step in made.steps)
@@ -238,6 +239,22 @@ def _require_sane(made: Plan, notes: int, allowed: Allowed) -> None:
         raise Conflict(
             f"there are {new} notes in this folder that no memory knows: nothing was changed. "
             "`mycel vault sync --take-in` saves them all, for the whole team to read"
+        )
+
+
+def _require_later(made: Plan, view: TeamView, allowed: Allowed) -> None:
+    """What was written after a backup stands in the notes alone, once that was restored."""
+    if made.older:
+        raise Conflict(
+            f"{made.older} memories are older than at the last sync: was a backup restored? Nothing was changed. "
+            "`mycel vault sync --begin-anew` keeps what the notes say beside what the memories say"
+        )
+    unknown = set[str]() if allowed.deletions else view.never_told_of(made.gone)
+    if unknown:
+        raise Conflict(
+            f"{len(unknown)} memories are gone, and nobody took them away: was a backup restored, or may you see less "
+            "than before? Nothing was changed. `mycel vault sync --begin-anew` keeps their notes, `--allow-deletions` "
+            "removes them"
         )
 
 

@@ -21,6 +21,7 @@ class TeamView:
         self._memory = memory
         self.notes: dict[str, Remote] = {}
         self.cursor = 0
+        self._told_of: set[str] = set()
 
     def read(self, known: Mapping[str, Fields], *, cursor: int, progress: Callable[[int], None] | None = None) -> None:
         """All of it. `known` is what notes said of memories when both sides agreed, at that place of the log."""
@@ -40,11 +41,19 @@ class TeamView:
         ids: set[str] = set()
         for change in changes:
             self.cursor = max(self.cursor, change.sequence)
+            self._told_of.add(change.memory_id)
             ids.add(change.memory_id)
             if change.other_id is not None and change.names_another:
                 ids.add(change.other_id)
         for id in ids:
             self.refresh(id, known)
+
+    def never_told_of(self, ids: Iterable[str]) -> set[str]:
+        """Of memories that are gone: that one was deleted, purged or hidden by a change is told."""
+        unknown = set(ids) - self._told_of
+        if unknown:
+            self._told_of |= {change.memory_id for change in self._memory.changes(0)}
+        return unknown - self._told_of
 
     def refresh(self, id: str, known: Mapping[str, Fields]) -> None:
         try:
@@ -83,6 +92,7 @@ class TeamView:
         self.cursor = cursor
         for change in self._memory.changes(cursor):
             self.cursor = change.sequence
+            self._told_of.add(change.memory_id)
             if change.operation in _OF_LINKS:
                 found.add(change.memory_id)
         return found
