@@ -94,7 +94,8 @@ def _answers(api: Any, question: str, *, all: bool) -> Iterator[Callable[[], obj
     yield lambda: api.search(question, as_of=AFTER_HIDING, min_relevance=0)
     yield lambda: _explained(api, question)
     yield lambda: api.knowledge.search(question)
-    yield lambda: api.context_for(task=question, project="web")
+    # With room for all: how long an id has to be cited is chance, and would decide what just fits.
+    yield lambda: api.context_for(task=question, project="web", token_budget=20_000)
     yield lambda: api.before_task(question, project="web")
     yield lambda: api.episodes.similar(question)
     yield lambda: api.episodes.best_agents(question)

@@ -13,10 +13,10 @@ MODULES = (fusion, pipeline, relevance)
 
 # What the order is made of, with the values tried: round ones, and far enough apart to differ by more than noise.
 FUSION: Mapping[str, tuple[float, ...]] = {
-    "BM25_WEIGHT": (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0),
+    "BM25_WEIGHT": (0.0, 1.0, 1.5, 2.0, 2.4, 2.8, 3.2, 3.6, 4.0, 5.0, 6.0),
     "SHARE_WEIGHT": (0.0, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0),
     "NEIGHBOUR_PULL": (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
-    "WINDOW_WEIGHT": (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0),
+    "WINDOW_WEIGHT": (0.0, 0.5, 1.0, 1.4, 1.75, 2.1, 2.5, 3.0),
     "LEAST_OWN": (0.0, 0.5, 1.0, 1.5, 2.0),
     "SPREAD_TEXTS": (10, 30, 100, 300),
     "EMPHASIS": (1.0, 1.5, 2.0, 3.0),

@@ -47,7 +47,7 @@ def _count(memory: Memory) -> tuple[Mapping[str, float], int]:
 # itself: cosines count by how far they stand out for this question, words by how much of it they explain. Explicit
 # rules (peakedness, margins, length of the question) added nothing on the half held back.
 SHARE_WEIGHT = 1.0
-BM25_WEIGHT = 3.0
+BM25_WEIGHT = 2.4
 
 # Who types one or two words looks for these; a vector of so little says not much. The sets have no such questions.
 SHORT_QUESTION = 2
@@ -64,7 +64,7 @@ SPREAD_TEXTS = 30
 # A row moves half the way up to the best of its neighbours: recall at 10 on LoCoMo 72 to 78.
 NEIGHBOUR_PULL = 0.5
 # Words of the question that neighbours add to a row's own: 78 to 80; with words alone less is better.
-WINDOW_WEIGHT = 1.5
+WINDOW_WEIGHT = 1.75
 WINDOW_WEIGHT_WORDS = 0.5
 # Notes saved one after another need not belong together: without a word of the question, a row must stand out by
 # itself at least so far to be lifted (recall at 10 falls from 80.7 to 79.8).
