@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from training.encoder import Encoder, encoder_of
 from training.judge.labels import WIDTH as OUTPUTS
-from training.weights import DENSE, NORMS, WIDTH, Weights, chosen_layers, layer_count, read_quantised
+from training.weights import DENSE, NORMS, WIDTH, Weights, chosen_layers, read_quantised
 
 # First or second text, and whether the same token stands in the other one too: see `places_of`.
 PLACES = 4

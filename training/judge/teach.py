@@ -7,8 +7,8 @@
 `--all` learns from everything. OUT/judge.pt is the judge after the last epoch.
 `--begin FILE` goes on from a judge.pt that was taught with the same fold, or from the shipped judge.onnx (fold 0), for
 material that came later.
-`--teacher FILE` begins with the embedder's own teacher, all its layers or those named. `--judges` names judges taught before,
-large ones: their mean is learned beside the labels, also of pairs and sentences that nobody has labelled.
+`--teacher FILE` begins with the embedder's own teacher, all its layers or those named. `--judges` names judges taught
+before, large ones: their mean is learned beside the labels, also of pairs and sentences that nobody has labelled.
 After `--minutes` it breaks off with status 3, and goes on when it is started again.
 """
 
