@@ -16,6 +16,8 @@ from training.judge.labels import HEADS
 from training.judge.material import Example
 
 MOST_TOKENS = 96
+# Both texts and their marks.
+MOST_PLACES = 2 * MOST_TOKENS + 3
 BEGIN, SEPARATOR = 101, 102
 
 

@@ -21,11 +21,11 @@ from onnx import numpy_helper
 
 from training.encoder import weights_of
 from training.export import Graph, encoded
-from training.judge.batches import MOST_TOKENS, coded, joined, load_tokenizer, padded
+from training.judge.batches import MOST_PLACES, MOST_TOKENS, coded, joined, load_tokenizer, padded
 from training.judge.labels import HEADS, KINDS, RELATIONS, TYPES, WIDTH
 from training.judge.material import all_examples
 from training.judge.measure import temperatures
-from training.judge.model import Judge, new_judge
+from training.judge.model import Judge, kept_judge
 from training.judge.teach import BUILTIN, left_out, said_of
 
 FILE = "judge.onnx"
@@ -34,6 +34,8 @@ COMPARED = 200
 
 def build(judge: Judge) -> onnx.ModelProto:
     graph, weights = Graph(), weights_of(judge.encoder)
+    positions = "embeddings.position_embeddings.weight"
+    weights[positions] = weights[positions][:MOST_PLACES]
     heads, bias = (part.detach().numpy() for part in (judge.heads.weight, judge.heads.bias))
     places = graph.add("Gather", graph.constant("places table", judge.place.detach().numpy()), "places")
     first = encoded(graph, weights, graph.add("Add", "words", places), whole_numbers=True)
@@ -88,8 +90,7 @@ def main() -> None:
     parser.add_argument("--fold", type=int, default=0)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    judge = new_judge(BUILTIN / "model.onnx")
-    judge.load_state_dict(torch.load(asked.judge))
+    judge = kept_judge(asked.judge)
     onnx.save(build(judge), str(asked.folder / FILE))
     judge.encoder.rounded = True
     rows = left_out(asked.fold)

@@ -66,13 +66,19 @@ def pair_example(row: dict[str, str], source: str) -> Example:
     )
 
 
+def group_parts() -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """Statements written in groups: `=` what is said, `d` the same, `c` against it, `s` replaces it, `r` is about
+    something near it."""
+    for path in sorted(OWN.glob("*groups*.txt")):
+        for number, part in enumerate(path.read_text("utf-8").strip().split("\n\n")):
+            said: dict[str, list[str]] = {mark: [] for mark in "=dcsr"}
+            for line in part.strip().splitlines():
+                said[line[0]].append(line[2:])
+            yield f"{path.stem} {number}", said
+
+
 def groups() -> Iterator[Example]:
-    """Pairs from statements written in groups: `=` what is said, `d` the same, `c` against it, `s` replaces it,
-    `r` is about something near it."""
-    for number, part in enumerate((OWN / "groups.txt").read_text("utf-8").split("\n\n")):
-        said: dict[str, list[str]] = {mark: [] for mark in "=dcsr"}
-        for line in part.strip().splitlines():
-            said[line[0]].append(line[2:])
+    for name, said in group_parts():
         same = [*said["="], *said["d"]]
         made = [("duplicate", one, other) for at, one in enumerate(same) for other in same[at + 1 :]]
         # The opponents of one statement take turns with its wordings, so that none is seen too often.
@@ -82,7 +88,7 @@ def groups() -> Iterator[Example]:
         made += [("related", text, said["r"][at % len(said["r"])]) for at, text in enumerate(said["s"])]
         for label, one, other in made:
             row = {"label": label, "kind": "group", "a": one, "b": other, "author_a": ""}
-            yield replace(pair_example(row, "groups"), group=f"group {number}")
+            yield replace(pair_example(row, "groups"), group=name)
 
 
 def pairs() -> list[Example]:

@@ -13,10 +13,12 @@ from torch.nn import functional
 
 from training.encoder import Encoder, encoder_of
 from training.judge.labels import WIDTH as OUTPUTS
-from training.weights import DENSE, NORMS, WIDTH, Weights
+from training.weights import DENSE, NORMS, WIDTH, Weights, chosen_layers, read_quantised
 
 # First or second text, and whether the same token stands in the other one too: see `places_of`.
 PLACES = 4
+# Rows of the table of an encoder; a shipped file has those that are used.
+POSITIONS = 512
 
 
 class Judge(nn.Module):
@@ -52,7 +54,9 @@ def read_shipped(path: Path, *, words: Path | None = None) -> Weights:
     table = constants if words is None else _constants(words)
     weights: Weights = {
         "embeddings.word_embeddings.weight": table["words"].astype(np.float32) * table["words scale"],
-        "embeddings.position_embeddings.weight": constants["positions"],
+        "embeddings.position_embeddings.weight": np.pad(
+            constants["positions"], ((0, POSITIONS - len(constants["positions"])), (0, 0))
+        ),
         "embeddings.token_type_embeddings.weight": np.zeros((2, WIDTH), dtype=np.float32),
     }
     for name, array in constants.items():
@@ -74,6 +78,24 @@ def new_judge(embedder: Path) -> Judge:
     return Judge(encoder_of(read_shipped(embedder)))
 
 
+def large_judge(teacher: Path, embedder: Path, *, layers: tuple[int, ...] | None = None) -> Judge:
+    """All layers of the embedder's own teacher, or those named with the words of the embedder, as a shipped one has."""
+    weights = read_quantised(teacher)
+    if layers is not None:
+        weights = chosen_layers(weights, layers)
+        weights["embeddings.word_embeddings.weight"] = read_shipped(embedder)["embeddings.word_embeddings.weight"]
+    return Judge(encoder_of(weights))
+
+
+def kept_judge(path: Path) -> Judge:
+    """A judge.pt of any number of layers."""
+    state = torch.load(path, map_location="cpu")
+    count = 1 + max(int(name.split(".")[2]) for name in state if name.startswith("encoder.layers."))
+    judge = Judge(Encoder(count))
+    judge.load_state_dict(state)
+    return judge
+
+
 def read_judge(path: Path, embedder: Path) -> Judge:
     """The judge of the package, to go on teaching it: its whole numbers as they are, its words from the embedder."""
     judge = Judge(encoder_of(read_shipped(path, words=embedder)))
@@ -89,4 +111,4 @@ def _constants(path: Path) -> Weights:
     return {entry.name: numpy_helper.to_array(entry) for entry in onnx.load(str(path)).graph.initializer}
 
 
-__all__ = ("DENSE", "NORMS", "Judge", "new_judge", "read_judge", "read_shipped")
+__all__ = ("DENSE", "NORMS", "Judge", "kept_judge", "large_judge", "new_judge", "read_judge", "read_shipped")

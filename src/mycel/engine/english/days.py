@@ -34,8 +34,30 @@ _MOMENT = re.compile(
     )(?![\w-]|'s)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# Capitals only: to march and may are verbs.
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+)
 # A day that comes every week is no date.
 _EVERY = re.compile(r"\b(?:every|each|a|any|per|most|on all|always on|never on)\s+$", re.IGNORECASE)
+# Nor is one that is counted within a month: "the first Monday in January", "the last Friday of the month".
+_COUNTED = re.compile(r"\b(?:first|second|third|fourth|fifth|other|[1-5](?:st|nd|rd|th))\s+$", re.IGNORECASE)
+_OF_A_MONTH = re.compile(
+    rf"\s+(?:of|in)\s+(?:(?i:(?:the|each|every|a|next|this|that)\s+(?:month|quarter|year|sprint))\b|{_MONTH})"
+)
+# Of another time than now: what day is meant there cannot be told from today.
+_ELSEWHEN = re.compile(
+    r"\b(?:last|next|that|this|every|each) (?:year|quarter|spring|summer|autumn|fall|winter)\b", re.IGNORECASE
+)
+# So many of something, and so long it took: no time that is to come.
+_MANY = re.compile(
+    r"\b(?:[0-9][0-9.,]*|once|twice|several|many|few|no|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|\w+teen|\w+ty|dozens?|hundreds?)\s+(?:[\w-]+\s+){0,2}$",
+    re.IGNORECASE,
+)
+_MANY_CHARS = 60
 # The verb that tells when stands no farther from the day.
 _TENSE_CHARS = 40
 # And what says that it is still to come no farther than this.
@@ -46,12 +68,6 @@ _COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven"
 _PREPOSITION = re.compile(r"\b(?:by|on|until|till|before|after|from|since|for|to|at|due|of|in)\s+$", re.IGNORECASE)
 
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# Capitals only: to march and may are verbs.
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
-    r"|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
-)
 _ORDINALS = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
     *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
@@ -99,7 +115,7 @@ def resolve_days(text: str, said_at: datetime) -> str:
     pieces: list[str] = []
     at = 0
     for match in _MOMENT.finditer(text):
-        if _EVERY.search(text, max(0, match.start() - 12), match.start()):
+        if _is_no_date(text, match):
             continue
         leads = _PREPOSITION.search(text, max(0, match.start() - 8), match.start())
         found = _resolved(
@@ -109,6 +125,19 @@ def resolve_days(text: str, said_at: datetime) -> str:
             pieces += (text[at : match.start()], found)
             at = match.end()
     return "".join((*pieces, text[at:]))
+
+
+def _is_no_date(text: str, match: re.Match[str]) -> bool:
+    """Whether these words mean a day of every week, one of another year, or how long something took."""
+    start = match.start()
+    if _EVERY.search(text, max(0, start - 12), start):
+        return True
+    if match["day"] and (_COUNTED.search(text, max(0, start - 12), start) or _OF_A_MONTH.match(text, match.end())):
+        return True
+    if match["day"] or match["ordinal"]:
+        return _ELSEWHEN.search(text, max(0, start - _CLAUSE_CHARS), start) is not None
+    before = text[max(0, start - _MANY_CHARS) : start]
+    return bool(match["units"]) and (_MANY.search(before) is not None or _is_told(before))
 
 
 def _is_told(before: str) -> bool:

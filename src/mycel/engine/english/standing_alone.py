@@ -28,6 +28,7 @@ _FIRST_PERSON = re.compile(
     r"(?![\w`/-]|\.\w)",
     re.IGNORECASE,
 )
+_FOR_ONESELF = re.compile(r"\b(?:for|to|by|of|from|with|about|at|on)\s+$", re.IGNORECASE)
 _WILL_FIRST = re.compile(r"will [a-z]", re.IGNORECASE)
 _NEXT_WORDS = re.compile(r"(?P<between>(?:\s+[a-z]+)??)(?P<space>\s+)(?P<verb>[a-z']+)", re.IGNORECASE)
 _CODE = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"")
@@ -52,6 +53,9 @@ def name_speaker(text: str, speaker: str, *, promises: bool = False) -> str:
         if match["subject"]:
             said, at = _named_subject(text, match, speaker, does="will {}" if promises else None)
             pieces.append(said)
+        elif match["self"] and not _FOR_ONESELF.search(pieces[-1]):
+            # "I'll do it myself": who does it is said already.
+            pieces[-1] = pieces[-1].rstrip()
         else:
             pieces.append(f"{speaker}'s" if match["owner"] else speaker)
     return "".join((*pieces, text[at:]))

@@ -11,20 +11,19 @@ from mycel.engine.judging.clauses import Reading
 from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, MOST_UNLIKELY_SAME, SURELY_SAME, Judgement
 
 # All of these were chosen on pairs that the judge was not taught with: `python -m training.judge.bars`.
-MERGES = 0.96
-SUGGESTS = 0.8
+MERGES = 0.92
+SUGGESTS = 0.7
 # Where values and negations agree, so much of the judge is enough.
-SUGGESTS_WHERE_ALL_AGREE = 0.6
-SUGGESTS_AGAINST_A_RULE = 0.88
-OPPOSES = 0.95
-REPLACES = 0.8
+SUGGESTS_WHERE_ALL_AGREE = 0.55
+SUGGESTS_AGAINST_A_RULE = 0.75
+OPPOSES = 0.8
+REPLACES = 0.63
 # Where the rules see other values, so much of the judge is enough; where they only see opposite words or another
 # name, which may say the same, it has to agree.
-OPPOSES_BY_VALUES = 0.05
-OPPOSES_BY_WORDS = 0.45
-REPLACES_WITH_A_REASON = 0.5
+OPPOSES_BY_VALUES = 0.35
+OPPOSES_BY_WORDS = 0.65
 # Of what a rule has a reason against, the judge must be so sure that it is the same or merely related.
-DOUBTS = 0.9
+DOUBTS = 0.6
 # From here on a language model is asked, if there is one.
 DOUBTFUL = 0.4
 
@@ -98,7 +97,7 @@ def _opposed(found: Judgement, odds: PairOdds, values: Values, *, in_order: bool
     against = odds.contradiction + odds.supersedes
     is_doubted = odds.related >= DOUBTS or (values is not Values.OTHER and odds.duplicate >= DOUBTS)
     has_reason = found.contradiction >= CONTRADICTS and not is_doubted
-    replaces = in_order and odds.supersedes >= (REPLACES_WITH_A_REASON if found.supersedes else REPLACES)
+    replaces = in_order and odds.supersedes >= REPLACES
     with_a_reason = OPPOSES_BY_VALUES if values is Values.OTHER else OPPOSES_BY_WORDS
     if not replaces and against < (with_a_reason if has_reason else OPPOSES):
         return None
