@@ -104,6 +104,18 @@ def emptied() -> Database:
     return database()
 
 
+def beside() -> str:
+    """The address of one more database with nothing in it, for whoever compares two: the same one each time."""
+    with psycopg.connect(_beside().owner, autocommit=True) as owner:
+        owner.execute(_emptying())
+    return as_url(_beside().service)
+
+
+@cache
+def _beside() -> Server:
+    return another()
+
+
 def restored(make: Callable[[Path], ResultT]) -> ResultT:
     """The database as `make` leaves it where the settings name it; `make` is called once, and all get its result."""
     refill, result = _made(make)
