@@ -111,6 +111,13 @@ def beside() -> str:
     return as_url(_beside().service)
 
 
+def rows_beside() -> str:
+    """All that is stored there, of every team."""
+    with psycopg.connect(_beside().admin) as admin:
+        queries = (sql.SQL("SELECT t::text FROM {} t").format(sql.Identifier(SCHEMA, name)) for name in _tables())
+        return "\n".join(row for query in queries for (row,) in admin.execute(query))
+
+
 @cache
 def _beside() -> Server:
     return another()
@@ -194,6 +201,11 @@ def _started() -> str:
 
     atexit.register(stop)
     return started.get_uri()
+
+
+def dropped(database: Server) -> None:
+    """Of hundreds of copies the room is needed for the next ones."""
+    _drop(name_of(database))
 
 
 def _drop(name: str) -> None:
