@@ -104,6 +104,25 @@ def emptied() -> Database:
     return database()
 
 
+def beside() -> str:
+    """The address of one more database with nothing in it, for whoever compares two: the same one each time."""
+    with psycopg.connect(_beside().owner, autocommit=True) as owner:
+        owner.execute(_emptying())
+    return as_url(_beside().service)
+
+
+def rows_beside() -> str:
+    """All that is stored there, of every team."""
+    with psycopg.connect(_beside().admin) as admin:
+        queries = (sql.SQL("SELECT t::text FROM {} t").format(sql.Identifier(SCHEMA, name)) for name in _tables())
+        return "\n".join(row for query in queries for (row,) in admin.execute(query))
+
+
+@cache
+def _beside() -> Server:
+    return another()
+
+
 def restored(make: Callable[[Path], ResultT]) -> ResultT:
     """The database as `make` leaves it where the settings name it; `make` is called once, and all get its result."""
     refill, result = _made(make)
@@ -182,6 +201,11 @@ def _started() -> str:
 
     atexit.register(stop)
     return started.get_uri()
+
+
+def dropped(database: Server) -> None:
+    """Of hundreds of copies the room is needed for the next ones."""
+    _drop(name_of(database))
 
 
 def _drop(name: str) -> None:

@@ -39,6 +39,15 @@ def copy_template(make: Callable[[Path], ResultT], data: Path) -> ResultT:
     return result
 
 
+def beside(folder: Path) -> Path | str:
+    """Where a second workspace is kept, apart from the first: a folder, or a database of its own."""
+    if not os.environ.get("MYCEL_DATABASE_URL"):
+        return folder
+    from tests.postgres import beside as another_database
+
+    return another_database()
+
+
 @cache
 def _made(make: Callable[[Path], ResultT]) -> tuple[Path, ResultT]:
     folder = Path(mkdtemp(dir=_FOLDER.name))

@@ -15,6 +15,7 @@ from mycel.domain.archive import Taken
 from mycel.wire.shapes import plain
 from tests.service_process import environment
 from tests.serving import served
+from tests.template import beside
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -64,7 +65,7 @@ def opened(folder: Path | str) -> mycel.Workspace:
 @pytest.fixture
 def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
     monkeypatch.chdir(tmp_path)
-    with opened(tmp_path / "old") as old, opened(tmp_path / "new") as new:
+    with opened(tmp_path / "old") as old, opened(beside(tmp_path / "new")) as new:
         yield Two(old, new, tmp_path)
 
 
@@ -116,6 +117,12 @@ def everything(memory: MemoryApi) -> dict[str, Any]:
         "stats": memory.stats(),
         "words": [hit.memory.id for hit in memory.search("WAL").hits],
     }
+
+
+def test_what_is_in_the_old_workspace_is_not_in_the_new_one_before_it_is_moved(two: Two) -> None:
+    """Otherwise whatever an import forgets would be there all the same."""
+    fill(two)
+    assert list(two.new.as_operator("squad").list(status="any")) == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ numbers (and in the row numbers inside a cursor), and ranking scores.
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,14 +32,21 @@ from mycel.embedded.parts import Artifacts, EpisodeLedger, Imports, Knowledge, R
 from mycel.embedded.team_memory import Projects, Repos, Sources, TeamMemory, Views
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, MycelError
+from mycel.settings import Settings
+from mycel.stores.postgres import index as postgres_index
+from mycel.stores.postgres import search_clauses, term_sample, word_search
+from mycel.stores.postgres.pool import open_database
 from mycel.stores.sql import artifacts, index, memories, places, reports, sources
 from mycel.stores.sqlite.database import Disk
-from mycel.stores.sqlite.store import SqliteStore
+from mycel.stores.sqlite.pool import open_data_directory
 from mycel.testing.clock import ManualClock
 from mycel.testing.embedder import WordEmbedder
 from mycel.testing.store_samples import a_source, an_event
 from tests.conformance.memory_api_cast import MEMBERS, TEAMS
+from tests.postgres import Server, another, as_url, dropped, name_of
 from tests.template import ABSENT
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 READERS = ("author", "teammate", "human", "outsider", "child_lead", "lead", "admin")
@@ -56,6 +63,8 @@ class World:
     subject_episode: str = ABSENT
     subject_artifact: str = ABSENT
     names: dict[str, str] = field(default_factory=dict)
+    # Where its rows are, unless they are in the folder.
+    database: Server | None = None
 
     def member(self, name: str) -> TeamMemory:
         return self.workspace.as_member(MEMBERS[name][0])
@@ -70,8 +79,10 @@ class World:
     def copied(self, folder: Path) -> "World":
         """A closed world, opened again elsewhere."""
         shutil.copytree(self.folder, folder)
+        database = None if self.database is None else another(of=name_of(self.database))
         clock = ManualClock(self.clock.now())
-        return replace(self, workspace=opened(folder, clock), clock=clock, folder=folder)
+        workspace = opened(folder, clock, database)
+        return replace(self, workspace=workspace, clock=clock, folder=folder, database=database)
 
 
 @dataclass(frozen=True)
@@ -152,15 +163,17 @@ HIDDEN_FILE: dict[str, Any] = {
 }
 
 
-def build(folder: Path, scenario: Scenario | None) -> World:
+def build(folder: Path, scenario: Scenario | None, database: Server | None) -> World:
     """Closed when it is done. The clock moves before every step, so that the extra steps shift no other moment."""
     clock = ManualClock()
-    with opened(folder, clock) as workspace:
-        return filled(World(workspace, clock, folder), scenario)
+    folder.mkdir()
+    with opened(folder, clock, database) as workspace:
+        return filled(World(workspace, clock, folder, database=database), scenario)
 
 
-def opened(folder: Path, clock: ManualClock) -> Workspace:
-    return open_workspace(folder, clock=clock, disk=Disk(synchronous="OFF"), embedder=WordEmbedder())
+def opened(folder: Path, clock: ManualClock, database: Server | None) -> Workspace:
+    settings = Settings(data=folder, database_url=None if database is None else as_url(database.service))
+    return open_workspace(settings=settings, clock=clock, disk=Disk(synchronous="OFF"), embedder=WordEmbedder())
 
 
 def filled(world: World, scenario: Scenario | None) -> World:
@@ -195,7 +208,7 @@ def hide_step(world: World, scenario: Scenario, first: str) -> None:
     """One of six steps in the life of the hidden memory: the step follows from how far it has come."""
     author = world.member("author")
     if world.subject == ABSENT:
-        source, world.subject_event = add_source(world.folder / "teams" / "squad" / "memory.sqlite", world.clock)
+        source, world.subject_event = add_source(world)
         world.subject_source = source
         memory = author.save(
             "beta heron with a secretword",
@@ -256,14 +269,17 @@ def after_steps(world: World) -> list[Callable[[], object]]:
     ]
 
 
-def add_source(path: Path, clock: ManualClock) -> tuple[str, str]:
+def add_source(world: World) -> tuple[str, str]:
     """For the whole team by itself; what is made from it is what hides it."""
-    store = SqliteStore(path, root=path.parent, team=TeamName("squad"), clock=clock, disk=Disk(synchronous="OFF"))
+    if world.database is not None:
+        directory, stores = open_database(as_url(world.database.service), clock=world.clock)
+    else:
+        directory, stores = open_data_directory(world.folder, clock=world.clock, disk=Disk(synchronous="OFF"))
     source = a_source("they said secretword", uri="https://example.org/hidden")
-    store.transact(lambda transaction: transaction.sources.add(source))
     event = an_event(source)
-    store.transact(lambda transaction: transaction.queue.add(event))
-    store.close()
+    with closing(directory), closing(stores), stores.lease(TeamName("squad")) as store:
+        store.transact(lambda transaction: transaction.sources.add(source))
+        store.transact(lambda transaction: transaction.queue.add(event))
     return source.id, event.id
 
 
@@ -681,8 +697,9 @@ def differences(seen: Answers, expected: Answers) -> dict[str, tuple[str, str]]:
 class Worlds:
     """Each is built once and copied for whoever asks in it, so that nobody sees what another one has written."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, on_postgres: bool) -> None:
         self._folder = folder
+        self._on_postgres = on_postgres
         self._built: dict[str | None, World] = {}
         self._absent: dict[tuple[str, frozenset[str]], Answers] = {}
 
@@ -691,11 +708,14 @@ class Worlds:
         """Of the world with what the scenario hides, or of the one without."""
         if scenario not in self._built:
             given = None if scenario is None else SCENARIOS[scenario]
-            self._built[scenario] = build(self._folder / f"built-{len(self._built)}", given)
+            database = another() if self._on_postgres else None
+            self._built[scenario] = build(self._folder / f"built-{len(self._built)}", given, database)
         with TemporaryDirectory(dir=self._folder) as folder:
             copied = self._built[scenario].copied(Path(folder) / "world")
             with copied.workspace:
                 yield copied
+            if copied.database is not None:
+                dropped(copied.database)
 
     def leaks(self, scenario: str, reader: str, skip: frozenset[str] = frozenset()) -> dict[str, tuple[str, str]]:
         """What tells the two worlds apart; of the one that hides nothing a reader is asked once."""
@@ -712,8 +732,8 @@ class Worlds:
 
 
 @pytest.fixture(scope="module")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> Worlds:
-    return Worlds(tmp_path_factory.mktemp("worlds"))
+def worlds(tmp_path_factory: pytest.TempPathFactory, database: str) -> Worlds:
+    return Worlds(tmp_path_factory.mktemp("worlds"), on_postgres=database == "postgres")
 
 
 def public_methods() -> set[str]:
@@ -803,8 +823,11 @@ def test_words_of_hidden_memories_do_not_decide_which_hits_are_shown(tmp_path: P
     assert found[0] == found[1]
 
 
+SEARCHING_POSTGRES = (postgres_index, search_clauses, term_sample, word_search)
+
+
 def sees_everything(scope: ReadScope, table: str = "m", *, prefix: str = "") -> tuple[str, dict[str, Any]]:
-    return "1", {"reader": scope.member_id, "reader_role": None}
+    return "1 = 1", {"reader": scope.member_id, "reader_role": None}
 
 
 @pytest.fixture
@@ -812,13 +835,15 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
     """Makes one module of the store see everything; statements it keeps are put together anew."""
 
     def clear() -> None:
-        for module in (artifacts, index, memories, places, reports, sources):
+        for module in (artifacts, index, memories, places, reports, sources, *SEARCHING_POSTGRES):
             for kept in vars(module).values():
                 if hasattr(kept, "cache_clear"):
                     kept.cache_clear()
 
     def forget(arm: str) -> None:
         monkeypatch.setattr(f"mycel.stores.sql.{arm}.visible", sees_everything)
+        for module in SEARCHING_POSTGRES if arm == "index" else ():
+            monkeypatch.setattr(module, "visible", sees_everything)
         # What is searched is masked in the index as well.
         monkeypatch.setattr("mycel.index.facets.Facets._visible", lambda *_: True)
         clear()

@@ -16,11 +16,14 @@ from mycel.embedded.workspace import Workspace
 from mycel.errors import NotFound, Unavailable
 from mycel.services import archive, archive_records
 from mycel.stores.sqlite.database import Disk
-from tests.template import copy_template, make_tables
+from tests.postgres import rows_beside
+from tests.template import beside, copy_template, make_tables
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 
-def make_organisation(folder: Path) -> None:
-    with open_workspace(folder, disk=Disk(synchronous="OFF")) as workspace:
+def make_organisation(place: Path | str) -> None:
+    with open_workspace(place, disk=Disk(synchronous="OFF")) as workspace:
         workspace.add_team("squad")
         for id in ("swe-1", "swe-2"):
             workspace.add_member(id, team="squad")
@@ -32,6 +35,14 @@ def opened(folder: Path) -> Workspace:
     return open_workspace(folder, disk=Disk(synchronous="OFF"))
 
 
+def opened_beside(folder: Path) -> Workspace:
+    """Another than the first, on files or on Postgres."""
+    if (place := beside(folder)) == folder:
+        return opened(folder)
+    make_organisation(place)
+    return open_workspace(place)
+
+
 @pytest.fixture
 def old(tmp_path: Path) -> Iterator[Workspace]:
     with opened(tmp_path / "old") as workspace:
@@ -40,7 +51,7 @@ def old(tmp_path: Path) -> Iterator[Workspace]:
 
 @pytest.fixture
 def new(tmp_path: Path) -> Iterator[Workspace]:
-    with opened(tmp_path / "new") as workspace:
+    with opened_beside(tmp_path / "new") as workspace:
         yield workspace
 
 
@@ -243,7 +254,7 @@ def test_whatever_is_saved_comes_out_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, drafts: list[tuple[str, str, dict[str, object], float]]
 ) -> None:
     folder = tmp_path_factory.mktemp("moved")
-    with opened(folder / "old") as old, opened(folder / "new") as new:
+    with opened(folder / "old") as old, opened_beside(folder / "new") as new:
         for content, later, metadata, confidence in drafts:
             saved = member(old).save(content, metadata=metadata, confidence=confidence)
             member(old).update(saved.id, content=later)
@@ -356,7 +367,7 @@ def test_what_an_archive_says_was_approved_waits_for_a_person_here(old: Workspac
     assert [memory.id for memory in member(old).list()] == [held.id]
 
 
-def test_secrets_in_an_archive_are_masked(old: Workspace, new: Workspace, file: Path) -> None:
+def test_secrets_in_an_archive_are_masked(old: Workspace, new: Workspace, file: Path, database: str) -> None:
     secret, mark = f"ghp_{'a1b2c3d4e5f6' * 3}", ("plain words " * 4)[:40]
     saved = member(old).save(f"The deploy key is {mark}.", rationale=f"because {mark}", metadata={"note": mark})
     member(old).update(saved.id, title="Deploying", reason=f"see {mark}")
@@ -372,4 +383,7 @@ def test_secrets_in_an_archive_are_masked(old: Workspace, new: Workspace, file: 
     assert (taken.outcome or "").startswith("refused [secret:")
     new.close()
     kept = b"".join(one.read_bytes() for one in (file.parent / "new").rglob("*") if one.is_file())
+    if database == "postgres":
+        kept += rows_beside().encode()
+    assert b"The deploy key is" in kept
     assert secret.encode() not in kept

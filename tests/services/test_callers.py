@@ -18,9 +18,14 @@ from mycel.domain.team import Caller
 from mycel.embedded.workspace import Workspace
 from mycel.errors import AccessDenied, Unauthenticated
 from mycel.services.callers import FRESH_SECONDS, Callers, known
+from mycel.stores.postgres.database import ORGANISATION, Database
+from mycel.stores.postgres.directory import PostgresDirectory
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.directory import SqliteDirectory
 from mycel.testing.clock import ManualClock
+from tests.postgres import server
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 REVOKING = """
 import sys
@@ -31,14 +36,23 @@ with open_workspace(sys.argv[1]) as workspace:
 """
 
 
-class CountingDirectory(SqliteDirectory):
+class Counting:
     """Counts how often a token is looked up."""
 
     looked_up = 0
 
     def find_token(self, secret_hash: str) -> object:
         self.looked_up += 1
-        return super().find_token(secret_hash)
+        return super().find_token(secret_hash)  # type: ignore[misc]
+
+
+class CountingFiles(Counting, SqliteDirectory): ...
+
+
+class CountingPostgres(Counting, PostgresDirectory): ...
+
+
+CountingDirectory = CountingFiles | CountingPostgres
 
 
 @pytest.fixture
@@ -54,9 +68,17 @@ def squad(workspace: Workspace) -> Workspace:
 
 
 @pytest.fixture
-def directory(squad: Workspace, file: Path, clock: ManualClock) -> Iterator[CountingDirectory]:
-    with closing(CountingDirectory(file, clock=clock, disk=Disk())) as directory:
+def directory(squad: Workspace, file: Path, clock: ManualClock, database: str) -> Iterator[CountingDirectory]:
+    with closing(opened(file, clock, database)) as directory:
         yield directory
+
+
+def opened(file: Path, clock: ManualClock, database: str) -> CountingDirectory:
+    if database == "files":
+        return CountingFiles(file, clock=clock, disk=Disk())
+    connections = Database(server().service)
+    connections.open()
+    return CountingPostgres(connections, clock=clock)
 
 
 @pytest.fixture
@@ -64,24 +86,30 @@ def callers(directory: CountingDirectory, clock: ManualClock) -> Callers:
     return Callers(directory, clock)
 
 
-def through_another_reader(directory: SqliteDirectory) -> int:
+def through_the_same_reader(directory: CountingDirectory) -> int:
+    return directory.revision()
+
+
+def through_another_reader(directory: CountingDirectory) -> int:
     """While the reader that was used last is busy."""
-    return directory._database.read(lambda _: directory.revision())
+    if isinstance(directory, SqliteDirectory):
+        return directory._database.read(lambda _: directory.revision())
+    return directory._database.read(ORGANISATION, lambda _: directory.revision())
 
 
 def settle() -> None:
     time.sleep(FRESH_SECONDS * 1.2)
 
 
-def test_the_revision_stays_while_nothing_changes(directory: SqliteDirectory) -> None:
+def test_the_revision_stays_while_nothing_changes(directory: CountingDirectory) -> None:
     first = directory.revision()
     directory.list_tokens()
     assert [directory.revision() for _ in range(3)] == [first] * 3
 
 
-@pytest.mark.parametrize("revision", [SqliteDirectory.revision, through_another_reader], ids=["one", "another"])
+@pytest.mark.parametrize("revision", [through_the_same_reader, through_another_reader], ids=["one", "another"])
 def test_the_revision_is_new_after_a_write_of_its_own_and_of_others(
-    squad: Workspace, directory: SqliteDirectory, revision: Callable[[SqliteDirectory], int]
+    squad: Workspace, directory: CountingDirectory, revision: Callable[[CountingDirectory], int]
 ) -> None:
     seen = {directory.revision(), through_another_reader(directory), directory.revision()}
     directory.transact(lambda transaction: transaction.put_policy(TeamName("squad"), Policy()))
@@ -91,6 +119,7 @@ def test_the_revision_is_new_after_a_write_of_its_own_and_of_others(
     assert revision(directory) not in seen
 
 
+@pytest.mark.files_only
 def test_the_revision_is_new_when_the_file_comes_to_be(tmp_path: Path, clock: ManualClock) -> None:
     path = tmp_path / "workspace.sqlite"
     with closing(SqliteDirectory(path, clock=clock, disk=Disk())) as directory:
