@@ -43,7 +43,7 @@ def _count(memory: Memory) -> tuple[Mapping[str, float], int]:
     return counts, sum(map(len, columns))
 
 
-# Words beside one standard deviation of cosine: flat from 0.8 to 1.6 and from 2 to 4. The weight of an arm adapts by
+# Words beside one standard deviation of cosine: flat from 0.8 to 1.6 and from 2 to 3. The weight of an arm adapts by
 # itself: cosines count by how far they stand out for this question, words by how much of it they explain. Explicit
 # rules (peakedness, margins, length of the question) added nothing on the half held back.
 SHARE_WEIGHT = 1.0
