@@ -22,6 +22,17 @@ from tests.storefront import fill
 
 __all__ = ["browser", "pytestmark"]
 PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 900}
+# So low that every page is scrolled through.
+LOW = {"width": 1280, "height": 480}
+# From the last to the first, as by Shift+Tab: whatever something else covers at its middle.
+HIDDEN_FOCUS = """() => [...document.querySelectorAll("main :is(a, button, input, select, textarea, summary)")]
+  .reverse().filter((each) => {
+    each.focus();
+    const box = each.getClientRects()[0];
+    if (document.activeElement !== each || !box) return false;
+    const seen = document.elementFromPoint(box.left + Math.min(box.width / 2, 20), box.top + box.height / 2);
+    return !each.contains(seen);
+  }).map((each) => each.outerHTML.slice(0, 120))"""
 SEVERE = {"serious", "critical"}
 # Whatever asks for it has left its box.
 ELSEWHERE = "evil.example"
@@ -107,6 +118,20 @@ def test_nothing_hangs_over_on_a_phone(
         page.goto(one)
         if over := hangs_over(page):
             found[one] = over
+    context.close()
+    assert found == {}
+
+
+def test_what_has_the_focus_is_never_behind_what_stays_in_its_place(
+    browser: Browser, workspace: Workspace, address: str, addresses: list[str]
+) -> None:
+    context = signed_in(browser, workspace, address, viewport=LOW)
+    page = context.new_page()
+    found: dict[str, list[str]] = {}
+    for one in addresses:
+        page.goto(one)
+        if hidden := page.evaluate(HIDDEN_FOCUS):
+            found[one] = hidden
     context.close()
     assert found == {}
 

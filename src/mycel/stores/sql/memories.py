@@ -260,12 +260,13 @@ class SqlMemories(Part):
 
     @query
     def statistics(self, connection: Connection, scope: ReadScope, filters: Filters) -> Statistics:
+        """Days come first, for no index has their order: one that leads to every row in another costs time."""
         seen, values = visible(scope)
         wanted, filter_values = matching(filters)
         sql = f"""
             SELECT m.type, m.status, m.project_id, m.created_at / {_DAY} AS day, count(*)
             FROM memories m WHERE {seen} AND {wanted}
-            GROUP BY m.type, m.status, m.project_id, day"""
+            GROUP BY day, m.type, m.status, m.project_id"""
         by_type, by_status, by_day = Counter[str](), Counter[str](), Counter[int]()
         projects: set[str] = set()
         for type, status, project, day, count in connection.execute(sql, {**values, **filter_values}):

@@ -24,13 +24,14 @@ class SqlPlaces(Part):
     @query
     def projects(self, connection: Connection, scope: ReadScope) -> list[Project]:
         """Those registered by hand, and those that a memory in sight mentions."""
-        mentioned, values = _mentioned(scope, "project_id", than="projects")
+        # An expression: most memories name a project, and reading all in a row takes a third of the index's time.
+        mentioned, values = _mentioned(scope, "m.project_id || ''", than="projects")
         sql = f"SELECT name, description, created_at FROM projects UNION ALL SELECT name, NULL, at FROM ({mentioned})"
         return [Project(name, about, moment(at)) for name, about, at in connection.execute(f"{sql} ORDER BY 1", values)]
 
     @query
     def repos(self, connection: Connection, scope: ReadScope) -> list[Repo]:
-        mentioned, values = _mentioned(scope, "repo_id", than="repos")
+        mentioned, values = _mentioned(scope, "m.repo_id", than="repos")
         sql = f"""
             SELECT name, project_id, folder, remote, created_at FROM repos
             UNION ALL SELECT name, NULL, NULL, NULL, at FROM ({mentioned}) ORDER BY 1"""
@@ -107,10 +108,10 @@ def _mentioned(scope: ReadScope, column: str, *, than: str) -> Clause:
     seen, values = visible(scope)
     return (
         f"""
-        SELECT m.{column} AS name, min(m.created_at) AS at FROM memories m
-        WHERE m.{column} IS NOT NULL AND m.deleted_at IS NULL AND {seen}
+        SELECT {column} AS name, min(m.created_at) AS at FROM memories m
+        WHERE {column} IS NOT NULL AND m.deleted_at IS NULL AND {seen}
           AND (m.status <> 'inbox' OR m.agent_id = :reader)
-          AND m.{column} NOT IN (SELECT name FROM {than}) GROUP BY m.{column}""",
+          AND {column} NOT IN (SELECT name FROM {than}) GROUP BY {column}""",
         values,
     )
 
