@@ -22,11 +22,14 @@ from tests.reliability.inspection import find_damage, team_file
 from tests.reliability.test_knowledge_race import check_told
 from tests.service_process import Service, connected, eventually, service
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="its processes are made by forking")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="its processes are made by forking"),
+    pytest.mark.each_database(slow=True),
+]
 
 ROOT = Path(__file__).parents[2]
 TEAMS = ("engineering", "design")
-# Most reach the service by HTTP, some open the files beside it, and some run a command for each step.
+# Most reach the service by HTTP, some open the files or the database beside it, and some run a command for each step.
 TWELVE = ("http",) * 7 + ("files",) * 3 + ("commands",) * 2
 THIRTY_TWO = ("http",) * 20 + ("files",) * 8 + ("commands",) * 4
 
@@ -41,6 +44,10 @@ class Office:
     rounds: int
     counters: dict[str, str] = field(default_factory=dict[str, str])
     tokens: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def is_on_database(self) -> bool:
+        return "MYCEL_DATABASE_URL" in os.environ
 
     @property
     def data(self) -> Path:
@@ -140,7 +147,9 @@ def check(office: Office) -> None:
         for team in office.teams:
             check_team(office, workspace.as_operator(team), team)
         assert workspace.check() == {}
-    assert [find_damage(team_file(office.data, team)) for team in office.teams] == [[]] * len(office.teams)
+    assert (office.data / "teams").exists() != office.is_on_database
+    kept = [team_file(office.data, team) for team in office.teams if not office.is_on_database]
+    assert [found for file in kept if (found := find_damage(file))] == []
 
 
 def check_team(office: Office, memory: Any, team: str) -> None:
@@ -190,6 +199,17 @@ def test_9_many_local_agents_use_it_safely_at_once(tmp_path: Path) -> None:
     waits(office)
 
 
+@pytest.mark.proof
+@pytest.mark.timeout(600)
+def test_9_as_many_as_a_machine_holds_begin_at_once(tmp_path: Path) -> None:
+    """How long a call takes is told and not judged: most of them are made while all are beginning."""
+    office = Office(tmp_path, TEAMS, THIRTY_TWO, rounds=2)
+    run(office)
+    check(office)
+    waits(office)
+
+
+@pytest.mark.files_only
 @pytest.mark.proof
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("teams", [1, 2])
