@@ -101,6 +101,7 @@ def test_many_more_teams_than_file_handles_live_with_256_of_them(tmp_path: Path,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.each_database(slow=True)
 @pytest.mark.parametrize("call", ["save", "list", "as_member", "add_team"])
 def test_a_workspace_refuses_to_work_across_a_fork(tmp_path: Path, call: str) -> None:
     run(FORK, str(tmp_path), call, timeout=20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections import deque
@@ -20,6 +21,7 @@ from psycopg.pq.abc import PGconn
 from psycopg.waiting import Ready, Wait
 
 from mycel.errors import CLOSED, Misconfigured, Unavailable
+from mycel.stores.forks import require_process
 
 MOST_CONNECTIONS = 16
 # How long a caller waits for one of them, and for the server to accept a new one.
@@ -108,9 +110,11 @@ class ConnectionPool:
         self._free = threading.Semaphore(most)
         self._idle: deque[tuple[float, ServerConnection]] = deque()
         self._closed = False
+        self._process = os.getpid()
 
     @contextlib.contextmanager
     def lend(self, *, answer_seconds: float | None = None) -> Generator[ServerConnection]:
+        require_process(self._process)
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise NoConnectionFree
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -13,6 +14,7 @@ from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import CLOSED, Unavailable
+from mycel.stores.forks import require_process
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import ORGANISATION, WHOLE_TEAM_SECONDS, Database
 from mycel.stores.postgres.directory import PostgresDirectory
@@ -49,9 +51,11 @@ class PostgresStores:
         self._has_news = True
         self._changing = threading.Lock()
         self._closed = False
+        self._process = os.getpid()
 
     @contextmanager
     def lease(self, team: TeamName) -> Generator[PostgresStore]:
+        require_process(self._process)
         yield self._stores.get(team) or self._open(team)
 
     def teams_with_store(self) -> list[TeamName]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import os
 import random
 import time
 from collections.abc import Generator
@@ -42,12 +41,6 @@ def check_sqlite_version() -> str:
             f"(SQLite {'.'.join(map(str, FIRST_SOUND_SQLITE))} or later)"
         )
     return apsw.sqlite_lib_version()
-
-
-def require_process(id: int) -> None:
-    """SQLite's locks and our threads do not survive a fork."""
-    if os.getpid() != id:
-        raise Misconfigured("a workspace cannot be used across a fork: open it in the new process")
 
 
 def open_writer(path: Path, *, vfs: str | None = None, synchronous: str = "FULL") -> apsw.Connection:

@@ -16,6 +16,7 @@ import apsw
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import MycelError, Unavailable
+from mycel.stores.forks import require_process
 from mycel.stores.migrate import migrations, pending
 from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.abandoned import Abandoned
@@ -119,12 +120,12 @@ class Database(Generic[TxT]):
         *args: ParamsT.args,
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
-        connections.require_process(self._process)
+        require_process(self._process)
         pool = self._readers if self.exists() else self._empty
         return pool.run(query, *args, **kwargs)
 
     def write(self, work: Callable[[TxT], ResultT], *, beside: bool = False) -> ResultT:
-        connections.require_process(self._process)
+        require_process(self._process)
         return self.writer.run(work, beside=beside)
 
     def exists(self) -> bool:

@@ -17,12 +17,13 @@ from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import CLOSED, MycelError, Unavailable
+from mycel.stores.forks import require_process
 from mycel.stores.layout import TEAMS_FOLDER, WORKSPACE_FILE
 from mycel.stores.sqlite import damage_marker, restored
 from mycel.stores.sqlite.abandoned import set_aside
 from mycel.stores.sqlite.checks import CHECK_AFTER_SECONDS, Checks
 from mycel.stores.sqlite.condition import find_file_problem
-from mycel.stores.sqlite.connection import check_sqlite_version, require_process
+from mycel.stores.sqlite.connection import check_sqlite_version
 from mycel.stores.sqlite.database import HANDLES_PER_FILE, Disk, Records
 from mycel.stores.sqlite.directory import SqliteDirectory, list_stores
 from mycel.stores.sqlite.repair import make_anew
