@@ -67,6 +67,10 @@ def test_whoever_promises_will_do_it() -> None:
         ("it broke last Friday", "it broke on 2026-11-13"),
         ("we saw it yesterday", "we saw it on 2026-11-17"),
         ("the export fails since Monday", "the export fails since 2026-11-16"),
+        (
+            "we'll replay what failed since Monday by tomorrow",
+            "we'll replay what failed since 2026-11-16 by 2026-11-19",
+        ),
         ("the disk failed on Monday", "the disk failed on 2026-11-16"),
         ("we learned that it is due on Monday", "we learned that it is due on 2026-11-23"),
         ("we changed it and will be done on Monday", "we changed it and will be done on 2026-11-23"),

@@ -64,6 +64,7 @@ _TENSE_CHARS = 40
 _CLAUSE_CHARS = 200
 _PAST_WORDS = frozenset(("since", "was", "were", "been", "last", "ago"))
 _AHEAD = re.compile(r"\b(?:by|until|till|before|next|coming|to|for)\s+$|\b(?:will|due)\b|'ll\b", re.IGNORECASE)
+_SINCE = re.compile(r"\bsince\s+$", re.IGNORECASE)
 _COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _PREPOSITION = re.compile(r"\b(?:by|on|until|till|before|after|from|since|for|to|at|due|of|in)\s+$", re.IGNORECASE)
 
@@ -142,6 +143,8 @@ def _is_no_date(text: str, match: re.Match[str]) -> bool:
 
 def _is_told(before: str) -> bool:
     """Whether a day after these words is one that has been."""
+    if _SINCE.search(before):
+        return True
     if _AHEAD.search(before):
         return False
     words = before[-_TENSE_CHARS:].lower().split()
