@@ -154,7 +154,12 @@ def test_a_thousand_saves_are_found_by_words_at_once_and_by_meaning_when_embedde
         finds_by_meaning(squad, wanted.id, "outage")
 
 
-def test_a_memory_of_the_backlog_is_found_by_its_words_beside_those_that_are_embedded(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "question", ["when is the tape robot oiled", "who looks after the tape robot", "which days is the machinery oiled"]
+)
+def test_a_memory_of_the_backlog_is_found_by_its_words_beside_those_that_are_embedded(
+    tmp_path: Path, question: str
+) -> None:
     embedder = HeldEmbedder(synonyms=SYNONYMS)
     embedder.release()
     squad = open_squad(tmp_path, embedder=embedder)
@@ -164,7 +169,7 @@ def test_a_memory_of_the_backlog_is_found_by_its_words_beside_those_that_are_emb
         embedder.hold()
         wanted = squad.author.save("the tape robot is oiled on Fridays", path="/wanted")
         fill(squad, count=20)
-        recall = squad.teammate.search("when is the tape robot oiled")
+        recall = squad.teammate.search(question)
         assert recall.degraded == ("embedding_backlog",)
         assert ids(recall)[:1] == [wanted.id]
 

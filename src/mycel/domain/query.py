@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Generic, TypeVar, overload
@@ -71,6 +71,14 @@ class Filters:
     # The project of the question: global and own memories are in reach beside it.
     reach_project: str | None = None
     reach_repo: str | None = None
+
+    @property
+    def is_within_reach(self) -> bool:
+        return self.reach_project is not None or self.reach_repo is not None
+
+    def beyond_reach(self) -> Filters:
+        """The same wherever it is from; a copy of so many fields is felt where it is not needed."""
+        return replace(self, reach_project=None, reach_repo=None) if self.is_within_reach else self
 
 
 class Page(Sequence[ItemT], Generic[ItemT]):

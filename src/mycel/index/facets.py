@@ -210,7 +210,7 @@ class Facets:
             yield self._times["holds_until"].after(_micros(filters.valid_at) - 1)
 
     def _in_reach(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> Match:
-        if filters.reach_project is None and filters.reach_repo is None:
+        if not filters.is_within_reach:
             return True
         own = both(self._texts["scope"].one_of(("agent", "session")), self._texts["agent_id"].equal_to(scope.member_id))
         near = either(own, self._texts["scope"].equal_to("global"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -211,9 +211,7 @@ class TeamIndex:
     def _masks(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> list[Flags]:
         """Where the caller works first, so that it is never crowded out; then everywhere, for what is strong enough."""
         reach = self.mask(scope, filters, linked=linked)
-        if filters.reach_project is None and filters.reach_repo is None:
-            return [reach]
-        return [reach, self.mask(scope, replace(filters, reach_project=None, reach_repo=None))]
+        return [reach, self.mask(scope, filters.beyond_reach())] if filters.is_within_reach else [reach]
 
     def _by_words(self, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]) -> _Scored:
         rarities = rarities_of(query.terms, frequencies=statistics.frequencies, documents=statistics.documents)

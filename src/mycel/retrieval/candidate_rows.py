@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mycel.contracts.search_store import Candidates
 from mycel.retrieval.candidate import Candidate, Key
-from mycel.retrieval.fusion import BM25_WEIGHT, Evidence, Scale, Weights
+from mycel.retrieval.fusion import BM25_WEIGHT, STAND_IN, Evidence, Scale, Weights
 
 Rows = NDArray[np.int64]
 
@@ -74,8 +74,9 @@ class CandidateRows:
         return self._weights.emphasis * BM25_WEIGHT * self._bm25 / self._weights.best_bm25
 
     def by_meaning(self, scale: Scale) -> NDArray[np.float64]:
-        """How far the cosines stand out; a memory without vectors is as near as most."""
-        return np.nan_to_num((self._cosines - scale.mean) / scale.spread)
+        """How far the cosines stand out; for a memory without vectors its words stand in."""
+        by_words = STAND_IN * self._bm25 / self._weights.best_bm25
+        return np.where(np.isnan(self._cosines), by_words, (self._cosines - scale.mean) / scale.spread)
 
     @property
     def bm25(self) -> NDArray[np.float64]:

@@ -48,6 +48,9 @@ def _count(memory: Memory) -> tuple[Mapping[str, float], int]:
 # rules (peakedness, margins, length of the question) added nothing on the half held back.
 SHARE_WEIGHT = 1.0
 BM25_WEIGHT = 2.4
+# A memory that is not embedded yet cannot stand out by its meaning: what its words tell counts so much more. With half
+# of a set embedded, recall at 10 is 70, 79 and 61; without it 47, 52 and 46, and more would hide what is embedded.
+STAND_IN = 5.0
 
 # Who types one or two words looks for these; a vector of so little says not much. The sets have no such questions.
 SHORT_QUESTION = 2
@@ -170,7 +173,9 @@ def scale_of(pool: Pool, background: Background) -> Scale:
 
 def words_score(evidence: Evidence, weights: Weights, *, alone: bool) -> float:
     by_bm25 = BM25_WEIGHT * evidence.bm25 / weights.best_bm25
-    return by_bm25 if alone else by_bm25 + SHARE_WEIGHT * evidence.share
+    if alone:
+        return by_bm25
+    return by_bm25 + (SHARE_WEIGHT + STAND_IN * (evidence.cosine is None)) * evidence.share
 
 
 def support(own: Sequence[float], evidence: Sequence[Evidence], weights: Weights, *, alone: bool) -> list[float]:

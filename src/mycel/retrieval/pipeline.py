@@ -220,7 +220,7 @@ class _Search:
     def _belongs_here(self, memory: Memory, place: Place) -> bool:
         """Of a past version, which may have belonged elsewhere than it does today."""
         filters = self.request.filters
-        if filters.reach_project is None and filters.reach_repo is None:
+        if not filters.is_within_reach:
             return True
         if memory.scope in {Scope.AGENT, Scope.SESSION} and memory.agent_id == place.scope.member_id:
             return True
@@ -291,7 +291,7 @@ class _Search:
 
     def _read(self, candidates: Sequence[Candidate]) -> None:
         """Loads those that pass the filters."""
-        wide = replace(self.request.filters, reach_project=None, reach_repo=None)
+        wide = self.request.filters.beyond_reach()
         for place, here in self._by_place(one for one in candidates if one.memory is None):
             found = place.store.index.load_with_signals(place.scope, list(here), filters=wide)
             for number, (memory, signals) in found.items():
@@ -307,7 +307,7 @@ class _Search:
         """What stood differently at the moment asked about takes the place of what it is today."""
         if self.request.as_of is None:
             return
-        then = replace(self.request.filters, believed_at=None, reach_project=None, reach_repo=None)
+        then = replace(self.request.filters.beyond_reach(), believed_at=None)
         for index, place in enumerate(self.places):
             past = place.store.index.past_versions(place.scope, at=self.request.as_of, filters=then, limit=PAST_ROWS)
             cosines = self._cosines_of(place, [one.number for one in past if one.embedded])

@@ -90,7 +90,7 @@ def _accessed(signals: Signals, *, now: datetime, options: RankingOptions, most:
 
 def _place(memory: Memory, filters: Filters) -> float:
     """What belongs where the caller works comes before what holds everywhere, and that before other projects."""
-    if filters.reach_project is None and filters.reach_repo is None:
+    if not filters.is_within_reach:
         return 1.0
     if filters.reach_repo is not None and memory.repo_id == filters.reach_repo:
         return HERE[Scope.REPO]

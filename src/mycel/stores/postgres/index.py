@@ -196,7 +196,7 @@ class PostgresIndex(SqlIndex):
 
     def _quoting(self, asked: Asked, matches: WordMatches) -> frozenset[int]:
         """Those that hold every phrase."""
-        wide = replace(asked.query.filters, reach_project=None, reach_repo=None)
+        wide = asked.query.filters.beyond_reach()
         found: list[frozenset[int]] = []
         for phrase in asked.query.phrases:
             holding = matches.holding_all([asked.terms.index(term) for term in phrase])

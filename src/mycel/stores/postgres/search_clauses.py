@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +38,7 @@ class SearchClauses(NamedTuple):
 def search_clauses(scope: ReadScope, filters: Filters) -> SearchClauses:
     seen, values = visible(scope)
     near, filter_values = matching(filters)
-    allowed, _ = matching(replace(filters, reach_project=None, reach_repo=None))
+    allowed, _ = matching(filters.beyond_reach())
     return SearchClauses(seen, near, allowed, {**values, **filter_values})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from mycel.access.scope import ReadScope
@@ -54,7 +53,7 @@ class SqliteIndex(SqlIndex):
 
     def _quoting(self, scope: ReadScope, query: IndexQuery) -> frozenset[int]:
         """Those that hold every phrase."""
-        wide = replace(query.filters, reach_project=None, reach_repo=None)
+        wide = query.filters.beyond_reach()
         found = [self._with_phrase(scope, phrase, wide) for phrase in query.phrases]
         return frozenset[int]().union(*found[:1]).intersection(*found)
 

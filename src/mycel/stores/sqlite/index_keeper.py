@@ -144,7 +144,7 @@ class IndexKeeper:
             index.apply(news.rows, terms=news.terms, gone=news.gone, embedded=news.embedded, cursor=news.cursor)
 
     def _linked(self, filters: Filters) -> list[int]:
-        if filters.reach_project is None and filters.reach_repo is None:
+        if not filters.is_within_reach:
             return []
         return self._database.read(_read_linked, filters)
 
