@@ -8,7 +8,7 @@ from typing import Any
 
 from mycel.domain.draft import default_path, default_scope, first_sentence
 from mycel.domain.ids import MemberId, MemoryId, TeamName
-from mycel.domain.marks import EXPLICIT, with_marks
+from mycel.domain.marks import AGENT, EXPLICIT, OUTSIDER, with_marks
 from mycel.domain.memory import (
     NO_METADATA,
     EvidenceRef,
@@ -20,7 +20,7 @@ from mycel.domain.memory import (
 )
 from mycel.domain.policy import Policy
 from mycel.domain.session_summary import Part, points_of
-from mycel.domain.source import Candidate, Source
+from mycel.domain.source import Candidate, Source, Turn
 from mycel.domain.team import Kind, Member, Trust
 from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.screening import suspicion
@@ -68,14 +68,27 @@ class Drawing:
                 NO_METADATA,
                 grounds=found.grounds if _may_speak_for_the_team(found, speaker) else None,
                 said_by=found.said_by,
+                spoke_as=self._spoke_as(found, speaker),
                 about=_person(found, speaker),
             ),
         }
         return self.memory(values, ttl=self._policy.inbox_kept)
 
     def _said_at(self, place: int) -> datetime | None:
-        turn = next((turn for turn in self._source.turns if turn.start <= place < turn.end), None)
+        turn = self._turn(place)
         return None if turn is None else turn.said_at
+
+    def _spoke_as(self, found: Candidate, speaker: Member | None) -> str | None:
+        """Where whose word it is speaks against believing it before a person has looked."""
+        if speaker is not None:
+            return AGENT if speaker.kind is Kind.AGENT else None
+        turn = self._turn(found.start)
+        if turn is not None and turn.role == "assistant":
+            return AGENT
+        return None if found.said_by is None else OUTSIDER
+
+    def _turn(self, place: int) -> Turn | None:
+        return next((turn for turn in self._source.turns if turn.start <= place < turn.end), None)
 
     def summary(self, text: str) -> PreparedMemory:
         is_session = self._source.kind is SourceKind.RUN

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from mycel import __version__
 from mycel.domain.hidden_text import with_hidden_named
+from mycel.domain.marks import voice_of
 from mycel.domain.memory import Memory
 from mycel.surfaces.web.markdown import to_html
 from mycel.surfaces.web.page import address_of, in_path
@@ -112,6 +113,10 @@ def beyond_headline(memory: Memory) -> str:
     return f"… {told}" if told and is_cut else told
 
 
+def voice(memory: Memory) -> str:
+    return voice_of(memory.metadata, memory.agent_id)
+
+
 def sentence(text: str) -> str:
     """A message of an error as a page says it."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
@@ -198,5 +203,6 @@ def _environment() -> Environment:
         headline=headline,
         beyond_headline=beyond_headline,
         sentence=sentence,
+        voice=voice,
     )
     return environment
