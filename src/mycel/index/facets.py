@@ -117,6 +117,11 @@ class Facets:
                 np.logical_and(mask, match, out=mask)
         return mask
 
+    def next_expiry(self, moment: datetime) -> datetime:
+        """When the first memory expires after that moment; the end of all time where none does."""
+        micros = self._times["expires_at"].first_after(_micros(moment))
+        return datetime.max.replace(tzinfo=UTC) if micros == NEVER else _EPOCH + micros * _MICROSECOND
+
     def has_other_authors(self, author: str) -> bool:
         return any(text not in (None, author) for text in self._texts["agent_id"].texts)
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import fields
+from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mycel.access.scope import ReadScope
+from mycel.domain.query import Filters
 from mycel.index.coded_column import Flags
 from mycel.index.passage_rows import PassageRows
 
 # A hundred already order as well as all of them do; more make relevance steadier.
 SAMPLE = 256
+# Of so many readers and filters it is remembered what they leave.
+REMEMBERED_FILTERS = 4
+
+_BUT_THE_TIME = attrgetter(*(field.name for field in fields(Filters) if field.name != "alive_at"))
 
 
 class Findable:
@@ -35,3 +47,40 @@ class Findable:
     def sample(self) -> NDArray[np.int64]:
         """Every so many of them: which places they have among all others must not decide."""
         return np.flatnonzero(self.memories)[:: -(-self.size // SAMPLE) or 1].copy()
+
+
+class _Remembered(NamedTuple):
+    """For filters that ask from `since` on, and before `until`, when the next memory expires."""
+
+    since: datetime
+    until: datetime
+    findable: Findable
+
+
+class FindableByFilters:
+    """What was found by the last few filters, until something is written; then another one begins."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, _Remembered] = OrderedDict()
+
+    def get(
+        self,
+        scope: ReadScope,
+        filters: Filters,
+        *,
+        make: Callable[[], Findable],
+        next_expiry: Callable[[datetime], datetime],
+    ) -> Findable:
+        """Of searches right after each other only the moment differs, and it matters when something has expired."""
+        now = filters.alive_at
+        if now is None:
+            return make()
+        key = (scope, _BUT_THE_TIME(filters))
+        known = self._known.get(key)
+        if known is not None and known.since <= now < known.until:
+            return known.findable
+        found = make()
+        self._known[key] = _Remembered(now, next_expiry(now), found)
+        if len(self._known) > REMEMBERED_FILTERS:
+            self._known.popitem(last=False)
+        return found

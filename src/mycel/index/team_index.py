@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.index.coded_column import Flags
 from mycel.index.facets import Facets
-from mycel.index.findable import Findable
+from mycel.index.findable import Findable, FindableByFilters
 from mycel.index.passage_rows import Numbers, PassageRows, run_starts
 from mycel.index.postings import Postings, Terms
 from mycel.index.scan import Query, prepared
@@ -33,8 +34,6 @@ Arrays = dict[str, NDArray[Any]]
 
 # Of so many readers it is remembered what they see, until something changes.
 REMEMBERED_READERS = 16
-# And of so many of their filters what these let through.
-REMEMBERED_FILTERS = 4
 
 _Scored = tuple[Numbers, Vectors]
 
@@ -88,7 +87,7 @@ class TeamIndex:
         # Held for as long as a mask takes; vectors and postings are searched without any lock.
         self._facets_in_use = threading.Lock()
         self._readers: OrderedDict[ReadScope, _Reader] = OrderedDict()
-        self._findable: OrderedDict[tuple[ReadScope, Filters], Findable] = OrderedDict()
+        self._findable = FindableByFilters()
 
     @property
     def count(self) -> int:
@@ -115,7 +114,7 @@ class TeamIndex:
         """From now on the vectors of this model; none of them are in it yet."""
         with self._writing:
             self._rows = VectorRows(dimensions)
-            self._findable = OrderedDict()
+            self._findable = FindableByFilters()
             self._cursor = self._cursor._replace(embedding_id=0)
             self.model, self.dimensions = model, dimensions
 
@@ -145,7 +144,7 @@ class TeamIndex:
                 self._rows.remove(number)
             self._rows.replace((number, passages) for number, passages in embedded if number not in absent)
             # What was made meanwhile may know half of it.
-            self._findable = OrderedDict()
+            self._findable = FindableByFilters()
             self._cursor = cursor
 
     def mask(self, scope: ReadScope, filters: Filters, *, linked: Iterable[int] = ()) -> Flags:
@@ -219,13 +218,16 @@ class TeamIndex:
         return [reach, self._wide(scope, filters.beyond_reach())]
 
     def _wide(self, scope: ReadScope, filters: Filters) -> Findable:
-        known = self._findable
-        found = known.get((scope, filters))
-        if found is None:
-            found = known[scope, filters] = self._rows.findable(self.mask(scope, filters))
-            if len(known) > REMEMBERED_FILTERS:
-                known.popitem(last=False)
-        return found
+        return self._findable.get(
+            scope,
+            filters,
+            make=lambda: self._rows.findable(self.mask(scope, filters)),
+            next_expiry=self._next_expiry,
+        )
+
+    def _next_expiry(self, moment: datetime) -> datetime:
+        with self._facets_in_use:
+            return self._facets.next_expiry(moment)
 
     def _by_words(self, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]) -> _Scored:
         rarities = rarities_of(query.terms, frequencies=statistics.frequencies, documents=statistics.documents)
