@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from mycel.settings import load_settings
-from mycel.stores.postgres import vector_scan
+from mycel.stores.postgres import requirements, vector_scan
 from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.postgres.vector_index import INDEXING
-from tests.postgres import another, as_url, server, unmigrated
+from tests.postgres import LOGIN, another, as_url, name_of, server, unmigrated
 from tests.service_process import Service, service
 
 pytestmark = pytest.mark.usefixtures("on_files", "words_only", "home")
@@ -73,6 +75,60 @@ def test_nobody_but_the_owner_indexes_and_two_do_not_get_in_each_others_way(unto
         other.execute("SELECT pg_advisory_lock(%s)", (INDEXING,))
         busy = untouched.run("database", "index", "--url", as_url(one.owner))
         assert (busy.exit_code, "somebody else" in busy.output) == (7, True)
+
+
+def test_whoever_lacks_something_is_told_what_and_what_to_do(untouched, use, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = another(of="template0")
+    wrong = partial(_wrong, untouched)
+    assert "CREATE EXTENSION vector" in wrong(9, "database", "migrate", "--url", as_url(empty.owner))
+    assert "superuser" in wrong(9, "database", "migrate", "--url", as_url(empty.owner))
+    with monkeypatch.context() as patch:
+        patch.setattr(requirements, "VECTOR", "mycel_no_such_extension")
+        assert "install pgvector 0.8" in wrong(9, "database", "migrate", "--url", as_url(empty.admin))
+    made = unmigrated()
+    for name, value in (("LEAST_SERVER", 99), ("LEAST_VECTOR", (99, 0))):
+        with monkeypatch.context() as patch:
+            patch.setattr(requirements, name, value)
+            said = wrong(9, "database", "migrate", "--url", as_url(made.owner))
+            assert ("99" in said, "ALTER EXTENSION" in said) == (name == "LEAST_SERVER", name == "LEAST_VECTOR")
+    assert "log in as the owner" in wrong(9, "database", "migrate", "--url", as_url(made.service))
+    use(as_url(made.service))
+    assert "nobody has made the tables" in wrong(9, "recent")
+    with psycopg.connect(made.admin, autocommit=True) as admin:
+        admin.execute(f"REVOKE CONNECT ON DATABASE {name_of(made)} FROM public")
+        assert "grant it CONNECT" in wrong(9, "recent")
+    use(as_url(server().service))
+    with psycopg.connect(server().admin, autocommit=True) as admin:
+        admin.execute(f"ALTER ROLE {LOGIN} CONNECTION LIMIT 0")
+        try:
+            assert "max_connections" in wrong(7, "recent")
+        finally:
+            admin.execute(f"ALTER ROLE {LOGIN} CONNECTION LIMIT -1")
+
+
+def _wrong(mycel: Any, code: int, *command: str) -> str:
+    refused = mycel.run(*command)
+    assert refused.exit_code == code, refused.output
+    assert "Traceback" not in refused.output
+    return refused.output
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("nothing answers", "no server takes connections"),
+        ("no such host", "nobody knows the host"),
+        ("no such database", "no database of this name"),
+        ("no such role", "refuses this login"),
+        ("an unsafe role", "row-level security does not bind"),
+    ],
+)
+def test_the_message_names_what_is_wrong_with_the_address(untouched, use, fault: str, said: str) -> None:
+    use(FAULTS[fault]())
+    for command in (("recent",), ("serve", "--port", "0")):
+        assert said in untouched.run(*command).output
+    if fault != "an unsafe role":
+        assert said in untouched.run("doctor").output
 
 
 @pytest.mark.parametrize("command", ["migrate", "index"])
