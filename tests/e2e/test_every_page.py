@@ -5,8 +5,10 @@ Light and dark, at the width of a phone and of a desk, with the text of a hostil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -43,6 +45,11 @@ HOSTILE = (
     + "a"
     * 400
 )
+# Marks that pile up, words without an end, lines from the right, and what markdown takes for something.
+PILE, RTL = "Zal" + "go\u0301\u0316\u033f" * 3 + "\u0489" * 400, "نص طويل يبدأ من اليمين " * 40
+HUGE = (PILE, RTL, "w" * 60_000, "#" * 9_000, "| " * 900)
+# Where a text is cut, marks of both of its parts meet.
+PILED = re.compile("[\u0300-\u036f\u0489]{16}")
 OTHERS = ("/sign-in", "/docs", "/memory/01a1ec7d-4681-7aa8-a04e-d9724d2a8682", "/browse/all?order=x", "/search?q=retry")
 
 
@@ -151,6 +158,7 @@ def test_hostile_text_stays_in_its_box_on_every_page(browser: Browser, address: 
         shown = page.locator("main").inner_text()
         assert "\x1b" not in shown, one
         assert "\u202e" not in shown, one
+        assert not PILED.search(shown), one
     context.close()
     assert [url for url in asked if not url.startswith(address)] == []
 
@@ -172,8 +180,25 @@ def poison(workspace: Workspace) -> list[str]:
     rejected = agent.save(f"{HOSTILE} rejected", needs_review=True)
     lead.reject(rejected.id, plain[:150])
     lead.delete(agent.save(f"{HOSTILE} deleted").id)
+    huge: list[str] = []
+    for number, text in enumerate(HUGE):
+        short = text.strip()[:60]
+        one = agent.save(text, title=short, rationale=text[:2_000], project=f"p{number}", tags=[short.split()[0][:30]])
+        agent.update(one.id, content=f"{text} again", reason=short)
+        other = agent.save(f"{text} waits", needs_review=True)
+        agent.link(other.id, one.id, "contradicts")
+        agent.knowledge.upsert(key=f"huge-{number}", value=text)
+        agent.fail_task(task_id=short, what_went_wrong=text[:5_000], approach=short)
+        agent.activity.report(text=text, occasion="prompt", session_id=short)
+        huge += [
+            f"/memory/{one.id}",
+            f"/memory/{one.id}/edit",
+            f"/inbox/{other.id}",
+            f"/search?q={quote(text[:2_000])}",
+        ]
     workspace.run_pending()
     return [
+        *huge,
         *(f"/memory/{memory.id}", f"/memory/{memory.id}?view=raw", f"/memory/{memory.id}/edit"),
         *(f"/memory/{memory.id}/purge", f"/memory/{memory.id}/supersede", f"/inbox/{waiting.id}", f"/source/{source}"),
         *("/agents/swe-2", "/tasks/%3Cimg%20src=x%20onerror=window.ran=1%3E", "/search?q=hostile"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from mycel.embedded.workspace import Workspace
@@ -99,3 +101,18 @@ def test_home_counts_what_waits_in_the_readers_own_inbox(lead: Reader, workspace
         waiting = workspace.as_member("swe-1").save(f"The moon is server {number}.", needs_review=True)
     lead.post(f"/inbox/{waiting.id}/snooze", **{"for": "1d"})
     assert lead.get("/index.json").json()["waiting_in_all"] == before + 1
+
+
+def test_home_counts_the_same_as_the_inbox_shows(lead: Reader, workspace: Workspace) -> None:
+    agent = workspace.as_member("swe-2")
+    waiting = [agent.save(f"Candidate number {number}.", needs_review=True) for number in range(12)]
+    agent.save("Candidate number 3.", needs_review=True)
+    workspace.as_member("eng-director").reviews.snooze(waiting[0].id, until=datetime.now(UTC) + timedelta(days=3))
+    rows = lead.get("/inbox.json").json()["rows"]
+    assert lead.get("/index.json").json()["waiting_in_all"] == len(rows)
+
+
+def test_what_is_put_off_says_in_how_long_it_is_back(lead: Reader, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-2").save("To be looked at later.", needs_review=True)
+    lead.post(f"/inbox/{waiting.id}/snooze", **{"for": "7d", "expected_version": "1"})
+    assert "back in 7 d" in text_of(lead.get("/inbox/snoozed").text)

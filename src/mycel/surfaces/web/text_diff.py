@@ -11,6 +11,8 @@ from typing import NamedTuple
 MOST_LINES = 400
 MOST_WORDS = 400
 CONTEXT_LINES = 3
+# Below this, marks on single words would hide that the line is another.
+LEAST_ALIKE = 0.6
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -43,26 +45,29 @@ def _lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
         for kind, a, b, c, d in group:
             if kind == "equal":
                 yield from _whole(" ", old[a:b])
-            elif kind == "replace" and b - a == d - c:
-                yield from _pairs(old[a:b], new[c:d])
             else:
-                yield from _whole("-", old[a:b])
-                yield from _whole("+", new[c:d])
+                yield from _pairs(old[a:b], new[c:d])
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
-    compared = [_words(before, after) for before, after in zip(old, new, strict=True)]
+    """The first of the one with the first of the other; of lines that share little, no words are picked out."""
+    compared = [_words(before, after) for before, after in zip(old, new, strict=False)]
     yield from (Line("-", before) for before, _ in compared)
+    yield from _whole("-", old[len(compared) :])
     yield from (Line("+", after) for _, after in compared)
+    yield from _whole("+", new[len(compared) :])
 
 
 def _words(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     old, new = _WORD.findall(before), _WORD.findall(after)
     if len(old) > MOST_WORDS or len(new) > MOST_WORDS:
         return (Piece(before, True),), (Piece(after, True),)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    if matcher.ratio() < LEAST_ALIKE:
+        return (Piece(before, False),), (Piece(after, False),)
     left: list[Piece] = []
     right: list[Piece] = []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, a, b, c, d in matcher.get_opcodes():
         changed = kind != "equal"
         left += [Piece("".join(old[a:b]), changed)] if b > a else []
         right += [Piece("".join(new[c:d]), changed)] if d > c else []
