@@ -9,8 +9,9 @@ frequency of its own, and finds that character anywhere inside a run without a p
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import compress
 from typing import NamedTuple, Protocol, cast
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]  # PyStemmer ships no types; see EnglishStemmer
@@ -168,27 +169,48 @@ def words(text: str) -> Iterator[Word]:
             yield word
 
 
-def spans(text: str, *, among: frozenset[str] | None = None) -> Iterator[Span]:
+class Holders(dict[str, bool]):
+    """Of whatever stands between two spaces, whether it has one of some terms: the same words come again and again."""
+
+    def __init__(self, terms: frozenset[str]) -> None:
+        self._terms = terms
+
+    def __missing__(self, chunk: str) -> bool:
+        of_stream, of_parts = _indexed[chunk]
+        found = not (self._terms.isdisjoint(of_stream) and self._terms.isdisjoint(of_parts))
+        if len(chunk) <= MAX_TOKEN_CHARS and len(self) < CACHED_CHUNKS:
+            self[chunk] = found
+        return found
+
+
+def spans(text: str, *, among: frozenset[str] | None = None, holders: Holders | None = None) -> Iterator[Span]:
     """The words of a text with their offsets in it, or only those with a term `among` the given.
 
-    A run of CJK gives one span per character, with the bigrams the character belongs to.
+    A run of CJK gives one span per character, with the bigrams the character belongs to. `holders` tell of these terms
+    or more; they are for whoever asks of many texts.
     """
     # Looking up what stands between spaces takes a tenth of finding the words in it.
     chunks = text.replace("\n", " ").split(" ")
+    places: Iterable[int] = range(len(chunks))
+    if among is not None:
+        if holders is None:
+            holders = Holders(among)
+        places = compress(places, map(holders.__getitem__, chunks))
     start = before = 0
-    for place, (of_stream, of_parts) in enumerate(map(_indexed.__getitem__, chunks)):
-        if among is None or not among.isdisjoint(of_stream) or (of_parts and not among.isdisjoint(of_parts)):
-            start += sum(map(len, chunks[before:place])) + place - before
-            before = place
-            yield from _spans_of(chunks[place], start=start, among=among)
+    for place in places:
+        start += sum(map(len, chunks[before:place])) + place - before
+        before = place
+        yield from _spans_of(chunks[place], start=start, among=among)
 
 
 def _spans_of(chunk: str, *, start: int, among: frozenset[str] | None) -> Iterator[Span]:
     """Of what stands between two spaces, mostly one word."""
     bare = _bare_word(chunk)
     if bare:
-        first = start + chunk.index(bare)
-        yield Span(first, first + len(bare), frozenset(_indexed[bare][0]))
+        terms = _indexed[bare][0]
+        if among is None or not among.isdisjoint(terms):
+            first = start + chunk.index(bare)
+            yield Span(first, first + len(bare), frozenset(terms))
         return
     for match in _word(chunk).finditer(chunk):
         raw = match[0]
