@@ -10,11 +10,11 @@ from mycel.domain.envelope import under_key
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
 from mycel.domain.validity import Validity, validity_at, validity_words
-from mycel.retrieval.analysis import Holders
 from mycel.retrieval.candidate import Candidate
 from mycel.retrieval.lexical import Question
 from mycel.retrieval.ranking import NOT_HOLDING
 from mycel.retrieval.snippet import make_snippet
+from mycel.retrieval.terms import Holders
 
 Fresh = Callable[[Memory], Memory]
 
@@ -39,7 +39,7 @@ _LOWERED = {
 
 def shown_hits(candidates: Iterable[Candidate], question: Question, fresh: Fresh) -> list[Hit]:
     """`fresh` says of a memory how fresh it is."""
-    holders = Holders(frozenset(question.terms))
+    holders = Holders(question.terms)
     return [_shown_hit(one, question, fresh, holders) for one in candidates]
 
 

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from mycel.retrieval.analysis import Holders, Span, spans
+from mycel.retrieval.analysis import Span, spans
+from mycel.retrieval.terms import Holders
 
 ELLIPSIS = "…"
 
@@ -28,7 +29,7 @@ def make_snippet(text: str, terms: Collection[str], *, length: int = 200, holder
 def _hits(text: str, *, terms: frozenset[str], holders: Holders | None) -> Iterator[Span]:
     """The matched words, where characters of one CJK run that touch are one word."""
     pending: Span | None = None
-    for span in spans(text, among=terms, holders=holders):
+    for span in spans(text, among=terms, choose=holders.among if holders else None):
         hit = Span(span.start, span.end, span.terms & terms)
         if pending and pending.end == hit.start:
             pending = Span(pending.start, hit.end, pending.terms | hit.terms)
