@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import fields
 from datetime import datetime
 from functools import cached_property
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +20,6 @@ from mycel.index.passage_rows import PassageRows
 SAMPLE = 256
 # Of so many readers and filters it is remembered what they leave.
 REMEMBERED_FILTERS = 4
-
-_BUT_THE_TIME = attrgetter(*(field.name for field in fields(Filters) if field.name != "alive_at"))
 
 
 class Findable:
@@ -73,9 +69,9 @@ class FindableByFilters:
     ) -> Findable:
         """Of searches right after each other only the moment differs, and it matters when something has expired."""
         now = filters.alive_at
-        if now is None:
+        if now is None or filters.expired_at is not None:
             return make()
-        key = (scope, _BUT_THE_TIME(filters))
+        key = (scope, filters.lasting)
         known = self._known.get(key)
         if known is not None and known.since <= now < known.until:
             return known.findable

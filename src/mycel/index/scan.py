@@ -57,10 +57,14 @@ def prepared(vector: NDArray[np.float32] | Query) -> Query:
     """What is prepared already stays as it is: one search asks several times."""
     if isinstance(vector, Query):
         return vector
-    unit = vector.astype(np.float32) / max(float(np.linalg.norm(vector)), 1e-30)
+    unit = vector.astype(np.float32) / max(_length(vector), 1e-30)
     rounded = np.rint(unit * (127 / max(float(np.abs(unit).max()), 1e-30))).astype(np.int8)
-    norm = float(np.linalg.norm(rounded.astype(np.float32)))
+    norm = _length(rounded.astype(np.float32))
     return Query(unit, rounded[np.newaxis], 1 / norm if norm else 0.0)
+
+
+def _length(vector: NDArray[np.float32]) -> float:
+    return float(np.sqrt(vector.dot(vector)))
 
 
 def nearest_memories(
@@ -77,7 +81,10 @@ def nearest_memories(
     rough = _rough_cosines(passages, query=query, rows=rows)
     rows = rows[_contenders(rough, owners=None if one_each else passages.owners[rows], limit=limit)]
     cosines = exact_cosines(passages, query=query, rows=rows)
-    return _best_of_each(passages.owners[rows], cosines=cosines, limit=limit)
+    owners = passages.owners[rows]
+    order = np.lexsort((owners, cosines))[::-1]
+    chosen = order[:limit] if one_each else _firsts(owners, order, limit=limit)
+    return owners[chosen].astype(np.int64), cosines[chosen]
 
 
 def similarity_of(passages: PassageRows, *, query: Query, numbers: Numbers) -> Cosines:
@@ -159,8 +166,7 @@ def _floor(rough: Cosines, *, owners: NDArray[np.int32], limit: int) -> np.float
     return bar_of(np.maximum.reduceat(rough, run_starts(owners)), limit=limit) if crowded else bar
 
 
-def _best_of_each(owners: NDArray[np.int32], *, cosines: Cosines, limit: int) -> tuple[Numbers, Cosines]:
-    order = np.lexsort((owners, cosines))[::-1]
+def _firsts(owners: NDArray[np.int32], order: Rows, *, limit: int) -> Rows:
+    """The best passage of each memory."""
     _, firsts = np.unique(owners[order], return_index=True)
-    chosen = order[np.sort(firsts)[:limit]]
-    return owners[chosen].astype(np.int64), cosines[chosen]
+    return order[np.sort(firsts)[:limit]]

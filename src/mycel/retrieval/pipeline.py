@@ -201,9 +201,11 @@ class _Search:
 
     def rank(self) -> None:
         """Reads what may be shown; age, use, place and confidence decide between what was found alike."""
-        ranked = self.ranked()
-        shown = [one for one in self.close if ranked.shows(one)]
-        weak = [one for one in self.close if not ranked.shows(one)]
+        shows = self.ranked().shows
+        shown: list[Candidate] = []
+        weak: list[Candidate] = []
+        for one in self.close:
+            (shown if shows(one) else weak).append(one)
         self._read(shown)
         shown = [one for one in shown if one.memory is not None]
         self._weigh_past(shown)

@@ -21,7 +21,7 @@ from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, 
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.candidate import Ranked
-from mycel.retrieval.explain import Fresh, listed, shown_hit
+from mycel.retrieval.explain import Fresh, listed, shown_hits
 from mycel.retrieval.lookup import Meaning, Place
 from mycel.retrieval.ranking import holding_at
 from mycel.services.answer_cache import AnswerCache, question_of
@@ -186,7 +186,7 @@ def answered(
     search: SearchRequest, ranked: Ranked | None, places: Sequence[Place], fresh: Fresh = _as_it_is
 ) -> list[Hit]:
     """The hits to show, best first."""
-    hits = [shown_hit(one, ranked.question, fresh) for one in ranked.chosen] if ranked else []
+    hits = shown_hits(ranked.chosen, ranked.question, fresh) if ranked else []
     return hits + _rest(hits, places, search, fresh) if search.everything else hits
 
 

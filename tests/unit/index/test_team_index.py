@@ -1,10 +1,12 @@
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.search_store import IndexQuery
 from mycel.domain.embedding import IndexRow
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.query import Filters
@@ -118,3 +120,34 @@ def test_searches_beside_a_writer_never_find_a_mixture() -> None:
         reader.join()
     assert problems == []
     assert turn > 10
+
+
+def found_by(index: TeamIndex, direction: int, *, alive_at: datetime) -> list[int]:
+    query = IndexQuery(Filters(alive_at=alive_at), 10, vector=DIRECTIONS[direction], model="model")
+    return index.candidates(READER, query).numbers.tolist()
+
+
+def test_what_filters_let_through_is_remembered_until_the_next_memory_expires() -> None:
+    index = TeamIndex("model", 16)
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    minute = timedelta(minutes=1)
+    expires_at = int((noon + minute).timestamp() * 1_000_000)
+    apply(
+        index,
+        row(1),
+        row(2)._replace(expires_at=expires_at),
+        embedded=((1, [STORED[0]]), (2, [STORED[0]])),
+    )
+    assert found_by(index, 0, alive_at=noon) == [1, 2]
+    assert found_by(index, 0, alive_at=noon + minute - timedelta(microseconds=1)) == [1, 2]
+    assert found_by(index, 0, alive_at=noon + minute) == [1]
+    assert found_by(index, 0, alive_at=noon) == [1, 2]
+
+
+def test_what_filters_let_through_is_forgotten_when_something_is_written() -> None:
+    index = TeamIndex("model", 16)
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[0]])))
+    assert found_by(index, 0, alive_at=noon) == [1, 2]
+    apply(index, row(2, visibility="private"), row(3), embedded=((3, [STORED[0]]),), sequence=2)
+    assert found_by(index, 0, alive_at=noon) == [1, 3]
