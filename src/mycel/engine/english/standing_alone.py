@@ -109,7 +109,8 @@ _TOLD_AFTER = re.compile(
 )
 # Words that mean nothing without the talk, wherever they stand.
 _NAMELESS = re.compile(
-    r"\b(?:the (?:other|second|first|third|last|same|old|new|left|right) one|that one|this one|those two|these two"
+    r"\b(?:the (?:other|second|first|third|last|same|old|new|left|right|[a-z]+e[rs]t?) one|that one|this one"
+    r"|the (?:other|second|first|third|former|latter)(?=\s*(?:$|[.,;!)]))|those two|these two"
     r"|the same (?:thing|way|as before)|as before|like (?:this|that|last time)|what (?:it|that) was"
     r"|(?:do|doing|take|taking|pin|pinning|fix|change) (?:it|that|so|this)"
     r"|(?:all|any|some|none) of (?:it|them|that|those)|over there|in there"

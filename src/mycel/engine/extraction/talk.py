@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mycel.domain.envelope import ENVELOPE
 from mycel.domain.source import Transcript, Turn
 from mycel.engine.language import OPEN_BOX, assigns, name_pattern, split_sentences, words_of
+from mycel.retrieval.analysis import index_tokens
 
 SILENT_ROLES = frozenset({"tool", "system"})
 # Longer ones are pasted text without full stops, and shorter ones say nothing.
@@ -220,8 +221,17 @@ class Talk:
         return None if found is None else self._spelled[found[0].lower()]
 
     def weighty_words(self, place: int) -> frozenset[str]:
-        """Those long enough to name something."""
-        return frozenset(word for word in self._words[place] if len(word) > LEAST_WEIGHTY_CHARS)
+        """The stems of those long enough to name something."""
+        words = (word for word in self._words[place] if len(word) > LEAST_WEIGHTY_CHARS)
+        return frozenset(index_tokens(" ".join(words)))
+
+    def is_same_voice(self, place: int, other: int) -> bool:
+        one, two = self.turn(place), self.turn(other)
+        return one is two or (one.speaker, one.role) == (two.speaker, two.role)
+
+    def in_one_paragraph(self, place: int, other: int) -> bool:
+        one, two = self.statements[place], self.statements[other]
+        return (one.turn, one.paragraph) == (two.turn, two.paragraph)
 
     def is_assistant(self, place: int) -> bool:
         return self._transcript.turns[self.statements[place].turn].role == "assistant"
