@@ -132,3 +132,24 @@ def test_a_correction_is_an_instruction_without_what_it_only_points_at(judge: Ju
 @pytest.mark.parametrize("line", ["no, not the first one, take the second.", "no, not this one: take the other one."])
 def test_a_correction_that_names_nothing_is_no_memory(judge: Judge, line: str) -> None:
     assert drawn(judge, "swe-1: Which of them?", f"Ada: {line}", "swe-1: ok") == []
+
+
+def test_a_long_tale_of_causes_and_cures_is_cut_into_lessons_of_a_readable_length(judge: Judge) -> None:
+    said = " ".join(
+        f"The fix was to pin the driver to 3.{number}. Turned out 3.{number} drops prepared statements."
+        for number in range(20)
+    )
+    found = lessons(judge, f"Lena: {said}", "Sam: ok", "Lena: yes")
+    assert len(found) >= 10
+    assert all(f"3.{number}" in " ".join(found) for number in range(20))
+    assert max(map(len, found)) < 500
+
+
+def test_each_of_two_fixes_keeps_its_own_trouble(judge: Judge) -> None:
+    first, second = lessons(
+        judge,
+        "Sam: The import of the prices fails with a decoding error. The export crashes on names with a comma.",
+        "Lena: ok",
+        "Sam: The fix for the import was to strip the byte order mark. The fix for the export was to quote the names.",
+    )
+    assert [("decoding error" in one, "comma" in one) for one in (first, second)] == [(True, False), (False, True)]

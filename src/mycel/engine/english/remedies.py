@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _CURE = re.compile(
-    r"\b(?:(?:the|my|our|a) (?:actual |real |final |only )?(?:fix|solution|remedy|cure|workaround|trick) (?:was|is)"
+    r"\b(?:(?:the|my|our|a) (?:actual |real |final |only )?(?:fix|solution|remedy|cure|workaround|trick)"
+    r"(?: (?:for|of|to|against) [\w `'-]{2,40}?)? (?:was|is)"
     r"|^\W*(?:so )?(?:fix|solution|remedy|workaround)(?: was| is|:)"
     r"|works? (?:now|again|fine now)|fixed|solved|cured|resolved|helped|(?:did|does) the trick"
     r"|(?:is|are) gone (?:now|since)|no more \w+ since)(?!\w)",
@@ -17,6 +18,7 @@ _CAUSE = re.compile(
     r"|found (?:it|the (?:cause|reason|culprit|problem|issue|bug)))\b",
     re.IGNORECASE,
 )
+_FOR = re.compile(r"\b(?:fix|solution|remedy|cure|workaround|trick) (?:for|of|to|against) \w", re.IGNORECASE)
 _ATTEMPT = re.compile(r"\b(?:tried|attempted|first attempt)\b", re.IGNORECASE)
 _PROBLEM = re.compile(
     r"\b(?:(?:fail|crash|break|hang|leak|stall|time|throw|die|block|miss|lose|drop|corrupt|duplicat|doubl)(?:s|es|ed|ing|e"
@@ -34,6 +36,11 @@ def is_remedy(text: str) -> bool:
 
 def tells_cure(text: str) -> bool:
     return _CURE.search(text) is not None
+
+
+def names_its_problem(text: str) -> bool:
+    """Whether a cure says itself what it is for: "the fix for the import was"."""
+    return _FOR.search(text) is not None
 
 
 def tells_cause(text: str) -> bool:

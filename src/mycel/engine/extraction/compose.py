@@ -44,6 +44,9 @@ _ANSWERS = frozenset((MemoryType.DECISION, MemoryType.TASK_HINT))
 # What holds every week has no date.
 _LASTING = frozenset((Category.CONVENTION, Category.PREFERENCE))
 
+# Somebody else's words, told beside.
+_PLAIN = Verdict(MemoryType.FACT, Category.FACT, 0.0)
+
 
 def compose(
     talk: Talk, place: int, verdict: Verdict, *, taken: Mapping[int, Verdict], story: Story | None = None
@@ -62,7 +65,8 @@ def compose(
     is_dangling = points_back(sentence) and not tells_after(sentence) and start == statement.start
     is_loose = is_dangling or is_nameless(sentence)
     about = ""
-    if verdict.type in _ANSWERS and start == statement.start and (is_loose or leans_on_talk(sentence)):
+    is_answer = is_loose or (verdict.type in _ANSWERS and leans_on_talk(sentence))
+    if is_answer and start == statement.start:
         about = _asked_before(talk, place, told=is_loose and verdict.type is MemoryType.TASK_HINT)
     if is_loose and not about:
         return None
@@ -94,7 +98,11 @@ def _of_story(talk: Talk, place: int, verdict: Verdict, story: Story) -> Candida
 
 
 def _told(talk: Talk, place: int, verdict: Verdict) -> str:
-    return _standing(talk, place, content_of(talk.original(*talk.statements[place][:2])), verdict)
+    return _standing(talk, place, _content(talk, place), verdict)
+
+
+def _content(talk: Talk, place: int) -> str:
+    return content_of(talk.original(*talk.statements[place][:2]))
 
 
 def _whole(said: str) -> str:
@@ -186,6 +194,9 @@ def _asked_before(talk: Talk, place: int, *, told: bool) -> str:
         if len(words) < LEAST_ASKED_WORDS or is_nameless(text) or points_back(text):
             continue
         asked = is_question(text, words=words)
-        said = content_of(talk.original(*talk.statements[other][:2]))
-        return f" ({'asked' if asked else 'in answer to'}: {said})" if asked or told else ""
+        if not asked and not told:
+            return ""
+        # "The assistant" reads as if the one who reads it were meant.
+        said = _told(talk, other, _PLAIN) if talk.turn(other).speaker else _content(talk, other)
+        return f" ({'asked' if asked else 'in answer to'}: {said})"
     return ""

@@ -153,6 +153,8 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     section = kind_of(talk.statements[place].section)
     if not _is_kept(odds, outright, section=section):
         return None
+    if outright is None and section is None and is_question(text, words=talk.words(place)):
+        return None
     is_work = talk.assigns(place) or (not talk.is_assistant(place) and takes_on(text, words=talk.words(place)))
     given = (MemoryType.TASK_HINT, Category.FACT) if is_work else section
     kind = _kind(odds, outright.kind if outright is not None else given)

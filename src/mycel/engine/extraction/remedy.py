@@ -14,6 +14,7 @@ from mycel.engine.language import (
     is_remedy,
     is_report,
     leans_on_talk,
+    names_its_problem,
     points_back,
     tells_attempt,
     tells_cause,
@@ -25,8 +26,12 @@ from mycel.engine.language import (
 PROBLEM_WITHIN = 30
 # And so many may tell it without a word that says that something went wrong.
 JUST_BEFORE = 2
+# Trouble, cause, cure and what came of it; whoever tells more tells another one.
+MOST_TOGETHER = 4
 
 _TROUBLE, _CAUSE, _CURE = range(3)
+# What goes wrong is a fact, too.
+_STATED = (MemoryType.LESSON, MemoryType.FACT)
 
 
 class Story(NamedTuple):
@@ -45,14 +50,13 @@ def stories(talk: Talk, verdicts: Mapping[int, Verdict], *, unmeant: Collection[
         if verdict.type is not MemoryType.LESSON or verdict.outright:
             continue
         before = place - 1
-        if before in within and _belongs(talk, before, place):
-            first = within[before]
-        elif _belongs(talk, before, place) and _may_be_told(talk, before, verdicts, unmeant=unmeant):
-            first = before
-        else:
+        first = within.get(before, before)
+        goes_on = _belongs(talk, before, place) and _may_be_told(talk, before, verdicts, unmeant=unmeant)
+        if not goes_on or place - first >= MOST_TOGETHER:
             first = place
         within[place] = first
-        found.pop(before, None)
+        if first != place:
+            found.pop(before, None)
         if first != place or verdict.remedy:
             found[place] = Story(tuple(range(first, place + 1)))
     return {
@@ -79,11 +83,17 @@ def _belongs(talk: Talk, before: int, place: int) -> bool:
     if before < 0 or not talk.is_same_voice(before, place):
         return False
     one, other = _part(talk.text(before)), _part(talk.text(place))
-    if other is None:
+    if other is None or not _is_about(talk, before, place):
         return False
     if one is None:
         return other == _CURE and leans_on_talk(talk.text(place)) and talk.in_one_paragraph(before, place)
     return one < other or (one, other) == (_CURE, _CAUSE)
+
+
+def _is_about(talk: Talk, before: int, place: int) -> bool:
+    """Nothing speaks against it where a cure does not say what it is for."""
+    named = names_its_problem(talk.text(place))
+    return not named or not talk.weighty_words(place).isdisjoint(talk.weighty_words(before))
 
 
 def _part(text: str) -> int | None:
@@ -121,7 +131,7 @@ def _trouble(
     best: tuple[int, int] | None = None
     for other in range(first - 1, max(-1, first - 1 - PROBLEM_WITHIN), -1):
         text = talk.text(other)
-        is_other = other in unmeant or (other in verdicts and verdicts[other].type is not MemoryType.LESSON)
+        is_other = other in unmeant or (other in verdicts and verdicts[other].type not in _STATED)
         if is_other or points_back(text) or is_nameless(text) or is_remedy(text):
             continue
         shared = len(words & talk.weighty_words(other))

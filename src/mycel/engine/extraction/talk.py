@@ -193,6 +193,7 @@ class Talk:
         self._named = name_pattern(self._names)
         self._spelled = {turn.speaker.lower(): turn.speaker for turn in transcript.turns if turn.speaker}
         self._first_names = frozenset(words_of(name)[0] for name in self._names if words_of(name))
+        self._weighty: dict[int, frozenset[str]] = {}
         self._words = [words_of(self.text(place).lower()) for place in range(len(self.statements))]
 
     def text(self, place: int) -> str:
@@ -222,12 +223,17 @@ class Talk:
 
     def weighty_words(self, place: int) -> frozenset[str]:
         """The stems of those long enough to name something."""
-        words = (word for word in self._words[place] if len(word) > LEAST_WEIGHTY_CHARS)
-        return frozenset(index_tokens(" ".join(words)))
+        known = self._weighty.get(place)
+        if known is None:
+            words = (word for word in self._words[place] if len(word) > LEAST_WEIGHTY_CHARS)
+            known = self._weighty[place] = frozenset(index_tokens(" ".join(words)))
+        return known
 
     def is_same_voice(self, place: int, other: int) -> bool:
+        """Whether one speaker says both, and nobody else anything between them."""
         one, two = self.turn(place), self.turn(other)
-        return one is two or (one.speaker, one.role) == (two.speaker, two.role)
+        apart = abs(self.statements[place].turn - self.statements[other].turn)
+        return apart == 0 or (apart == 1 and (one.speaker, one.role) == (two.speaker, two.role))
 
     def in_one_paragraph(self, place: int, other: int) -> bool:
         one, two = self.statements[place], self.statements[other]
