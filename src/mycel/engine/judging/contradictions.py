@@ -163,9 +163,12 @@ def _conflict(pair: Comparison, one: Token, other: Token) -> bool:
         return False
     if (one.is_count and _is_version(other)) or (other.is_count and _is_version(one)):
         return False
-    if one.value.dimension == PLAIN and one.near and other.near:
+    if one.value.dimension != PLAIN:
+        return True
+    if one.near and other.near:
         return not set(one.near).isdisjoint(other.near)
-    return True
+    # So many requests are no port, whatever else is said of both.
+    return not (one.near or other.near) or pair.first.act == pair.second.act
 
 
 def _are_alike_throughout(pair: Comparison) -> bool:
