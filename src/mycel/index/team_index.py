@@ -25,6 +25,7 @@ from mycel.index.findable import Findable, FindableByFilters
 from mycel.index.passage_rows import Numbers, PassageRows, run_starts
 from mycel.index.postings import Postings, Terms
 from mycel.index.scan import Query, prepared
+from mycel.index.sight import Narrow, Sights
 from mycel.index.sign_bits import SignBits
 from mycel.index.vectors import VectorRows, Vectors
 from mycel.retrieval.lexical import rarities_of
@@ -87,6 +88,7 @@ class TeamIndex:
         # Held for as long as a mask takes; vectors and postings are searched without any lock.
         self._facets_in_use = threading.Lock()
         self._readers: OrderedDict[ReadScope, _Reader] = OrderedDict()
+        self._sights = Sights(self._narrow)
         self._findable = FindableByFilters()
 
     @property
@@ -139,6 +141,7 @@ class TeamIndex:
                     self._facets.remove(number)
                 self._facets.extend(row for row in rows if row.number not in absent)
                 self._readers = OrderedDict()
+                self._sights = Sights(self._narrow)
             for number in absent:
                 self._postings.remove(number)
                 self._rows.remove(number)
@@ -222,12 +225,17 @@ class TeamIndex:
         return [reach, self._wide(scope, filters.beyond_reach())]
 
     def _wide(self, scope: ReadScope, filters: Filters) -> Findable:
+        sight = self._sights.of(scope)
         return self._findable.get(
-            scope,
+            sight,
             filters,
-            make=lambda: self._rows.findable(self.mask(scope, filters)),
+            make=lambda: self._rows.findable(self.mask(sight, filters)),
             next_expiry=self._next_expiry,
         )
+
+    def _narrow(self) -> Narrow:
+        with self._facets_in_use:
+            return self._facets.narrow()
 
     def _next_expiry(self, moment: datetime) -> datetime:
         with self._facets_in_use:
@@ -274,11 +282,12 @@ class TeamIndex:
 
     def _reader(self, scope: ReadScope) -> _Reader:
         readers = self._readers
-        reader = readers.get(scope)
+        sight = self._sights.of(scope)
+        reader = readers.get(sight)
         if reader is None:
-            seen = self.mask(scope, Filters(statuses=()))
+            seen = self.mask(sight, Filters(statuses=()))
             reader = _Reader(seen, *self._postings.extent(seen))
-            readers[scope] = reader
+            readers[sight] = reader
             if len(readers) > REMEMBERED_READERS:
                 readers.popitem(last=False)
         return reader

@@ -97,6 +97,8 @@ class CandidateRows:
         return rows[self._bm25[rows] > 0]
 
     def _findable(self) -> Rows:
+        if len(self.at) == len(self.keys):
+            return np.arange(len(self.keys))
         return np.fromiter(self.at.values(), np.int64, len(self.at))
 
     def candidates(self, keys: Sequence[Key]) -> list[Candidate]:

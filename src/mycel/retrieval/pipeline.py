@@ -171,7 +171,8 @@ class _Search:
             one.parts = {"words": words_score(one.evidence, self.weights, alone=alone)}
             if self._scale is not None:
                 one.parts["meaning"] = self._meaning(one.evidence.cosine)
-        lent = support([sum(one.parts.values()) for one in self.close], evidence, self.weights, alone=alone)
+        own = [sum(one.parts.values()) for one in self.close]
+        lent = support(own, evidence, self.weights, alone=alone)
         for one, share in zip(self.close, lent, strict=True):
             if share:
                 one.parts["neighbours"] = share

@@ -91,7 +91,7 @@ class Searching:
         self, caller: Caller, search: SearchRequest, places: Sequence[Place], *, now: datetime
     ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
         """The hits, and what could not take part. What the caller asked a moment ago is not looked for again."""
-        if not _is_whole(caller, places):
+        if len(places) < len(readable_scopes(caller)) or _are_damaged(places):
             hits, degraded = self._look(search, places)
             return hits, (*degraded, DAMAGED)
         if search.ranking is Ranking.SWARM:
@@ -104,7 +104,7 @@ class Searching:
         if known is not None:
             return known, ()
         hits, degraded = self._look(search, places, standings)
-        if not _is_whole(caller, places):
+        if _are_damaged(places):
             return hits, (*degraded, DAMAGED)
         if not degraded:
             self._answers.keep(question, revisions, hits, minute=search.now)
@@ -163,9 +163,8 @@ def _standings(places: Sequence[Place], now: datetime) -> list[Standing]:
     return [place.store.index.standing(place.scope, now) for place in places]
 
 
-def _is_whole(caller: Caller, places: Sequence[Place]) -> bool:
-    """Whether every store that should take part can, and in full."""
-    return len(places) == len(readable_scopes(caller)) and not any(place.store.files.is_damaged for place in places)
+def _are_damaged(places: Sequence[Place]) -> bool:
+    return any(place.store.files.is_damaged for place in places)
 
 
 def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall, Mapping[str, Any]]:
