@@ -227,3 +227,9 @@ def test_who_has_left_the_team_is_an_outsider(squad: Squad) -> None:
     capture(squad, f"former-1: {FIX}", "person-1: ok")
     (item,) = squad.person.inbox()
     assert item.reason == "said by former-1, who is no member of the team"
+
+
+def test_what_people_of_the_team_said_waits_above_what_agents_and_others_did(squad: Squad) -> None:
+    for who in ("swe-2", "person-1", "cust-1"):
+        capture(squad, f"{who}: The fix was to restart the broker of {who}.", "admin-1: ok")
+    assert next(item.memory.metadata[SAID_BY] for item in squad.admin.inbox()) == "person-1"

@@ -27,6 +27,8 @@ from mycel.services.screening import suspicion
 
 # A summary leaves things out; it is not wrong.
 SUMMARY_CONFIDENCE = 0.9
+# What an agent or somebody from outside said waits below what the team's people did.
+LESS_SURE = 0.9
 
 
 # The member of the team that a talk calls by a name.
@@ -51,6 +53,7 @@ class Drawing:
 
     def candidate(self, found: Candidate) -> PreparedMemory:
         speaker = None if found.said_by is None else self._find_member(found.said_by)
+        spoke_as = self._spoke_as(found, speaker)
         values = {
             "type": found.type,
             "title": found.title,
@@ -59,7 +62,7 @@ class Drawing:
             "tags": found.tags,
             "rationale": found.rationale,
             "alternatives": found.alternatives,
-            "confidence": found.confidence,
+            "confidence": found.confidence if spoke_as is None else round(found.confidence * LESS_SURE, 2),
             "evidence_ref": EvidenceRef(self._source.id, found.start, found.end),
             "made_by": MadeBy.EXTRACTION,
             "status": Status.INBOX,
@@ -68,7 +71,7 @@ class Drawing:
                 NO_METADATA,
                 grounds=found.grounds if _may_speak_for_the_team(found, speaker) else None,
                 said_by=found.said_by,
-                spoke_as=self._spoke_as(found, speaker),
+                spoke_as=spoke_as,
                 about=_person(found, speaker),
             ),
         }

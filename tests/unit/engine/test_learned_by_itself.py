@@ -361,14 +361,33 @@ def test_an_agenda_a_choice_and_a_request_to_the_other_are_no_memory(judge: Judg
     assert drawn(judge, line) == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "From now on whoever is on call posts the first update within 15 minutes, even if we know nothing yet.",
-        "Ok then that's settled, readers go over tenant by tenant, smallest first.",
-    ],
-)
-def test_a_rule_for_a_case_and_a_matter_settled_are_said_outright(judge: Judge, line: str) -> None:
+def test_a_rule_that_holds_even_if_something_is_the_case_is_said_outright(judge: Judge) -> None:
+    line = "From now on whoever is on call posts the first update within 15 minutes, even if we know nothing yet."
     (found,) = drawn(judge, line)
     assert stands_by_itself(found)
-    assert "settled" not in found.content
+
+
+def test_what_is_settled_by_that_is_kept_with_its_question_and_does_not_stand_by_itself(judge: Judge) -> None:
+    found = extract(
+        talk(
+            ("dev-1", "Do we switch the readers over per tenant or all at once?"),
+            ("dev-2", "Ok then that's settled, readers go over tenant by tenant, smallest first."),
+        ),
+        judge=judge,
+    )
+    assert [one.content for one in found] == [
+        "Readers go over tenant by tenant, smallest first. "
+        "(asked: Do we switch the readers over per tenant or all at once?)"
+    ]
+    assert not any(map(stands_by_itself, found))
+
+
+def test_a_promise_whose_it_was_named_in_the_question_is_kept_with_the_question(judge: Judge) -> None:
+    found = extract(
+        talk(
+            ("dev-1", "Then I delete the PDF job, or does somebody still need it?"),
+            ("dev-2", "Give it until the end of the month, then drop it."),
+        ),
+        judge=judge,
+    )
+    assert all("PDF job" in one.content for one in found)

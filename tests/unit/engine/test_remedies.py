@@ -59,6 +59,10 @@ def test_without_a_trouble_cause_and_fix_stand_together(judge: Judge) -> None:
             "Lena: turned out the exporter loads the whole table",
             "Lena: fix was to stream it with a server-side cursor",
         ),
+        (
+            "Lena: The problem was the lock on the ledger table, the archiver holds it for half an hour.",
+            "Lena: So we moved the archiver to 5 am and it has been quiet for three nights.",
+        ),
         ("Lena: The fix was to pin the driver to 3.1. Turned out 3.2 drops prepared statements.",),
         ("Lena: The uploader sends the whole file twice. The fix was to stop it from retrying after a timeout.",),
         (
@@ -70,7 +74,7 @@ def test_without_a_trouble_cause_and_fix_stand_together(judge: Judge) -> None:
 def test_what_one_speaker_tells_of_a_trouble_is_one_lesson(judge: Judge, lines: tuple[str, ...]) -> None:
     (found,) = lessons(judge, *lines, "Sam: ok", "Lena: yes")
     said = " ".join(line.removeprefix("Lena: ") for line in lines)
-    assert {word.strip(".,").lower() for word in said.split()} - {"turned", "out"} <= {
+    assert {word.strip(".,").lower() for word in said.split()} - {"turned", "out", "so"} <= {
         word.strip(".,").lower() for word in found.split()
     }
 

@@ -77,7 +77,9 @@ def _marks(
 
 
 MARKS = (
-    *_marks(DECISION, r"(?:it|that)(?:'s| is) (?:settled|decided|agreed)(?: then)?[,;] ?(?=\S)", drops=True),
+    *_marks(
+        DECISION, r"(?:it|that)(?:'s| is) (?:settled|decided|agreed)(?: then)?[,;] ?(?=\S)", drops=True, grounds=False
+    ),
     *_marks(CONVENTION, rf"no,? not {_POINTED_AT}(?=\S)", drops=True),
     *_marks(
         DECISION,
@@ -206,7 +208,12 @@ def said_outright(text: str) -> Outright | None:
             continue
         if not _is_meant(text, found):
             return None
-        return Outright(mark.kind, found.end() if mark.leads else 0, mark.grounds, mark.drops)
+        grounds = mark.grounds
+        if mark.drops:
+            # What points back may be meant for the moment, unless the rest says that it is not.
+            rest = said_outright(text[found.end() :])
+            grounds = rest is not None and rest.grounds
+        return Outright(mark.kind, found.end() if mark.leads else 0, grounds, mark.drops)
     return None
 
 

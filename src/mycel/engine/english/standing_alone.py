@@ -130,7 +130,12 @@ _AGREES = re.compile(
     r"|good (?:idea|plan|point)|deal|makes sense)\b",
     re.IGNORECASE,
 )
-_NAMED = r"`|\b[a-z]+[-_/.][\w-]+|\b[A-Z]{2,}|\b[A-Z][a-z]+[A-Z]|\bthe [a-z]{4,}"
+# A time names nothing.
+_NAMED = (
+    r"`|\b[a-z]+[-_/.][\w-]+|\b[A-Z]{2,}|\b[A-Z][a-z]+[A-Z]"
+    r"|\bthe (?!(?:end|beginning|start|morning|evening|night|weekend|week|month|quarter|year|next|last|first)\b)"
+    r"[a-z]{4,}"
+)
 _NAME = re.compile(_NAMED, re.ASCII)
 _THING = re.compile(rf"{_NAMED}|\d", re.ASCII)
 LEAST_NAMED = 5

@@ -65,7 +65,7 @@ def compose(
     is_dangling = points_back(sentence) and not tells_after(sentence) and start == statement.start
     is_loose = is_dangling or is_nameless(sentence)
     about = ""
-    is_answer = is_loose or (verdict.type in _ANSWERS and leans_on_talk(sentence))
+    is_answer = is_loose or verdict.drops or (verdict.type in _ANSWERS and leans_on_talk(sentence))
     if is_answer and start == statement.start:
         about = _asked_before(talk, place, told=is_loose and verdict.type is MemoryType.TASK_HINT)
     if is_loose and not about:

@@ -83,6 +83,9 @@ def _belongs(talk: Talk, before: int, place: int) -> bool:
     if before < 0 or not talk.is_same_voice(before, place):
         return False
     one, other = _part(talk.text(before)), _part(talk.text(place))
+    if other is None and one == _CAUSE:
+        # A lesson that goes on from the cause is what was done about it.
+        return not tells_attempt(talk.text(place))
     if other is None or not _is_about(talk, before, place):
         return False
     if one is None:

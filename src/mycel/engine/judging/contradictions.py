@@ -167,8 +167,10 @@ def _conflict(pair: Comparison, one: Token, other: Token) -> bool:
         return True
     if one.near and other.near:
         return not set(one.near).isdisjoint(other.near)
-    # So many requests are no port, whatever else is said of both.
-    return not (one.near or other.near) or pair.first.act == pair.second.act
+    # So many requests are no port: where only one names what it counts, the other has to speak of that as well.
+    counted = {*one.near, *other.near}
+    told = {token.term for token in (pair.second if one.near else pair.first).tokens}
+    return not counted or pair.first.act == pair.second.act or not counted.isdisjoint(told)
 
 
 def _are_alike_throughout(pair: Comparison) -> bool:
