@@ -55,7 +55,6 @@ class Scan:
     signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
     # What is there but not to be had: names of files and folders.
     unseen: dict[str, str] = field(default_factory=dict[str, str])
-    # Named as notes are.
     folders: set[str] = field(default_factory=set[str])
 
     def hides(self, file: str) -> bool:
@@ -133,8 +132,7 @@ class Scanner:
                 if is_note(entry.name) or entry.is_dir():
                     scan.unseen[name] = "is a link, which is not followed"
             elif entry.is_dir(follow_symlinks=False):
-                if is_note(entry.name):
-                    scan.folders.add(name)
+                scan.folders.add(name)
                 yield from self._walk(name, scan)
             elif is_note(entry.name) and (signature := _signed(name, entry, scan)) is not None:
                 yield name, signature
