@@ -200,6 +200,9 @@ class _Planner:
         remote = self._memories.get(id)
         if self._scan.hides(agreed.file) or self._is_disputed(agreed.file):
             return
+        if agreed.file in self._scan.folders:
+            self._problems.append(Problem(agreed.file, "is a folder now; take it away to delete the memory"))
+            return
         if remote is None:
             self._plan.steps.append(Forget(id))
             return

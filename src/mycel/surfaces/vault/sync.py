@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mycel.contracts.memory_api import MemoryApi
-from mycel.errors import Conflict, InvalidInput, InvalidState, Misconfigured, NotFound
+from mycel.errors import Conflict, InvalidInput, InvalidState, Misconfigured, NotFound, Unavailable
 from mycel.surfaces.vault.agreement import FILE, FOLDER, Agreement, KnownVaults, require_own
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
@@ -85,12 +85,14 @@ class Vault:
             self._known.forget(self.root)
         self._require_root()
         require_own(self.root)
-        (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
         lock = FileLock(self.root / FOLDER / "lock")
         try:
+            (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
             raise Conflict(f"another sync or watch of {self.root} is running") from None
+        except OSError as error:
+            raise Unavailable(f"the vault {self.root} cannot be written: {error.strerror}") from None
         try:
             self._agreement = self._begun_anew() if anew else self._agreed()
             self._known.remember(self.root)
