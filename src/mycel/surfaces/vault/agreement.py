@@ -18,7 +18,8 @@ from mycel.durable_file import replace_file, sync_folder
 from mycel.errors import AccessDenied, Misconfigured
 
 FOLDER = ".mycel"
-FILE = "agreement.jsonl"
+FILE, LOCK, IGNORED = "agreement.jsonl", "lock", ".gitignore"
+OWN_FILES = (FILE, LOCK, IGNORED)
 FORMAT = 1
 # A log that is mostly past is written anew.
 MOST_PAST_LINES = 2000
@@ -73,7 +74,7 @@ class Agreement:
         folder = root / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
         # It is about this folder alone: in a clone it would tell of files that are not there.
-        (folder / ".gitignore").write_bytes(b"*\n")
+        (folder / IGNORED).write_bytes(b"*\n")
         made = cls(folder / FILE, {"vault": new_id(), "format": FORMAT, "team": team, "member": member})
         made.rewrite()
         sync_folder(root)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from mycel.durable_file import sync_folder
-from mycel.errors import InvalidInput, StorageFull, Unavailable
-from mycel.surfaces.vault.agreement import FOLDER
+from mycel.errors import InvalidInput, Misconfigured, StorageFull, Unavailable
+from mycel.surfaces.vault.agreement import FOLDER, OWN_FILES
 from mycel.surfaces.vault.names import folder_of
 
 _NO_REPLACE, _EXCHANGE = 1, 2
@@ -47,11 +47,22 @@ class VaultFiles:
         # By the file and what it is to say: where that lies meanwhile.
         self._staged: dict[tuple[str, bytes], Path] = {}
 
+    def require_own(self) -> None:
+        """A folder that came from elsewhere may hold links in place of what a vault keeps about itself."""
+        own = self.root / FOLDER
+        folders, files = (own, self._aside), tuple(own / name for name in OWN_FILES)
+        for path in (*folders, *files):
+            with contextlib.suppress(FileNotFoundError):
+                mode = path.lstat().st_mode
+                if not (stat.S_ISDIR(mode) if path in folders else stat.S_ISREG(mode)):
+                    raise Misconfigured(f"{path} is a link or no plain file or folder: nothing was changed")
+
     def prepare(self) -> None:
         """Takes away what a killed process left; it was never told of to anybody."""
         self._aside.mkdir(parents=True, exist_ok=True)
         for left in self._aside.iterdir():
-            left.unlink(missing_ok=True)
+            if left.is_symlink() or left.is_file():
+                left.unlink(missing_ok=True)
 
     def read(self, file: str) -> bytes:
         handle = os.open(self._checked(file), _READ)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound
-from mycel.surfaces.vault.agreement import FILE, FOLDER, Agreement, KnownVaults
+from mycel.surfaces.vault.agreement import FILE, FOLDER, LOCK, Agreement, KnownVaults
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
 from mycel.surfaces.vault.note_fields import Fields
@@ -81,8 +81,9 @@ class Vault:
         if anew:
             self._known.forget(self.root)
         self._require_root()
+        self._files.require_own()
         (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
-        lock = FileLock(self.root / FOLDER / "lock")
+        lock = FileLock(self.root / FOLDER / LOCK)
         try:
             lock.acquire(timeout=0)
         except Timeout:
