@@ -12,8 +12,9 @@ import psycopg
 import pytest
 
 from mycel.settings import load_settings
-from mycel.stores.postgres import requirements
+from mycel.stores.postgres import requirements, vector_scan
 from mycel.stores.postgres.schema import SCHEMA
+from mycel.stores.postgres.vector_index import INDEXING
 from tests.postgres import LOGIN, another, as_url, name_of, server, unmigrated
 from tests.service_process import Service, service
 
@@ -47,6 +48,33 @@ def test_the_owner_makes_the_tables_and_the_service_refuses_to_run_without(untou
     assert "already" in untouched.ok("database", "migrate", "--url", as_url(empty.owner))
     untouched.save("after the tables were made")
     assert "after the tables" in untouched.ok("search", "tables")
+
+
+def test_the_owner_indexes_the_vectors_of_large_teams(untouched, use, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_scan, "EXACT_ROWS", 2)
+    one = another()
+    use(as_url(one.service))
+    for number in range(4):
+        untouched.save(f"lesson {number} of the heron")
+    with psycopg.connect(one.owner) as owner:
+        owner.execute(f"UPDATE {SCHEMA}.passages SET model = 'm', direction = '[0.6,0.8]'")
+    assert untouched.json("database", "index", "--url", as_url(one.owner)) == {"indexes": 1}
+    assert untouched.json("database", "index", "--url", as_url(one.owner)) == {"indexes": 1}
+    with psycopg.connect(one.owner) as owner:
+        assert owner.execute("SELECT count(*) FROM pg_indexes WHERE indexname ~ '^nearest_'").fetchone() == (1,)
+    assert "1 large team has its index" in untouched.ok("database", "index", "--url", as_url(one.owner))
+
+
+def test_nobody_but_the_owner_indexes_and_two_do_not_get_in_each_others_way(untouched) -> None:
+    one = another()
+    refused = untouched.run("database", "index", "--url", as_url(one.service))
+    assert (refused.exit_code, "owner" in refused.output) == (9, True)
+    refused = untouched.run("database", "index", "--url", as_url(unmigrated().owner))
+    assert (refused.exit_code, "mycel database migrate" in refused.output) == (9, True)
+    with psycopg.connect(one.owner) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (INDEXING,))
+        busy = untouched.run("database", "index", "--url", as_url(one.owner))
+        assert (busy.exit_code, "somebody else" in busy.output) == (7, True)
 
 
 def test_whoever_lacks_something_is_told_what_and_what_to_do(untouched, use, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +131,9 @@ def test_the_message_names_what_is_wrong_with_the_address(untouched, use, fault:
         assert said in untouched.run("doctor").output
 
 
-def test_without_an_address_there_is_nothing_to_migrate(untouched) -> None:
-    refused = untouched.run("database", "migrate")
+@pytest.mark.parametrize("command", ["migrate", "index"])
+def test_without_an_address_there_is_nothing_to_do(untouched, command: str) -> None:
+    refused = untouched.run("database", command)
     assert (refused.exit_code, "url:" in refused.output) == (2, True)
 
 
@@ -161,6 +190,7 @@ COMMANDS = [
     ("check",),
     ("model", "list"),
     ("database", "migrate"),
+    ("database", "index"),
     ("serve", "--port", "0", "--host", "no-such-host.invalid"),
 ]
 
@@ -172,7 +202,8 @@ def test_no_command_tells_the_password_of_the_database(untouched, use, caplog, f
     for command in COMMANDS:
         for line in (command, (*command, "--json")):
             assert PASSWORD not in untouched.run(*line).output, line
-    assert PASSWORD not in untouched.run("database", "migrate", "--url", url).output
+    for name in ("migrate", "index"):
+        assert PASSWORD not in untouched.run("database", name, "--url", url).output
     assert PASSWORD not in caplog.text
     if fault != "not even an address":
         assert PASSWORD not in repr(load_settings(untouched.data))

@@ -105,7 +105,9 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
     ),
     (
         (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction, errors.InvalidSchemaName),
-        lambda: Misconfigured("the database has another schema than this Mycel: migrate it as its owner"),
+        lambda: Misconfigured(
+            "the database has another schema than this Mycel: migrate it as its owner, by `mycel database migrate`"
+        ),
     ),
     (
         (errors.ObjectNotInPrerequisiteState,),

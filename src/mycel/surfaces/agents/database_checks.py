@@ -18,7 +18,7 @@ MIGRATE = "run `mycel database migrate` as the owner of the database"
 
 
 def check_database(settings: Settings) -> Iterator[Finding]:
-    from mycel.app import examine_database
+    from mycel.storage import examine_database
 
     try:
         found = examine_database(settings)
