@@ -169,7 +169,8 @@ def _tables() -> list[str]:
         "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename <> ALL (%s)",
         (SCHEMA, ["schema_version", "organisation"]),
     )
-    referred = ("tokens", "members", "teams")
+    # Triggers make rows of others from those of `memories`.
+    referred = ("memories", "tokens", "members", "teams")
     return [*(name for (name,) in names if name not in referred), *referred]
 
 

@@ -17,6 +17,8 @@ from mycel.services import archive_files
 from mycel.stores.sqlite.database import Disk
 from tests.template import copy_template, make_tables
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 Lines = list[dict[str, Any]]
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.surfaces.cli.conftest import CommandLine
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "  =1+1", "\t=1", "\uff1d1+1", "%x"]
 
 

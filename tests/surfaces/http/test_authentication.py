@@ -16,6 +16,8 @@ from mycel.surfaces.http import authentication, rate_limit
 from mycel.testing.clock import ManualClock
 from tests.asking import ADDRESS, UNKNOWN, asking, bearer, by_cookie
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 REFUSED = "the token is unknown, expired or revoked"
 
 

@@ -21,6 +21,8 @@ from mycel.wire.operations import OPERATIONS, Operation
 from mycel.wire.request_schemas import MAX_IN_QUERY, arguments
 from tests.serving import served
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 ORIGIN = "http://127.0.0.1:7077"
 SOME_ID = "019a0000-0000-7000-8000-000000000000"
 JSON = {"content-type": "application/json"}

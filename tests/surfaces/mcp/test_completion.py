@@ -12,6 +12,8 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from tests.surfaces.mcp.clients import MODERN, OLDER, Served, run, save
 from tests.surfaces.mcp.test_relay import relayed
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 MEMORY = ResourceTemplateReference(uri="memory://{id}")
 
 
