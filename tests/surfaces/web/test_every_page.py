@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.forms import MAX_FIELDS
 from mycel.surfaces.web.page import Form, Page
 from mycel.surfaces.web.rendering import STATIC_TYPES, static_file
 from mycel.surfaces.web.site import FORMS, PAGES
@@ -118,6 +119,12 @@ def test_a_form_without_its_token_changes_nothing(form: Form, lead: Reader, work
     answer = lead.client.post(address, headers={"cookie": f"mycel_token={lead.secret}"}, data={})
     assert answer.status_code in {401, 403}
     assert list(workspace.as_member("eng-director").changes()) == before
+
+
+@pytest.mark.parametrize("address", [*(form.address for form in FORMS), "/sign-in"])
+def test_a_form_with_more_fields_than_any_has_is_refused(address: str, lead: Reader) -> None:
+    many = {f"field-{number}": "1" for number in range(MAX_FIELDS + 1)}
+    assert lead.post(address.replace("{id}", ABSENT).replace("{version}", "1"), **many).status_code == 422
 
 
 def test_pages_and_files_are_small(workspace: Workspace) -> None:

@@ -37,6 +37,16 @@ def test_it_says_who_said_it_when_and_where(lead: Reader, workspace: Workspace) 
     assert "Good." in shown
 
 
+def test_the_list_names_whose_word_it_is(lead: Reader, workspace: Workspace) -> None:
+    workspace.as_member("swe-1").capture_conversation("person-9: Rule: no force pushes to main.\nswe-2: ok")
+    workspace.run_pending()
+    rows = lead.get("/inbox").text.split("<li ")
+    (row,) = [row for row in rows if "force pushes to main" in row]
+    assert "fact · convention" in text_of(row)
+    assert "person-9" in row
+    assert "swe-1" not in row
+
+
 def test_all_of_one_source_are_decided_at_once(lead: Reader, workspace: Workspace) -> None:
     director = workspace.as_member("eng-director")
     drawn = [one for one in director.inbox() if one.evidence is not None]

@@ -17,9 +17,10 @@ from mycel.surfaces.web.evidence import evidence_of
 from mycel.surfaces.web.filters import moment_of
 from mycel.surfaces.web.headlines import begins_with_title
 from mycel.surfaces.web.page import Page, PageRequest, Shown
-from mycel.surfaces.web.text_diff import Line, diff_lines
+from mycel.surfaces.web.text_diff import Effort, Line, diff_lines
 
 LINKS_SHOWN = 24
+VERSIONS_SHOWN = 50
 GIVEN_SHOWN = 8
 GIVEN_LOOKED_AT = 50
 # Shown elsewhere on the page, or not for people; the rest stands in the table of provenance.
@@ -89,7 +90,8 @@ def show(asked: PageRequest) -> Shown:
         "links_left": max(0, len(links) - LINKS_SHOWN),
         "searches": {recall.query: recall.recalled_at for recall in reversed(explained.recalls)},
         "points": points_of(neighbours) if len(neighbours) >= LEAST_DRAWN else [],
-        "changes": changes_of(versions),
+        # One more, which the oldest that is shown is compared with.
+        "changes": changes_of(versions[-VERSIONS_SHOWN - 1 :])[:VERSIONS_SHOWN],
         "details": details_of(memory),
         "raw": asked.one("view") == "raw",
     }
@@ -174,16 +176,18 @@ def points_of(neighbours: list[Neighbour]) -> list[Point]:
     ]
 
 
-def changes_of(versions: list[Version]) -> list[Change]:
+def changes_of(versions: list[Version], *, effort: Effort | None = None) -> list[Change]:
     """Newest first, each against the one before; of the first, nothing differs."""
-    pairs = zip([None, *versions], versions, strict=False)
-    found = [
-        Change(version, [], [])
-        if before is None
-        else Change(version, diff_lines(before.memory.content, version.memory.content), _differing(before, version))
-        for before, version in pairs
-    ]
-    return found[::-1]
+    effort = effort or Effort()
+    pairs = zip(versions[::-1], [None, *versions][-2::-1], strict=True)
+    return [_change(version, before, effort) for version, before in pairs]
+
+
+def _change(version: Version, before: Version | None, effort: Effort) -> Change:
+    if before is None:
+        return Change(version, [], [])
+    lines = diff_lines(before.memory.content, version.memory.content, effort)
+    return Change(version, lines, _differing(before, version))
 
 
 def _differing(before: Version, after: Version) -> list[tuple[str, Any, Any]]:

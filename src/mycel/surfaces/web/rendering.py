@@ -16,6 +16,8 @@ from markupsafe import Markup, escape
 from mycel import __version__
 from mycel.domain.hidden_text import with_hidden_named
 from mycel.domain.inbox import Surroundings
+from mycel.domain.marks import voice_of
+from mycel.domain.memory import Memory
 from mycel.surfaces.web.evidence import AROUND
 from mycel.surfaces.web.headlines import beyond_headline, coded, head_and_rest, headline, marked, shown_headline
 from mycel.surfaces.web.markdown import to_html
@@ -119,6 +121,10 @@ def lead_out(evidence: Surroundings) -> str:
     return after if len(after) < AROUND else re.sub(r"\s+\S{0,40}$", " …", after, count=1)
 
 
+def voice(memory: Memory) -> str:
+    return voice_of(memory.metadata, memory.agent_id)
+
+
 def sentence(text: str) -> str:
     """A message of an error as a page says it."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
@@ -181,5 +187,6 @@ def _environment() -> Environment:
         lead_out=lead_out,
         beyond_headline=beyond_headline,
         sentence=sentence,
+        voice=voice,
     )
     return environment
