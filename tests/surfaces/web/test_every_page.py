@@ -210,3 +210,15 @@ def test_a_filter_keeps_what_the_address_says_besides(lead: Reader) -> None:
     assert '<input type="hidden" name="order" value="title">' in shown
     assert '<input type="hidden" name="path" value="/projects">' in shown
     assert "<option selected>lesson<" in shown
+
+
+@pytest.mark.parametrize("given", ["queue stands still", "{id}", "http://127.0.0.1:7077/memory/{id}?as_of=2026-01-01"])
+def test_a_memory_that_somebody_misses_is_named_by_its_address_or_its_words(
+    given: str, lead: Reader, workspace: Workspace
+) -> None:
+    [runbook] = workspace.as_member("eng-director").list(limit=1, tags="operations")
+    missing = given.format(id=runbook.id)
+    answer = lead.get("/search.json", params={"q": "prices are integers", "missing": missing}).json()
+    assert answer["missing"]["memory"]["id"] == runbook.id
+    lost = lead.get("/search.json", params={"q": "prices are integers", "missing": "zeppelinquokka"}).json()
+    assert lost["missing"] == "No memory has these words."

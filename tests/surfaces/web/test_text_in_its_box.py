@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 
 import pytest
 
+from mycel.domain.hidden_text import with_hidden_named
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.forms import own_address
 from mycel.surfaces.web.markdown import to_html
@@ -43,6 +45,12 @@ def test_markdown_neither_runs_nor_fetches(text: str) -> None:
 def test_what_nobody_would_see_is_named(text: str) -> None:
     assert "[U+" in str(to_html(text))
     assert not re.search("[\x1b\u202e\U000e0041]", str(to_html(text)))
+
+
+def test_marks_that_would_pile_up_over_other_lines_are_counted() -> None:
+    assert with_hidden_named("z" + "\u0301\u0316" * 20 + "algo") == "z\u0301\u0316\u0301\u0316\u0301[35 marks]algo"
+    for written in ("Việt Nam", unicodedata.normalize("NFD", "Việt Nam"), "שָׁלוֹם", "مُحَمَّدٌ", "ก็ไม่"):
+        assert with_hidden_named(written) == written
 
 
 def test_every_page_of_a_hostile_memory_holds_it(lead: Reader, workspace: Workspace) -> None:

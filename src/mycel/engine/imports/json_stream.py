@@ -20,6 +20,13 @@ MAX_NESTED = 4 * MAX_DEPTH
 _CHUNK = 256 * 1024
 # A string, also one whose end is not there yet; or a bracket, a comma, a colon.
 _TOKEN = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{},:]', re.DOTALL)
+# An object up to the comma after it, with no more than one level of others inside: nearly every record is one.
+_STRING = rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
+_PLAIN = rb'(?>(?:[^{}\[\]"]++|' + _STRING + rb")*)"
+_SHALLOW = re.compile(
+    rb'[ \t\r\n]*+(\{(?>(?:[^{}\[\]"]++|' + _STRING + rb"|\{" + _PLAIN + rb"\}|\[" + _PLAIN + rb"\])*)\})[ \t\r\n]*+,",
+    re.DOTALL,
+)
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -152,6 +159,8 @@ class _Splitter:
 
     def elements(self) -> Iterator[Element]:
         while True:
+            if self._in_list and self._at == self._start and not self._too_large:
+                yield from self._shallow()
             token = _TOKEN.search(self._buffer.text, self._at)
             if token is None or (token[0][:1] == b'"' and not token[1]):
                 # From the string that has no end yet, or from where nothing was found.
@@ -168,6 +177,15 @@ class _Splitter:
                 yield found
             if self._depth == 0:
                 return
+
+    def _shallow(self) -> Iterator[Element]:
+        """Those at the place that one look finds whole; what follows them is looked at sign by sign."""
+        at = self._at
+        while found := _SHALLOW.match(self._buffer.text, at):
+            at = found.end()
+            yield self._element(found[1])
+        self._begin(at)
+        self._at = at
 
     def _step(self, sign: bytes, at: int) -> Element | None:
         if sign[:1] == b'"' or sign == b":":
@@ -213,11 +231,14 @@ class _Splitter:
         self._deepest, self._too_large = 0, False
         if not raw and not too_large:
             return None
+        if too_large or deepest > MAX_NESTED:
+            self._number += 1
+            limit = f"larger than {MAX_ELEMENT_BYTES:,} bytes" if too_large else f"nested more than {MAX_NESTED} deep"
+            return self._bad(f"is {limit}")
+        return self._element(raw)
+
+    def _element(self, raw: bytes) -> Element:
         self._number += 1
-        if too_large:
-            return self._bad(f"is larger than {MAX_ELEMENT_BYTES:,} bytes")
-        if deepest > MAX_NESTED:
-            return self._bad(f"is nested more than {MAX_NESTED} deep")
         try:
             return Element(self._name, self._number, parsed(raw))
         except ValueError as error:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from mycel.durable_file import sync_folder
-from mycel.errors import InvalidInput, Misconfigured, StorageFull, Unavailable
-from mycel.surfaces.vault.agreement import FOLDER, OWN_FILES
+from mycel.errors import InvalidInput, StorageFull, Unavailable
+from mycel.surfaces.vault.agreement import FOLDER, UNFINISHED
 from mycel.surfaces.vault.names import folder_of
 
 _NO_REPLACE, _EXCHANGE = 1, 2
@@ -42,20 +42,10 @@ class VaultFiles:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._aside = root / FOLDER / "unfinished"
+        self._aside = root / FOLDER / UNFINISHED
         self._touched: set[Path] = set()
         # By the file and what it is to say: where that lies meanwhile.
         self._staged: dict[tuple[str, bytes], Path] = {}
-
-    def require_own(self) -> None:
-        """A folder that came from elsewhere may hold links in place of what a vault keeps about itself."""
-        own = self.root / FOLDER
-        folders, files = (own, self._aside), tuple(own / name for name in OWN_FILES)
-        for path in (*folders, *files):
-            with contextlib.suppress(FileNotFoundError):
-                mode = path.lstat().st_mode
-                if not (stat.S_ISDIR(mode) if path in folders else stat.S_ISREG(mode)):
-                    raise Misconfigured(f"{path} is a link or no plain file or folder: nothing was changed")
 
     def prepare(self) -> None:
         """Takes away what a killed process left; it was never told of to anybody."""

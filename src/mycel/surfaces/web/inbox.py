@@ -140,9 +140,18 @@ def around(asked: PageRequest) -> dict[str, object]:
         "chips": chips_in(asked),
         "query": filters_in(asked),
         "last": last,
-        "undo_form": {"address": "/inbox/reopen", "ids": last} if last else None,
+        "undo_form": {"address": "/inbox/reopen", "ids": last} if last else _waking(asked),
         "source": asked.one("source"),
     }
+
+
+def _waking(asked: PageRequest) -> dict[str, object] | None:
+    """Takes back what was put off just before."""
+    try:
+        slept = parse_id(asked.one("slept"))
+    except InvalidInput:
+        return None
+    return {"address": f"/inbox/{in_path(slept)}/wake", "ids": []}
 
 
 def undoable(asked: PageRequest) -> list[str]:

@@ -16,6 +16,8 @@ MOST_WORDS = 400
 MOST_STEPS = 20_000_000
 MOST_SHOWN = 1_000_000
 CONTEXT_LINES = 3
+# Below this, marks on single words would hide that the line is another.
+LEAST_ALIKE = 0.6
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -83,17 +85,17 @@ def _lines(matcher: SequenceMatcher[str], old: Sequence[str], new: Sequence[str]
         for kind, a, b, c, d in group:
             if kind == "equal":
                 yield from _whole(" ", old[a:b])
-            elif kind == "replace" and b - a == d - c:
-                yield from _pairs(old[a:b], new[c:d], effort)
             else:
-                yield from _whole("-", old[a:b])
-                yield from _whole("+", new[c:d])
+                yield from _pairs(old[a:b], new[c:d], effort)
 
 
 def _pairs(old: Sequence[str], new: Sequence[str], effort: Effort) -> Iterator[Line]:
-    compared = [_words(before, after, effort) for before, after in zip(old, new, strict=True)]
+    """The first of the one with the first of the other; of lines that share little, no words are picked out."""
+    compared = [_words(before, after, effort) for before, after in zip(old, new, strict=False)]
     yield from (Line("-", before) for before, _ in compared)
+    yield from _whole("-", old[len(compared) :])
     yield from (Line("+", after) for _, after in compared)
+    yield from _whole("+", new[len(compared) :])
 
 
 def _words(before: str, after: str, effort: Effort) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
@@ -101,6 +103,8 @@ def _words(before: str, after: str, effort: Effort) -> tuple[tuple[Piece, ...], 
     matcher = effort.matcher(old, new, most=MOST_WORDS)
     if matcher is None:
         return (Piece(before, True),), (Piece(after, True),)
+    if matcher.ratio() < LEAST_ALIKE:
+        return (Piece(before, False),), (Piece(after, False),)
     left: list[Piece] = []
     right: list[Piece] = []
     for kind, a, b, c, d in matcher.get_opcodes():

@@ -106,3 +106,12 @@ def test_a_line_that_is_too_long_costs_only_itself(monkeypatch: pytest.MonkeyPat
 def test_halves_of_characters_and_nul_are_replaced() -> None:
     (one,) = elements(io.BytesIO(b'["a\\u0000b\\ud800c"]'))
     assert one.value == "a\ufffdb\ufffdc"
+
+
+def test_records_that_are_no_shallow_objects_come_in_their_order_among_those_that_are() -> None:
+    texts = ['{"a": "x}]\\"{,", "b": [1, {}]}', '{"a": {"b": {"c": 1}}}', '{"a": [1, "]"]}', '"}"', "[{}]", "{}", "3"]
+    for start in range(len(texts)):
+        turned = texts[start:] + texts[:start]
+        found = list(elements(io.BytesIO(f"[{' ,'.join(turned)}]".encode())))
+        assert [one.value for one in found] == [json.loads(text) for text in turned]
+        assert [one.number for one in found] == list(range(1, len(texts) + 1))
