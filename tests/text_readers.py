@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import NamedTuple
 
 from mycel.adapters.shelf import name_of, path_part
@@ -19,8 +20,12 @@ from mycel.engine import chunks, purged_passages, shared_context, summary
 from mycel.engine.by_model.extraction import find_quote
 from mycel.engine.by_model.windows import divide_into_windows
 from mycel.engine.english import sentences
+from mycel.engine.english.periods import LONGEST_STATEMENT, period_in
 from mycel.engine.english.titles import content_of, title_of
 from mycel.engine.extraction.extract import extract
+from mycel.engine.imports import agent_files, basic_memory
+from mycel.engine.imports.json_stream import elements, json_lines
+from mycel.engine.imports.material import Entry
 from mycel.engine.judging.pair import Statement, judge
 from mycel.engine.poison.detection import instruction_to_reader
 from mycel.engine.secrets.masking import mask_secrets, mask_within
@@ -35,6 +40,9 @@ from mycel.surfaces.agents.json_settings import JsonText
 from mycel.surfaces.cli import output
 from mycel.surfaces.hooks.inject import question_in
 from mycel.surfaces.hooks.place import _origin
+from mycel.surfaces.vault.front_matter import read_note, with_body
+from mycel.surfaces.web.markdown import to_html
+from mycel.surfaces.web.text_diff import diff_lines
 from mycel.wire.arguments import read_argument, snake_case
 
 
@@ -67,6 +75,16 @@ def _codex(text: str) -> str:
 def _documents(text: str) -> None:
     for chunk in chunks.split_document(text, most_bytes=4_096):
         chunks.title_of(chunk, text=text)
+
+
+def _entry(name: str, text: str) -> Entry:
+    return Entry(name, len(text), lambda: nullcontext(BytesIO(text.encode("utf-8", "replace"))))
+
+
+def _foreign_note(text: str) -> None:
+    for lead in ("", "- "):
+        entries = [_entry("a.md", f"---\npermalink: a\n---\n{lead}{text}"), _entry("b.md", f"---\n{text}\n---\n")]
+        list(basic_memory.read(entries))
 
 
 def _purged(text: str) -> None:
@@ -177,6 +195,19 @@ READERS: Mapping[str, Reader] = {
         ("mycel.retrieval", "mycel.providers.embeddings"),
     ),
     "front matter": Reader(lambda text: read_front_matter(f"---\n{text}\n---\n"), ()),
+    "note of a vault": Reader(lambda text: with_body(f"---\ntitle: a\n---\n{text}", text), ("mycel.surfaces.vault",)),
+    "front matter of a vault": Reader(lambda text: read_note(f"---\n{text}\n---\n"), ("mycel.surfaces.vault",)),
+    "notes of other systems": Reader(_foreign_note, ("mycel.engine.imports",)),
+    "instructions of other systems": Reader(
+        lambda text: list(agent_files.read([_entry("CLAUDE.md", text)])), ("mycel.engine.imports",)
+    ),
+    "JSON of other systems": Reader(lambda text: list(elements(BytesIO(f'["{text}",{text}]'.encode()))), ()),
+    "lines of other systems": Reader(lambda text: list(json_lines(BytesIO(text.encode()))), ()),
+    "period of a statement": Reader(
+        lambda text: period_in(text[-LONGEST_STATEMENT:], said_at=_NOW), ("mycel.engine.english.periods",)
+    ),
+    "text on a page": Reader(to_html, ("mycel.surfaces.web",)),
+    "what changed on a page": Reader(lambda text: diff_lines(text, text[:-1] + "\nend"), ("mycel.surfaces.web",)),
     "settings of an agent": Reader(lambda text: JsonText(text, comments=True), ("mycel.surfaces.agents",)),
     "settings of git": Reader(_origin, ("mycel.surfaces.hooks",)),
     "prompt": Reader(question_in, ("mycel.surfaces.hooks", "mycel.engine.transcripts")),

@@ -160,7 +160,13 @@ def _lines(payload: Payload, name: str) -> str:
 
 def _path(payload: Payload, name: str) -> Path | None:
     found = _text(payload, name)
-    return Path(found).expanduser() if found and "\0" not in found else None
+    if not found or "\0" in found:
+        return None
+    try:
+        return Path(found).expanduser()
+    except RuntimeError:
+        # It begins with the home of somebody who has none.
+        return Path(found)
 
 
 def _mapping(value: object) -> Payload:
