@@ -242,10 +242,13 @@ class Postings:
 
     def _counts(self, state: _State, terms: Terms, numbers: Numbers) -> NDArray[np.uint8]:
         counts = np.zeros((len(numbers), len(terms)), np.uint8)
+        if not len(numbers):
+            return counts
+        homes, highest = state.home[numbers], int(numbers.max())
         for place, lists in enumerate(state.lists(terms)):
             for one in lists:
-                found = _looked_up(one.rows, one.counts, numbers)
-                counts[:, place] += found if one.is_whole else found * (state.home[numbers] == one.id)
+                found = _looked_up(one.rows, one.counts, numbers, highest)
+                counts[:, place] += found if one.is_whole else found * (homes == one.id)
         return counts
 
     def _with_room(self, highest: int) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
@@ -369,13 +372,11 @@ def _damping(lengths: Scores, usual_length: float) -> Scores:
     return np.float32(SATURATION) * (np.float32(1 - LENGTH_WEIGHT) + np.float32(LENGTH_WEIGHT / usual_length) * lengths)
 
 
-def _looked_up(listed: NDArray[np.int32], counts: NDArray[np.uint8], rows: Numbers) -> NDArray[np.uint8]:
-    """The counts of these rows; nothing for those that are not listed."""
-    if not len(rows):
-        return np.empty(0, np.uint8)
+def _looked_up(listed: NDArray[np.int32], counts: NDArray[np.uint8], rows: Numbers, highest: int) -> NDArray[np.uint8]:
+    """The counts of these rows, of which that is the highest; nothing for those that are not listed."""
     if len(rows) * SEARCH_STEPS > len(listed):
         # All of them laid out: a step for each that is listed, where searching takes many for each that is wanted.
-        laid_out = np.zeros(max(int(listed[-1]), int(rows.max())) + 1, np.uint8)
+        laid_out = np.zeros(max(int(listed[-1]), highest) + 1, np.uint8)
         laid_out[listed] = counts
         return laid_out[rows]
     at = np.searchsorted(listed, rows)
