@@ -251,7 +251,7 @@ def json_value(value: object, *, field: str, depth: int = 1, max_text_bytes: int
         if not math.isfinite(value):
             raise InvalidInput("holds a number that is not finite", field=field)
         return value
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         named = cast(Mapping[object, object], value)
         return _json_object(named, field=field, depth=depth, max_text_bytes=max_text_bytes)
     if isinstance(value, list | tuple):

@@ -31,8 +31,6 @@ OUTSIDER = "outsider"
 REJECTED = "mycel_rejected"
 # The person a profile memory is about.
 ABOUT = "mycel_about"
-# The kinds of secrets that were taken out.
-MASKED = "mycel_masked"
 
 
 def refuse_marks(metadata: Mapping[str, Any], *, field: str) -> Mapping[str, Any]:

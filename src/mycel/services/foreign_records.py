@@ -134,21 +134,20 @@ class _Preparing:
         ends_at = given.get("expires_at")
         if ends_at is not None and fields.moment(ends_at, field="expires_at") <= self.now:
             return ImportedRecord(ImportOutcome.PAST)
-        new = self.writing.read_new(self.caller, content, given)
+        new = self.writing.read_new(self.caller, content, given, id=MemoryId(self.id_of(id)))
         said = digest_of(str(content), *(f"{name}={given[name]}" for name in sorted(given)))
         kept = {"system": self.system, "id": self._shown(id), "said": said, "kept": digest_of(new.values["content"])}
-        metadata = with_marks(new.values.get("metadata", NO_METADATA), **{MARK: kept})
+        marks: dict[str, object] = {MARK: kept}
         if _is_waiting_for_trust(new, self.caller):
-            why = f"it was imported from {self.system} with {self.caller.trust} trust"
-            metadata = with_marks(metadata, review=why)
+            marks["review"] = f"it was imported from {self.system} with {self.caller.trust} trust"
         values = {
             **new.values,
             "source_kind": SourceKind.IMPORT,
             "made_by": MadeBy.IMPORT,
             "source_ref": SourceRef(uri=f"import:{self.system}"),
-            "metadata": metadata,
+            "metadata": with_marks(new.values.get("metadata", NO_METADATA), **marks),
         }
-        return _Memory(replace(new, id=MemoryId(self.id_of(id)), values=values), said)
+        return _Memory(replace(new, values=values), said)
 
     def _shown(self, id: str) -> str:
         """The id as it is there; what could steer a reader, or is a secret, is only its digest."""

@@ -11,6 +11,7 @@ from typing import Any
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.store import Transaction
 from mycel.domain.archive import Header, MemoryRecord, Record, SourcePassage, Taken, Tombstone, weigh_memory, weigh_same
+from mycel.domain.draft import first_sentence
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.link import PLACE_RELATIONS, Link
 from mycel.domain.marks import marks_of, with_marks, without_marks
@@ -19,7 +20,7 @@ from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo
 from mycel.domain.policy import Policy
 from mycel.domain.receipt import PurgedPassage
-from mycel.domain.screened_fields import named_values
+from mycel.domain.screened_fields import is_screened, named_values
 from mycel.domain.source import IngestionEvent, Source
 from mycel.domain.team import Caller, Trust
 from mycel.errors import InvalidInput
@@ -27,6 +28,8 @@ from mycel.retrieval.terms import packed_terms
 from mycel.services.prepared import PreparedMemory
 from mycel.services.screening import is_clean, masked, screen_at_once, suspicion, without_secrets
 from mycel.services.write import Writing
+
+_SCREENED = tuple(row.name for row in FIELDS.values() if is_screened(row.name) and row.name != "metadata")
 
 
 def screened(record: Record, policy: Policy) -> Record:
@@ -46,7 +49,7 @@ def screened(record: Record, policy: Policy) -> Record:
 
 
 def _screened_memory(record: MemoryRecord, policy: Policy) -> MemoryRecord:
-    if not record.past and record.present.reason is None and is_clean(_screened_values(record.present.memory)):
+    if not record.past and record.present.reason is None and is_clean(_said_by(record.present.memory)):
         return record
     places = _places(record)
     present, moved = _without_secrets(record.present, policy, places)
@@ -70,6 +73,16 @@ def _waiting(memory: Memory) -> Memory:
     if reason is None:
         return memory
     return replace(memory, status=Status.INBOX, metadata=with_marks(memory.metadata, review=reason))
+
+
+def _said_by(memory: Memory) -> dict[str, Any]:
+    """All that a memory says; of a title that was drawn from its text the text says it."""
+    values = {name: value for name in _SCREENED if (value := getattr(memory, name))}
+    values["metadata"] = without_marks(memory.metadata)
+    title = memory.title.removesuffix("\u2026")
+    if memory.content.startswith(title) and memory.title == first_sentence(memory.content):
+        del values["title"]
+    return values
 
 
 def _screened_values(memory: Memory) -> dict[str, Any]:
@@ -153,10 +166,10 @@ class Adopting:
     def _own(self, memory: Memory) -> PreparedMemory:
         own = memory.agent_id == self.caller.member_id
         writer = self.caller if own else replace(self.caller, trust=Trust.LOW)
-        new = self.writing.read_new(writer, memory.content, _said(memory))
+        new = self.writing.read_new(writer, memory.content, _said(memory), id=self._id(memory.id))
         came_from = SourceRef(uri=f"mycel:{self.origin.team}/{memory.id}")
         made = {"source_kind": SourceKind.IMPORT, "made_by": MadeBy.IMPORT, "source_ref": came_from}
-        return replace(new, id=self._id(memory.id), values={**new.values, **made})
+        return replace(new, values={**new.values, **made})
 
     def _link(self, link: Link) -> Link | Taken:
         if link.to_place and link.relation not in PLACE_RELATIONS:

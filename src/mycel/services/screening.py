@@ -22,6 +22,9 @@ HIDDEN = "holds characters that hide text from people or steer a terminal"
 # Shorter ones are looked at together, as many as make one passage: a look at a word costs as much as one at a sentence.
 _SHORT_CHARS = 48
 _TOGETHER_CHARS = 280
+# Beside its content a memory mostly says the same as the last one did: its project, its tags, who it is of.
+_MOST_HARMLESS = 4096
+_harmless: set[str] = set()
 
 
 def mark_masked(values: dict[str, Any], kinds: Iterable[str]) -> None:
@@ -65,7 +68,14 @@ def _suspicion(texts_of_fields: list[list[str]]) -> str | None:
     # A list is shown in one line, and so it is read here.
     texts = [", ".join(texts) for texts in texts_of_fields]
     for together in _together(texts):
-        found = instruction_to_reader("\n".join(together))
+        said = "\n".join(together)
+        if said in _harmless:
+            continue
+        found = instruction_to_reader(said)
+        if not found and len(said) <= _TOGETHER_CHARS and len(together[0]) < _SHORT_CHARS:
+            if len(_harmless) >= _MOST_HARMLESS:
+                _harmless.clear()
+            _harmless.add(said)
         if found and len(together) > 1:
             # Words of one field make no order with words of another.
             found = next((one for text in together if (one := instruction_to_reader(text))), None)

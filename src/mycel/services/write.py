@@ -195,7 +195,9 @@ class Writing:
 
         return change_own(self._stores, caller, memory_id, work)
 
-    def read_new(self, caller: Caller, content: object, given: Mapping[str, object]) -> PreparedMemory:
+    def read_new(
+        self, caller: Caller, content: object, given: Mapping[str, object], *, id: MemoryId | None = None
+    ) -> PreparedMemory:
         said = {"content": content}
         for name, value in given.items():
             if value is not None and name not in _BESIDE_DRAFT:
@@ -206,7 +208,7 @@ class Writing:
         lasts = draft.ttl is not None or "expires_at" in values
         given_names = _names(tuple(draft.values) if draft.ttl is None else (*draft.values, "expires_at"))
         life = draft.ttl if lasts else policy.life_of(values["made_by"], values["type"])
-        return unwritten(values, ttl=life, given=given_names)
+        return unwritten(values, ttl=life, id=id, given=given_names)
 
     def read_reason(self, caller: Caller, value: object) -> str | None:
         return None if value is None else read_reason(value, self._policies.of(caller.team))

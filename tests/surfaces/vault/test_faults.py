@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from mycel.app import open_workspace
-from mycel.errors import Conflict, StorageFull
+from mycel.errors import Conflict, StorageFull, Unavailable
 from mycel.surfaces.vault import files as vault_files
 from mycel.surfaces.vault.agreement import FOLDER, KnownVaults
 from mycel.surfaces.vault.files import ChangedMeanwhile, VaultFiles, digest
@@ -241,6 +241,15 @@ def test_a_full_disk_is_told_and_the_sync_goes_on_when_there_is_room(
     assert lead.sync().is_agreed
 
 
+def test_a_vault_that_cannot_be_written_is_named(lead: Bench, note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_read_only(lock: object, timeout: float) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", is_read_only)
+    with pytest.raises(Unavailable, match=re.escape(f"{lead.root} cannot be written: Read-only file system")):
+        lead.sync()
+
+
 _CONFLICT = "<<<<<<< HEAD\nOn Tuesdays.\n=======\nOn Fridays.\n>>>>>>> other\n"
 
 
@@ -253,6 +262,29 @@ def test_both_sides_of_a_conflict_of_git_are_not_published(lead: Bench, note: Pa
     assert [one.content for one in lead.memory.list()] == ["Deploys happen on Tuesdays."]
     note.write_text(settled.replace("on Tuesdays", "on Fridays"))
     assert lead.sync().updated == (NOTE,)
+
+
+def test_both_sides_of_a_conflict_in_front_matter_are_told_as_such(lead: Bench, note: Path) -> None:
+    settled = note.read_text()
+    note.write_text(settled.replace("version: 1\n", "<<<<<<< HEAD\nversion: 1\n=======\nversion: 2\n>>>>>>> other\n"))
+    report = lead.sync()
+    assert "conflict of git" in report.problems[0].about
+    note.write_text(settled)
+    assert lead.sync().is_agreed
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/passwd")])
+def test_what_takes_the_place_of_a_note_and_is_no_file_deletes_nothing(
+    lead: Bench, note: Path, make: Callable[[Path], None]
+) -> None:
+    kept = note.read_bytes()
+    note.unlink()
+    make(note)
+    assert [problem.file for problem in lead.sync().problems] == [NOTE]
+    assert len(lead.memory.list()) == 1
+    note.rmdir() if note.is_dir() else note.unlink()
+    note.write_bytes(kept)
+    assert lead.sync().is_agreed
 
 
 def test_a_note_may_show_how_a_conflict_of_git_looks(lead: Bench) -> None:

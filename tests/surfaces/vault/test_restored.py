@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+import mycel
 from mycel.app import open_workspace
-from mycel.errors import Conflict
+from mycel.errors import AccessDenied, Conflict
 from mycel.restoration import restore_workspace
 from mycel.settings import load_settings
-from mycel.surfaces.vault.agreement import KnownVaults
-from mycel.surfaces.vault.sync import Allowed, Vault
+from mycel.surfaces.vault.agreement import FILE, FOLDER, KnownVaults
+from mycel.surfaces.vault.sync import Allowed, Vault, VaultReport
+from tests.serving import served
 from tests.surfaces.vault.bench import Bench, make_team
 from tests.template import copy_template
 
@@ -66,10 +68,82 @@ def test_a_restored_backup_takes_no_text_out_of_the_notes(tmp_path: Path, deed: 
         assert bench.sync().is_agreed
 
 
-def begun_anew(bench: Bench):
-    for left in (bench.root / ".mycel").iterdir():
-        if left.is_file():
-            left.unlink()
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_memory_that_others_wrote_anew_since_takes_no_text_out_of_its_note(tmp_path: Path, times: int) -> None:
+    """Its version says nothing then: there is another past behind the same number."""
+    data, root, known = tmp_path / "data", tmp_path / "vault", tmp_path / "known"
+    copy_template(make_team, data)
+    with open_workspace(data) as workspace:
+        bench = Bench(root, workspace.as_member("lead-1"), known)
+        saved = [bench.memory.save(f"Memory {number} of the team.") for number in range(20)]
+        bench.sync()
+        workspace.backup(tmp_path / "backup")
+        edit(bench)
+        bench.sync()
+    restore_workspace(load_settings(data), tmp_path / "backup")
+    with open_workspace(data) as workspace:
+        bench, other = Bench(root, workspace.as_member("lead-1"), known), workspace.as_member("lead-2")
+        for number in range(times):
+            other.update(saved[3].id, content=f"What others say, {number}.")
+        before = bench.everything()
+        with pytest.raises(Conflict, match="was a backup restored"):
+            bench.sync()
+        assert bench.everything() == before
+        assert len(begun_anew(bench).conflicts) == 1
+        assert bench.memory.get(saved[3].id).content == f"What others say, {times - 1}."
+        (waiting,) = bench.memory.inbox()
+        assert waiting.memory.content == "Memory 3 of the team, as it is since."
+        assert bench.sync().is_agreed
+
+
+@pytest.mark.parametrize("times", [0, 1])
+def test_a_service_tells_of_a_past_as_files_do(tmp_path: Path, times: int) -> None:
+    data, known = tmp_path / "data", tmp_path / "known"
+    copy_template(make_team, data)
+    with open_workspace(data) as workspace:
+        bench = Bench(tmp_path / "vault", workspace.as_member("lead-1"), known)
+        saved = bench.save("Said once.")
+        bench.sync()
+        for number in range(times):
+            bench.memory.update(saved.id, content=f"Said again, {number}.")
+        token = workspace.issue_token("lead-1")
+        with served(workspace) as url, mycel.connect(url, token=token) as client:
+            assert Bench(bench.root, client.me(), known).sync().is_agreed == (times == 0)
+            assert Bench(bench.root, client.me(), known).sync().is_agreed
+
+
+def test_an_agreement_is_given_up_with_what_cannot_be_read_of_it_and_nothing_is_lost(tmp_path: Path) -> None:
+    data, root, known = tmp_path / "data", tmp_path / "vault", tmp_path / "known"
+    copy_template(make_team, data)
+    with open_workspace(data) as workspace:
+        bench = Bench(root, workspace.as_member("lead-1"), known)
+        saved = [bench.save(f"Memory {number} of the team.") for number in range(5)]
+        bench.sync()
+        edit(bench)
+        (root / "notes/Memory 4 of the team.md").unlink()
+        bench.memory.update(saved[3].id, tags=["ops"])
+        (root / FOLDER / FILE).write_bytes(b"nonsense\n")
+        assert len(begun_anew(bench).conflicts) == 1
+        assert [one.memory.content for one in bench.memory.inbox()] == ["Memory 3 of the team, as it is since."]
+        assert len(bench.memory.list()) == 5
+        assert len(bench.files()) == 6
+        assert bench.sync().is_agreed
+
+
+def test_a_vault_of_somebody_else_is_not_begun_anew(tmp_path: Path) -> None:
+    data, known = tmp_path / "data", tmp_path / "known"
+    copy_template(make_team, data)
+    with open_workspace(data) as workspace:
+        bench = Bench(tmp_path / "vault", workspace.as_member("lead-1"), known)
+        bench.save("Said once.")
+        bench.sync()
+        before = bench.everything()
+        with pytest.raises(AccessDenied, match="this vault is of lead-1"):
+            begun_anew(Bench(bench.root, workspace.as_member("lead-2"), known))
+        assert bench.everything() == before
+
+
+def begun_anew(bench: Bench) -> VaultReport:
     vault = Vault(bench.root, bench.memory, known=KnownVaults(bench.known), settle=0)
     with vault.opened(anew=True):
         return vault.sync(Allowed())

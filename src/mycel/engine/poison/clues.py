@@ -115,8 +115,14 @@ def _may_hint(word: str) -> bool:
     bare = word.rstrip(AFTER_WORD)
     if not (bare.isascii() and bare.isalpha()):
         return True
-    edges = (certain_patterns().edges, weighted_patterns().edges)
-    return _any_in_letters().search(word) is not None or any(one.may_be(word) for one in edges)
+    return _any_in_letters().search(word) is not None or _any_edges().may_be(word)
+
+
+@cache
+def _any_edges() -> _Edges:
+    certain, weighted = certain_patterns().edges, weighted_patterns().edges
+    begun, ended = {*certain.begun, *weighted.begun}, {*certain.ended, *weighted.ended}
+    return _Edges(certain.whole | weighted.whole, tuple(sorted(begun)), tuple(sorted(ended)))
 
 
 @cache

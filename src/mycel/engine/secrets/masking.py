@@ -135,6 +135,11 @@ _CLASSES = bytes(
 # What only the surroundings say of a secret; its own format says more.
 _GENERAL = frozenset({"password", "secret", "token", "key", "authorization", "bearer_token", "url_token"})
 
+# Short values that hold no secret, with their names: those in one record are mostly those in the last.
+_MOST_CLEAN = 4096
+_CLEAN_CHARS = 96
+_clean: set[tuple[str | None, str]] = set()
+
 _Find = Callable[[str, int], Span | None]
 
 
@@ -208,9 +213,15 @@ def _masked(value: object, *, name: str | None, kinds: dict[str, None]) -> objec
 
 
 def _masked_text(text: str, *, name: str | None, kinds: dict[str, None]) -> str:
+    if (name, text) in _clean:
+        return text
     masked = mask_secrets(text)
     kind = None if masked.kinds or name is None else _kind_under(name, text)
     if kind is None:
+        if not masked.kinds and len(text) + len(name or "") <= _CLEAN_CHARS:
+            if len(_clean) >= _MOST_CLEAN:
+                _clean.clear()
+            _clean.add((name, text))
         kinds.update(dict.fromkeys(masked.kinds))
         return masked.text
     kinds[kind] = None

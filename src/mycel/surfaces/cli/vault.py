@@ -26,7 +26,11 @@ TakeIn = Annotated[
     bool, typer.Option("--take-in", help="Save every note of a folder that was no vault before, however many.")
 ]
 BeginAnew = Annotated[
-    bool, typer.Option("--begin-anew", help="Make a new vault where one was whose folder .mycel is gone.")
+    bool,
+    typer.Option(
+        "--begin-anew",
+        help="Give up what both sides last agreed on, or was lost: nothing goes, and where they differ both stay.",
+    ),
 ]
 # Where a data directory keeps the names of this user's vaults.
 VAULTS = "vaults"

@@ -20,6 +20,8 @@ from mycel.errors import AccessDenied, Misconfigured
 FOLDER = ".mycel"
 FILE = "agreement.jsonl"
 FORMAT = 1
+_HEADER = ("vault", "format", "team", "member")
+_MAY_SAY = {"anew"}
 # A log that is mostly past is written anew.
 MOST_PAST_LINES = 2000
 
@@ -68,25 +70,35 @@ class Agreement:
     def vault(self) -> str:
         return str(self._header["vault"])
 
+    @property
+    def trusts_versions(self) -> bool:
+        """Whether a note that is not agreed on may say of which version it is.
+
+        Not where an agreement was given up: that is done after a backup was restored, and there another text may have
+        the same number.
+        """
+        return not self._header.get("anew", False)
+
     @classmethod
-    def create(cls, root: Path, *, team: str, member: str) -> Self:
+    def create(cls, root: Path, *, team: str, member: str, anew: bool = False) -> Self:
+        """With `anew` in place of one that was given up."""
         folder = root / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
         # It is about this folder alone: in a clone it would tell of files that are not there.
         (folder / ".gitignore").write_bytes(b"*\n")
-        made = cls(folder / FILE, {"vault": new_id(), "format": FORMAT, "team": team, "member": member})
+        header = {"vault": new_id(), "format": FORMAT, "team": team, "member": member}
+        made = cls(folder / FILE, header | {"anew": True} if anew else header)
         made.rewrite()
         sync_folder(root)
         return made
 
     @classmethod
     def read(cls, root: Path) -> Self | None:
-        """None where there is none. Raises `Misconfigured` for one that cannot be read."""
+        """None where there is none. Raises `Misconfigured` for one that is not to be used."""
         folder = root / FOLDER
         path = folder / FILE
+        require_own(root)
         try:
-            if folder.is_symlink() or path.is_symlink():
-                raise Misconfigured(f"{folder} leads elsewhere: nothing was changed")
             if not folder.exists():
                 return None
             text = path.read_bytes().decode()
@@ -95,13 +107,13 @@ class Agreement:
             header = lines[0]
             if header["format"] != FORMAT:
                 raise Misconfigured(f"{path} was written by another version of Mycel: nothing was changed")
-            found = cls(path, {name: header[name] for name in ("vault", "format", "team", "member")})
+            found = cls(path, {name: header[name] for name in (*_HEADER, *(_MAY_SAY & header.keys()))})
             for line in lines[1:]:
                 found._take(line)
         except (OSError, ValueError, LookupError, TypeError):
             raise Misconfigured(
                 f"{path} cannot be read, so nobody can tell what was deleted: nothing was changed. Put it back; or "
-                f"take the folder {FOLDER} away and say --begin-anew, to go on with the notes as they are"
+                f"`mycel vault sync --begin-anew {root}` goes on with the notes as they are"
             ) from None
         found._lines = len(lines)
         return found
@@ -180,6 +192,12 @@ class Agreement:
             file.write(_encoded(lines))
             file.flush()
             os.fsync(file.fileno())
+
+
+def require_own(root: Path) -> None:
+    """Raises `Misconfigured` where the vault's own folder is not in the vault."""
+    if (root / FOLDER).is_symlink() or (root / FOLDER / FILE).is_symlink():
+        raise Misconfigured(f"{root / FOLDER} leads elsewhere: nothing was changed")
 
 
 def _line(one: Agreed) -> dict[str, Any]:

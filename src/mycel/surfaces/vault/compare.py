@@ -59,10 +59,12 @@ class Reconcile:
         return bool(self.changes) or self.pushes_text
 
 
-def compared(local: LocalNote, agreed: Agreed | None, remote: Remote, places: Places) -> Reconcile:
+def compared(
+    local: LocalNote, agreed: Agreed | None, remote: Remote, places: Places, *, trusts_versions: bool = True
+) -> Reconcile:
     """Raises `InvalidInput` for a note that says what no memory can."""
     note = local.note
-    is_of_this_version = note.value(VERSION) == str(remote.memory.version)
+    is_of_this_version = trusts_versions and note.value(VERSION) == str(remote.memory.version)
     base = agreed.fields if agreed is not None else remote.fields
     base_text = agreed.text if agreed is not None else remote.text_digest if is_of_this_version else None
     fields = _fields(local, base, places, old_file=agreed.file if agreed is not None else None)

@@ -69,19 +69,26 @@ class Plan:
     conflict_copies: list[str] = field(default_factory=list[str])
     # Files that were deleted.
     missing: int = 0
-    # Memories that are gone, and how many have not even the version any more that both sides agreed on.
+    # Memories that are gone, and files whose memories do not have the version any more that both sides agreed on.
     gone: list[str] = field(default_factory=list[str])
-    older: int = 0
+    with_other_past: list[str] = field(default_factory=list[str])
+    # What was agreed on of memories that have later versions.
+    passed: list[Agreed] = field(default_factory=list[Agreed])
     has_unknown_links: bool = False
 
 
-def plan(agreed: Mapping[str, Agreed], scan: Scan, memories: Mapping[str, Remote]) -> Plan:
-    return _Planner(agreed, scan, memories).plan()
+def plan(
+    agreed: Mapping[str, Agreed], scan: Scan, memories: Mapping[str, Remote], *, trusts_versions: bool = True
+) -> Plan:
+    return _Planner(agreed, scan, memories, trusts_versions=trusts_versions).plan()
 
 
 class _Planner:
-    def __init__(self, agreed: Mapping[str, Agreed], scan: Scan, memories: Mapping[str, Remote]) -> None:
+    def __init__(
+        self, agreed: Mapping[str, Agreed], scan: Scan, memories: Mapping[str, Remote], *, trusts_versions: bool
+    ) -> None:
         self._agreed = agreed
+        self._trusts_versions = trusts_versions
         self._scan = scan
         self._memories = memories
         self._by_file = {one.file: one for one in agreed.values()}
@@ -101,8 +108,7 @@ class _Planner:
         self._plan = Plan(self._places, problems=self._problems, conflict_copies=self._copies)
 
     def plan(self) -> Plan:
-        agreed = ((one, self._memories.get(id)) for id, one in self._agreed.items())
-        self._plan.older = sum(found is not None and found.memory.version < one.version for one, found in agreed)
+        self._look_at_pasts()
         for id, note in self._holding.items():
             self._decide_note(id, note)
         for id, one in self._agreed.items():
@@ -114,6 +120,16 @@ class _Planner:
         known = self._agreed.keys() | self._holding.keys()
         self._plan.steps += [CreateNote(id) for id in self._memories if id not in known]
         return self._plan
+
+    def _look_at_pasts(self) -> None:
+        for id, one in self._agreed.items():
+            found = self._memories.get(id)
+            if found is None:
+                continue
+            if found.memory.version > one.version:
+                self._plan.passed.append(one)
+            elif found.memory.version < one.version or found.memory.updated_at.isoformat() != one.at:
+                self._plan.with_other_past.append(one.file)
 
     def _holders(self) -> dict[str, LocalNote]:
         """The one file of each id."""
@@ -174,7 +190,7 @@ class _Planner:
                     self._plan.steps.append(Reconcile(id, local, agreed.fields, old_title=title_of(agreed)))
                 return
             unchanged = is_same and not has_old_names(local.note, self._places.names)
-        step = compared(local, agreed, remote, self._places)
+        step = compared(local, agreed, remote, self._places, trusts_versions=self._trusts_versions)
         if unchanged and not step.pushes and not step.conflicts:
             return
         self._note_unknown_links(local, local.note)
@@ -183,6 +199,9 @@ class _Planner:
     def _decide_missing(self, id: str, agreed: Agreed) -> None:
         remote = self._memories.get(id)
         if self._scan.hides(agreed.file) or self._is_disputed(agreed.file):
+            return
+        if agreed.file in self._scan.folders:
+            self._problems.append(Problem(agreed.file, "is a folder now; take it away to delete the memory"))
             return
         if remote is None:
             self._plan.steps.append(Forget(id))

@@ -55,6 +55,7 @@ class Scan:
     signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
     # What is there but not to be had: names of files and folders.
     unseen: dict[str, str] = field(default_factory=dict[str, str])
+    folders: set[str] = field(default_factory=set[str])
 
     def hides(self, file: str) -> bool:
         """Whether a file that was not found may be there all the same."""
@@ -131,6 +132,7 @@ class Scanner:
                 if is_note(entry.name) or entry.is_dir():
                     scan.unseen[name] = "is a link, which is not followed"
             elif entry.is_dir(follow_symlinks=False):
+                scan.folders.add(name)
                 yield from self._walk(name, scan)
             elif is_note(entry.name) and (signature := _signed(name, entry, scan)) is not None:
                 yield name, signature
@@ -145,8 +147,10 @@ class Scanner:
                 return LocalNote(file, known.sha256, content.decode(), None, known.id)
             if not content.strip():
                 return LocalNote(file, digest(content), problem=IS_EMPTY)
-            found = local_note(file, content)
-            return LocalNote(file, found.sha256, problem=UNMERGED) if _is_unmerged(found.text or "") else found
+            # Also where the signs of the conflict stand in the front matter.
+            if _is_unmerged(content.decode("utf-8", "replace")):
+                return LocalNote(file, digest(content), problem=UNMERGED)
+            return local_note(file, content)
         except InvalidInput as error:
             return LocalNote(file, "", problem=str(error))
         except OSError as error:
@@ -183,6 +187,7 @@ def _signed(name: str, entry: os.DirEntry[str], scan: Scan) -> Signature | None:
         scan.unseen[name] = f"cannot be read: {error.strerror}"
         return None
     if not stat.S_ISREG(found.st_mode):
+        scan.unseen[name] = "is no plain file"
         return None
     return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from mycel.contracts.memory_api import MemoryApi
-from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound
-from mycel.surfaces.vault.agreement import FILE, FOLDER, Agreement, KnownVaults
+from mycel.errors import Conflict, InvalidInput, InvalidState, Misconfigured, NotFound, Unavailable
+from mycel.surfaces.vault.agreement import FILE, FOLDER, Agreement, KnownVaults, require_own
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
 from mycel.surfaces.vault.note_fields import Fields
@@ -75,20 +75,26 @@ class Vault:
 
     @contextmanager
     def opened(self, *, anew: bool = False) -> Generator[None]:
-        """Raises `NotFound`, `Misconfigured` or `Conflict` where nothing may be touched."""
+        """Raises `NotFound`, `Misconfigured` or `Conflict` where nothing may be touched.
+
+        With `anew` what was agreed on is given up: nothing is deleted, and where both sides differ both are kept.
+        """
         from filelock import FileLock, Timeout
 
         if anew:
             self._known.forget(self.root)
         self._require_root()
-        (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
+        require_own(self.root)
         lock = FileLock(self.root / FOLDER / "lock")
         try:
+            (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
             raise Conflict(f"another sync or watch of {self.root} is running") from None
+        except OSError as error:
+            raise Unavailable(f"the vault {self.root} cannot be written: {error.strerror}") from None
         try:
-            self._agreement = self._agreed()
+            self._agreement = self._begun_anew() if anew else self._agreed()
             self._known.remember(self.root)
             self._files.prepare()
             yield
@@ -118,7 +124,7 @@ class Vault:
         self._require_root()
         scan = self._settled(progress)
         self._read_team(progress)
-        made = plan(agreement.notes, scan, self.view.notes)
+        made = plan(agreement.notes, scan, self.view.notes, trusts_versions=agreement.trusts_versions)
         _require_sane(made, len(agreement.notes), allowed)
         _require_later(made, self.view, allowed)
         performer = Performer(self._memory, self._files, agreement, self.view, made, scan)
@@ -181,6 +187,14 @@ class Vault:
         found.require(team=self._memory.team, member=self._memory.member_id)
         return found
 
+    def _begun_anew(self) -> Agreement:
+        team, member = self._memory.team, self._memory.member_id
+        was_one = (self.root / FOLDER / FILE).exists()
+        with suppress(Misconfigured):
+            if was_one and (found := Agreement.read(self.root)) is not None:
+                found.require(team=team, member=member)
+        return Agreement.create(self.root, team=team, member=member, anew=was_one)
+
     def _report(self, done: Done) -> VaultReport:
         found = {name: tuple(getattr(done, name)) for name in _KINDS}
         whose = (str(self.root), self._memory.team, self._memory.member_id)
@@ -198,7 +212,8 @@ def status(root: Path, memory: MemoryApi) -> VaultReport:
     found.require(team=memory.team, member=memory.member_id)
     view = TeamView(memory)
     view.read({id: one.fields for id, one in found.notes.items()}, cursor=found.cursor)
-    made = plan(found.notes, Scanner(VaultFiles(root)).scan(), view.notes)
+    scan = Scanner(VaultFiles(root)).scan()
+    made = plan(found.notes, scan, view.notes, trusts_versions=found.trusts_versions)
     kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     for step in made.steps:
         _sort_in(kinds, step, found)
@@ -244,10 +259,12 @@ def _require_sane(made: Plan, notes: int, allowed: Allowed) -> None:
 
 def _require_later(made: Plan, view: TeamView, allowed: Allowed) -> None:
     """What was written after a backup stands in the notes alone, once that was restored."""
-    if made.older:
+    others = [*made.with_other_past, *(one.file for one in made.passed if view.has_other_past(one))]
+    if others:
         raise Conflict(
-            f"{made.older} memories are older than at the last sync: was a backup restored? Nothing was changed. "
-            "`mycel vault sync --begin-anew` keeps what the notes say beside what the memories say"
+            f"{len(others)} memories have another past than at the last sync: was a backup restored? Nothing was "
+            "changed. `mycel vault sync --begin-anew` keeps what the notes say beside what the memories say. Such as: "
+            f"{', '.join(others[:3])}"
         )
     unknown = set[str]() if allowed.deletions else view.never_told_of(made.gone)
     if unknown:

@@ -9,6 +9,7 @@ from mycel.domain.change import Change, Operation
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.memory import Memory, Status
 from mycel.errors import NotFound
+from mycel.surfaces.vault.agreement import Agreed
 from mycel.surfaces.vault.note_fields import CONFLICT_OF, LINKS, Fields, Remote, remote_of
 
 _OF_LINKS = frozenset({Operation.LINK, Operation.UNLINK})
@@ -54,6 +55,15 @@ class TeamView:
         if unknown:
             self._told_of |= {change.memory_id for change in self._memory.changes(0)}
         return unknown - self._told_of
+
+    def has_other_past(self, one: Agreed) -> bool:
+        """Whether the version that was agreed on is another by now. One that may not be seen any more tells nothing."""
+        try:
+            past = self._memory.history(one.id)
+        except NotFound:
+            return False
+        then = [found.memory.updated_at for found in past if found.memory.version == one.version]
+        return any(at.isoformat() != one.at for at in then)
 
     def refresh(self, id: str, known: Mapping[str, Fields]) -> None:
         try:

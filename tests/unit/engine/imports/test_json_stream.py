@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -60,6 +61,35 @@ def test_an_element_that_is_too_large_is_passed_over(monkeypatch: pytest.MonkeyP
     assert [one.value for one in found] == [1, None, None, None, 2]
 
 
+@pytest.mark.parametrize("many", [b"1,", b'"a",', b"[],", b"{},", b",", b":", b"[", b"[]", b'"a":[1]', b'"a":[1],'])
+@pytest.mark.parametrize("before", [b'["%s",', b'{"a":["%s"],', b'{"a":"%s"', b'{"%s":x', b'{"a":[1]"%s"'])
+def test_many_small_parts_after_a_large_one_are_copied_a_few_times(
+    before: bytes, many: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is copied for each element of a file takes the square of its length."""
+    copied = 0
+    drop, part = json_stream._Buffer.drop, json_stream._Splitter._text
+
+    def counted_drop(self: json_stream._Buffer, upto: int) -> None:
+        nonlocal copied
+        copied += len(self.text) - upto
+        drop(self, upto)
+
+    def counted_part(self: json_stream._Splitter, end: int) -> bytes:
+        nonlocal copied
+        found = part(self, end)
+        copied += len(found)
+        return found
+
+    monkeypatch.setattr(json_stream._Buffer, "drop", counted_drop)
+    monkeypatch.setattr(json_stream._Splitter, "_text", counted_part)
+    whole = before.replace(b"%s", b"a" * 100_000) + many * 25_000
+    with suppress(Cut):
+        for _ in elements(io.BytesIO(whole)):
+            pass
+    assert copied < 8 * len(whole)
+
+
 def test_a_text_that_is_cut_gives_what_was_whole_and_says_so() -> None:
     read = elements(io.BytesIO(b'[{"a": 1}, {"b": "unfin'))
     assert next(read).value == {"a": 1}
@@ -76,3 +106,12 @@ def test_a_line_that_is_too_long_costs_only_itself(monkeypatch: pytest.MonkeyPat
 def test_halves_of_characters_and_nul_are_replaced() -> None:
     (one,) = elements(io.BytesIO(b'["a\\u0000b\\ud800c"]'))
     assert one.value == "a\ufffdb\ufffdc"
+
+
+def test_records_that_are_no_shallow_objects_come_in_their_order_among_those_that_are() -> None:
+    texts = ['{"a": "x}]\\"{,", "b": [1, {}]}', '{"a": {"b": {"c": 1}}}', '{"a": [1, "]"]}', '"}"', "[{}]", "{}", "3"]
+    for start in range(len(texts)):
+        turned = texts[start:] + texts[:start]
+        found = list(elements(io.BytesIO(f"[{' ,'.join(turned)}]".encode())))
+        assert [one.value for one in found] == [json.loads(text) for text in turned]
+        assert [one.number for one in found] == list(range(1, len(texts) + 1))
