@@ -14,6 +14,7 @@ from benchmarks.report import Figure, interleaved, p50, p95, show
 from mycel.app import open_workspace
 from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.postgres.vector_index import index_large_teams
+from mycel.stores.postgres.vector_scan import EXACT_ROWS
 from tests.postgres import as_url, emptied, server
 
 # What a search may take, by the number of memories.
@@ -32,7 +33,7 @@ def speed(folder: Path, *, quick: bool) -> None:
         seconds = [_seconds(lambda corpus=corpus, size=size: corpus.fill(size)) for corpus in (on_server, on_files)]
         with psycopg.connect(server().owner, autocommit=True) as owner:
             owner.execute("VACUUM ANALYZE")
-        indexing = _seconds(lambda: index_large_teams(server().owner))
+        indexing = _seconds(lambda: index_large_teams(server().owner, above=EXACT_ROWS))
         figures = [
             Figure("filling up to here", f"{seconds[0]:.0f} s", f"SQLite: {seconds[1]:.0f} s", ""),
             Figure("index of vectors", f"{indexing:.0f} s" if size > SIZES[0] else "none", "", ""),

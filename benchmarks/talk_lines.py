@@ -49,7 +49,7 @@ def fate(candidate: Candidate) -> str:
         return "active under promote=grounded: said outright"
     if candidate.type is MemoryType.PROFILE:
         return "waits: the person it is about should confirm it"
-    return "waits: not plainly said by a person"
+    return "waits: said in passing, not outright"
 
 
 def _read(path: Path) -> Transcript:

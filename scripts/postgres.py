@@ -21,8 +21,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from mycel.app import migrate_database
 from mycel.settings import write_setting
+from mycel.storage import migrate_database
 from mycel.stores.postgres.schema import ROLE
 
 DATABASE, LOGIN = "mycel", "mycel_login"

@@ -21,10 +21,6 @@ from mycel.errors import (
     Unavailable,
 )
 
-# The names of these two before; kept for programs that catch them.
-Dangling = ReferenceNotFound
-Unfitting = InvalidState
-
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +20,7 @@ from mycel.domain.source import Step
 from mycel.embedded.member_services import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
 from mycel.engine.executor import Executor, MovableExecutor
-from mycel.errors import Misconfigured, MycelError
+from mycel.errors import MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
 from mycel.services.activity import Activity
@@ -30,7 +28,7 @@ from mycel.services.approach_groups import Grouping
 from mycel.services.archive import Moving
 from mycel.services.artifact_files import WorkspaceFiles
 from mycel.services.artifacts import ArtifactRegistry
-from mycel.services.backups import Backups, BackupSettings
+from mycel.services.backups import Backups
 from mycel.services.briefing import Briefings
 from mycel.services.callers import Callers
 from mycel.services.candidates import Candidates
@@ -64,22 +62,19 @@ from mycel.services.sign_in_links import SignInLinks
 from mycel.services.similar import Comparing
 from mycel.services.tasks import Tasks
 from mycel.services.tokens import Tokens
-from mycel.services.transfer import Side, transfer
+from mycel.services.transfer import Side
 from mycel.services.undo_writer import UndoingWriters
 from mycel.services.upkeep import Upkeep
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, environment_of_commands, load_settings, write_setting
-from mycel.stores.layout import BACKUPS_FOLDER, own_files
+from mycel.storage import backups_of, open_stores
+from mycel.stores.layout import own_files
 from mycel.stores.sqlite.database import Disk
-from mycel.stores.sqlite.pool import open_data_directory
 from mycel.wire.daemon_file import SERVICE_FILES
 
 if TYPE_CHECKING:
-    from mycel.domain.transfer import TransferReport
     from mycel.providers.embeddings.examine import Examination
     from mycel.providers.embeddings.registry import Description
-    from mycel.services.transfer import Report
-    from mycel.stores.postgres.condition import Condition
 
 
 def open_workspace(
@@ -171,7 +166,7 @@ def _lay_ground(
     embedder: Embedder | None,
     language_model: LanguageModel | None,
 ) -> _Ground:
-    directory, stores = _open_stores(settings, clock=clock, disk=disk)
+    directory, stores = open_stores(settings, clock=clock, disk=disk)
     embedding = Embedding(stores, embedder or make_embedder(_embedding_options(settings)))
     policies = Policies(directory)
     performers: dict[Step, Performer] = {}
@@ -194,68 +189,6 @@ def _lay_ground(
         second_person=SecondPerson(directory),
         backups=backups_of(settings, Side(directory, stores), clock, disk),
     )
-
-
-def transfer_workspace(source: Settings, target: Settings, *, replace: bool, report: Report | None) -> TransferReport:
-    """From the database of one to that of the other; each is that of its data directory where it names none."""
-    with open_side(source) as old, open_side(target) as new:
-        return transfer(old, new, replace=replace, report=report)
-
-
-def backups_of(settings: Settings, side: Side, clock: Clock, disk: Disk) -> Backups:
-    every = None if settings.backup_every_hours is None else timedelta(hours=settings.backup_every_hours)
-    chosen = BackupSettings(settings.backup_folder or settings.data / BACKUPS_FOLDER, every, settings.backups_kept)
-    on_files = settings.database_url is None
-    return Backups(
-        side,
-        clock,
-        chosen,
-        open_files=None if on_files else lambda folder: Side(*open_data_directory(folder, clock=clock, disk=disk)),
-    )
-
-
-@contextmanager
-def open_side(settings: Settings) -> Generator[Side]:
-    """The stores alone, without anything that works on them."""
-    side = Side(*_open_stores(settings, clock=SystemClock(), disk=Disk()))
-    try:
-        yield side
-    finally:
-        side.close()
-
-
-def _open_stores(settings: Settings, *, clock: Clock, disk: Disk) -> tuple[Directory, Stores]:
-    if settings.database_url is None:
-        return open_data_directory(settings.data, clock=clock, disk=disk, limit=settings.max_open_stores)
-    with _driver():
-        from mycel.stores.postgres.pool import open_database
-    return open_database(settings.database_url, clock=clock, trust_login=settings.database_login == "trusted")
-
-
-@contextmanager
-def _driver() -> Generator[None]:
-    try:
-        yield
-    except ImportError as error:
-        raise Misconfigured("a workspace on Postgres needs its driver: pip install 'mycel[postgres]'") from error
-
-
-def migrate_database(url: str) -> tuple[int, int]:
-    """Makes or migrates the tables, as the owner who logs in so; the versions before and after."""
-    with _driver():
-        from mycel.stores.postgres.condition import examine
-        from mycel.stores.postgres.schema import migrate
-    before = examine(url).schema
-    migrate(url)
-    return before, examine(url).schema
-
-
-def examine_database(settings: Settings) -> Condition:
-    with _driver():
-        from mycel.stores.postgres.condition import examine
-    if settings.database_url is None:
-        raise Misconfigured("the workspace is on files: MYCEL_DATABASE_URL names a database")
-    return examine(settings.database_url)
 
 
 def _judge() -> Judge | None:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from mycel.app import backups_of, open_side
 from mycel.contracts.clock import SystemClock
 from mycel.domain.backup import Backup, Restored, RestorePlan
 from mycel.errors import InvalidInput
@@ -15,6 +14,7 @@ from mycel.services.backup_files import Report, check_backup, copy_backup
 from mycel.services.restore import empty, keep_taken_away, plan_restore
 from mycel.services.transfer import Side, transfer
 from mycel.settings import Settings
+from mycel.storage import backups_of, open_side
 from mycel.stores.layout import is_unused
 from mycel.stores.sqlite import restored
 from mycel.stores.sqlite.database import Disk

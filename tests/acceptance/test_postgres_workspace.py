@@ -9,6 +9,7 @@ import pytest
 
 import mycel
 from mycel.errors import Misconfigured, NotFound
+from mycel.stores.postgres.database import Database
 from tests.postgres import as_url, emptied, server
 
 
@@ -33,6 +34,18 @@ def test_members_of_a_team_share_what_they_save(workspace: mycel.Workspace) -> N
     one.update(shared.id, content="The staging database lives on port 5434.")
     assert "5434" in operator.get(shared.id).content
     assert len(operator.history(shared.id)) == 2
+
+
+def test_a_context_asks_for_its_lists_together(workspace: mycel.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the database is far, each time that it is asked counts."""
+    memory = workspace.as_member("operator")
+    for number in range(30):
+        memory.save(f"note {number}")
+    asked: list[object] = []
+    read = Database._read
+    monkeypatch.setattr(Database, "_read", lambda *args, **kwargs: (asked.append(args[2]), read(*args, **kwargs))[1])
+    memory.context_for()
+    assert len(asked) <= 12
 
 
 def test_an_unsafe_login_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

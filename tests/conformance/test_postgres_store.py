@@ -4,18 +4,22 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import psycopg
 import pytest
 
+from mycel.contracts.search_store import IndexQuery
 from mycel.contracts.store import Store, Transaction
 from mycel.domain.ids import MemoryId, TeamName, new_id
+from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.query import Filters
 from mycel.errors import NotFound
-from mycel.stores.postgres import connection_pool
-from mycel.stores.postgres.connection import PostgresConnection
+from mycel.stores.postgres import connection_pool, vector_scan, word_search
+from mycel.stores.postgres.connection import PostgresConnection, in_bytes
 from mycel.stores.postgres.index import PostgresIndex
+from mycel.stores.postgres.search_clauses import search_clauses
 from mycel.stores.postgres.store import MOST_UNLOCKED, PostgresStore
 from mycel.stores.postgres.transaction import PostgresTransaction
 from mycel.stores.sql.part import OneConnection
@@ -123,6 +127,57 @@ def test_one_team_of_many_is_found_by_its_key() -> None:
     database().write(TEAM, save)
     database().read_at_one_moment(TEAM, search)
     assert max(read) < 20
+
+
+@pytest.mark.parametrize("few", [{"type": MemoryType.LESSON}, {"category": "convention"}], ids=str)
+def test_a_few_of_a_kind_are_measured_without_reading_the_rest(few: dict[str, Any]) -> None:
+    """What binds is compared with every task."""
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        store.transact(lambda work: [insert(work, sample(at=work.committed_at)) for _ in range(2_000)])
+        store.transact(lambda work: [insert(work, sample(at=work.committed_at, **few)) for _ in range(3)])
+    with psycopg.connect(server().owner, autocommit=True) as owner:
+        owner.execute("ANALYZE mycel.passages")
+    clauses = search_clauses(reader(), Filters(types=(few["type"],)) if "type" in few else Filters(**few))
+
+    def rows_read(connection: PostgresConnection) -> int:
+        values = {**clauses.values, "vector": "[1,0]", "model": "none"}
+        assert len(vector_scan.read(in_bytes(connection, vector_scan.of_all(clauses), values).fetchone()).numbers) == 3
+        return _rows_read(connection, "passages")
+
+    assert database().read_at_one_moment(TEAM, rows_read) <= 10
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_the_words_of_the_few_that_filters_leave_are_read_by_their_numbers(
+    left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However common the words are, once that is known."""
+    monkeypatch.setattr(word_search, "FINDING_ROWS", 20)
+    monkeypatch.setattr(word_search, "MOST_UNCOUNTED", 20)
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        store.transact(lambda work: [insert(work, sample("heron stork", at=work.committed_at)) for _ in range(300)])
+        if left:
+            store.transact(lambda work: [insert(work, _lesson(work)) for _ in range(left)])
+
+    def search(connection: PostgresConnection) -> None:
+        index = PostgresIndex(OneConnection(connection, ManualClock().now()), TEAM)
+        query = IndexQuery(Filters(types=(MemoryType.LESSON,)), 10, ("heron", "crane"), vector=_AHEAD, model="none")
+        index.candidates(reader(), query)
+        for widely in ("_fetch_some", "_fetch_allowed"):
+            monkeypatch.delattr(word_search.WordSearch, widely)
+        found = index.candidates(reader(), query)
+        assert len(found.numbers) == left
+        assert (found.bm25 > 0).all()
+        assert found.statistics.frequencies == {"heron": 300 + left, "crane": left}
+
+    database().read_at_one_moment(TEAM, search)
+
+
+_AHEAD = np.array([1.0, 0.0], np.float32)
+
+
+def _lesson(work: Transaction) -> Memory:
+    return sample("heron crane", at=work.committed_at, type=MemoryType.LESSON)
 
 
 def test_work_whose_connection_is_lost_is_begun_again_and_stored_once() -> None:

@@ -141,7 +141,7 @@ def test_a_database_that_nobody_migrated_is_refused_and_a_second_migration_chang
     with psycopg.connect(server().owner, autocommit=True) as owner:
         owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version - 1")
         try:
-            with closing(Database(server().service)) as old, pytest.raises(Misconfigured, match="migrate it"):
+            with closing(Database(server().service)) as old, pytest.raises(Misconfigured, match="database migrate"):
                 old.open()
         finally:
             owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version + 1")

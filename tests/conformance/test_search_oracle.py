@@ -27,7 +27,10 @@ from mycel.testing.clock import ManualClock
 from mycel.wire.operations import PARTS
 from mycel.wire.shapes import to_json
 from tests.serving import ADDRESS, in_process
-from tests.squad import PATIENCE, HeldEmbedder, Squad, open_squad, wide_embedder
+from tests.squad import MADE, PATIENCE, HeldEmbedder, Squad, make_squad, open_squad, wide_embedder
+from tests.template import beside
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # As much of an id as a context cites it by.
@@ -292,7 +295,14 @@ def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def worlds(folder: Path, hiding: str, *, meaning: bool) -> Iterator[tuple[World, World]]:
     present = build(folder / "present", HIDINGS[hiding][0], meaning=meaning)
-    absent = build(folder / "absent", None, meaning=meaning)
+    with pytest.MonkeyPatch.context() as patch:
+        second = beside(folder / "absent")
+        if isinstance(second, str):
+            patch.setenv("MYCEL_DATABASE_URL", second)
+            (folder / "absent").mkdir()
+            make_squad(folder / "absent")
+            (folder / "absent" / MADE).touch()
+        absent = build(folder / "absent", None, meaning=meaning)
     with closing(present.squad.workspace), closing(absent.squad.workspace):
         yield present, absent
 
@@ -342,6 +352,7 @@ def test_what_waits_for_its_vectors_unseen_does_not_degrade_a_search(tmp_path: P
         assert author.search("note").degraded == ("embedding_backlog",)
 
 
+@pytest.mark.files_only
 def test_whatever_takes_a_question_is_asked() -> None:
     asking = {"query", "text", "task", "recall_id"}
     writes = {"views.save", "knowledge.import_markdown", "rate", "activity.report"}

@@ -5,8 +5,10 @@ Light and dark, at the width of a phone and of a desk, with the text of a hostil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -22,6 +24,9 @@ from tests.storefront import fill
 
 __all__ = ["browser", "pytestmark"]
 PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 900}
+# So little that whatever can be scrolled is.
+LITTLE = {"width": 360, "height": 400}
+UNFOLD = "document.querySelectorAll('details:not([data-try])').forEach((each) => each.open = true)"
 # So low that every page is scrolled through.
 LOW = {"width": 1280, "height": 480}
 # From the last to the first, as by Shift+Tab: whatever something else covers at its middle.
@@ -43,6 +48,11 @@ HOSTILE = (
     + "a"
     * 400
 )
+# Marks that pile up, words without an end, lines from the right, and what markdown takes for something.
+PILE, RTL = "Zal" + "go\u0301\u0316\u033f" * 3 + "\u0489" * 400, "نص طويل يبدأ من اليمين " * 40
+HUGE = (PILE, RTL, "w" * 60_000, "#" * 9_000, "| " * 900)
+# Where a text is cut, marks of both of its parts meet.
+PILED = re.compile("[\u0300-\u036f\u0489]{16}")
 OTHERS = ("/sign-in", "/docs", "/memory/01a1ec7d-4681-7aa8-a04e-d9724d2a8682", "/browse/all?order=x", "/search?q=retry")
 
 
@@ -63,7 +73,8 @@ def address(workspace: Workspace) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def addresses(workspace: Workspace) -> list[str]:
     """Those of the table with something on them, and of what stands in no table."""
-    return [*(opened(row, workspace) for row in PAGES), *OTHERS]
+    said = [item.memory.id for item in workspace.as_member("eng-director").inbox() if item.memory.evidence_ref]
+    return [*(opened(row, workspace) for row in PAGES), *OTHERS, f"/inbox/{said[0]}", f"/inbox/{said[0]}?edit=1"]
 
 
 def opened(row: Row, workspace: Workspace) -> str:
@@ -92,15 +103,16 @@ def hangs_over(page: Page) -> int:
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize(("colours", "size"), [("light", DESK), ("dark", LITTLE)])
 def test_nothing_keeps_people_from_using_it(
-    browser: Browser, workspace: Workspace, address: str, addresses: list[str], colours: str
+    browser: Browser, workspace: Workspace, address: str, addresses: list[str], colours: str, size: dict[str, int]
 ) -> None:
-    context = signed_in(browser, workspace, address, viewport=DESK, color_scheme=colours, bypass_csp=True)
+    context = signed_in(browser, workspace, address, viewport=size, color_scheme=colours, bypass_csp=True)
     page = context.new_page()
     found: dict[str, list[str]] = {}
     for one in addresses:
         page.goto(one)
+        page.evaluate(UNFOLD)
         broken = [rule for rule in Axe().run(page).response["violations"] if rule["impact"] in SEVERE]
         if broken:
             found[one] = [f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in broken]
@@ -151,6 +163,7 @@ def test_hostile_text_stays_in_its_box_on_every_page(browser: Browser, address: 
         shown = page.locator("main").inner_text()
         assert "\x1b" not in shown, one
         assert "\u202e" not in shown, one
+        assert not PILED.search(shown), one
     context.close()
     assert [url for url in asked if not url.startswith(address)] == []
 
@@ -172,8 +185,25 @@ def poison(workspace: Workspace) -> list[str]:
     rejected = agent.save(f"{HOSTILE} rejected", needs_review=True)
     lead.reject(rejected.id, plain[:150])
     lead.delete(agent.save(f"{HOSTILE} deleted").id)
+    huge: list[str] = []
+    for number, text in enumerate(HUGE):
+        short = text.strip()[:60]
+        one = agent.save(text, title=short, rationale=text[:2_000], project=f"p{number}", tags=[short.split()[0][:30]])
+        agent.update(one.id, content=f"{text} again", reason=short)
+        other = agent.save(f"{text} waits", needs_review=True)
+        agent.link(other.id, one.id, "contradicts")
+        agent.knowledge.upsert(key=f"huge-{number}", value=text)
+        agent.fail_task(task_id=short, what_went_wrong=text[:5_000], approach=short)
+        agent.activity.report(text=text, occasion="prompt", session_id=short)
+        huge += [
+            f"/memory/{one.id}",
+            f"/memory/{one.id}/edit",
+            f"/inbox/{other.id}",
+            f"/search?q={quote(text[:2_000])}",
+        ]
     workspace.run_pending()
     return [
+        *huge,
         *(f"/memory/{memory.id}", f"/memory/{memory.id}?view=raw", f"/memory/{memory.id}/edit"),
         *(f"/memory/{memory.id}/purge", f"/memory/{memory.id}/supersede", f"/inbox/{waiting.id}", f"/source/{source}"),
         *("/agents/swe-2", "/tasks/%3Cimg%20src=x%20onerror=window.ran=1%3E", "/search?q=hostile"),

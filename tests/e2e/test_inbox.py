@@ -58,6 +58,10 @@ def test_five_are_reviewed_by_keyboard_alone(browser: Browser, workspace: Worksp
     press(page, "Enter")
     page.get_by_role("button", name="Approve a").wait_for()
     decide(page, "a", then="Approved")
+    # Who does not see the page is told what was done and what stands there now.
+    assert page.locator("#told").inner_text() == f"Approved: it stands from now on. {page.locator('h1').inner_text()}"
+    decide(page, "h", then="Put off")
+    decide(page, "z", then="Back")
     decide(page, "h", then="Put off")
     decide(page, "x", then="Rejected")
     press(page, "e")
@@ -99,7 +103,7 @@ def test_two_reviewers_on_one_item_see_each_other_and_what_was_decided(
     press(first, "a")
     first.get_by_role("status").get_by_text("Approved").wait_for()
     press(second, "x")
-    second.get_by_text("Somebody has decided about it already").wait_for()
+    second.locator("main").get_by_text("Somebody has decided about it already").wait_for()
     assert workspace.as_member("eng-director").get(waiting.id).status == "active"
     for page in (first, second):
         page.context.close()

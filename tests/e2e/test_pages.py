@@ -99,7 +99,7 @@ def test_an_edit_that_comes_too_late_shows_both(page: Page, workspace: Workspace
     workspace.as_member("swe-1").update(memory.id, content="the port is 2")
     page.locator("#content").fill("the port is 3")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("Somebody has changed it").wait_for()
+    page.get_by_text("has changed it since you began").wait_for()
     assert "the port is 2" in page.locator("main").inner_text()
     page.get_by_role("button", name="Replace theirs").click()
     page.get_by_text("Saved as a new version").wait_for()

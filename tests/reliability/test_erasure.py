@@ -225,13 +225,14 @@ class Evidence:
         self.caller = Caller(MemberId("ada"), TeamName("builders"), Role.ADMIN)
         self.scope = read_scope(self.caller)
 
-    def add_source(self, text: str) -> SourceId:
+    def add_source(self, text: str, *, title: str | None = None) -> SourceId:
         source = Source(
             id=SourceId(new_id()),
             kind=SourceKind.CONVERSATION,
             agent_id=self.caller.member_id,
             text=text,
             sha256="0" * 64,
+            title=title,
             created_at=datetime(2026, 1, 1, tzinfo=UTC),
         )
         self.crowd.store.transact(lambda transaction: transaction.sources.add(source))
@@ -293,8 +294,8 @@ def test_of_a_shared_source_only_the_evidence_is_blanked_and_all_else_keeps_its_
 
 def test_the_last_memory_of_a_shared_source_takes_the_rest_of_it_along(evidence: Evidence, tmp_path: Path) -> None:
     words = Words(6)
-    used = [words.new() for _ in range(3)]
-    source = evidence.add_source(" ".join(used))
+    used = [words.new() for _ in range(4)]
+    source = evidence.add_source(" ".join(used), title=f"a talk of {used[3]}")
     first = evidence.add_memory(source, 0, 14)
     second = evidence.add_memory(source, 15, 29)
     evidence.purge(first)

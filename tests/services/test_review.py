@@ -45,7 +45,7 @@ def test_the_inbox_shows_evidence_where_it_was_said(squad: Squad, candidate: Mem
     assert item.evidence is not None
     assert "PostgreSQL" in item.evidence.quote
     assert "Which database" in item.evidence.before
-    assert "not plainly said by a person" in item.reason
+    assert "said by an agent" in item.reason
     assert list(squad.person.inbox(project="other")) == []
 
 

@@ -87,7 +87,7 @@ def test_what_a_person_says_outright_becomes_active(squad: Squad) -> None:
         "Rule: no force pushes to main",
     ]
     (item,) = squad.person.inbox()
-    assert item.reason == "admin-1: not plainly said by a person; somebody should look at it"
+    assert item.reason == "admin-1 said it in passing, not outright"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_by_default_even_what_was_said_outright_is_left_to_a_person(squad: Squad
     capture(squad, "person-1: Rule: no force pushes to main", "swe-1: ok", "person-1: I prefer tabs over spaces")
     assert active(squad) == []
     first, second = squad.admin.inbox()
-    assert first.reason == "person-1: said outright, but the team's policy leaves it to a person"
+    assert first.reason == "person-1 said it outright, but the team's policy leaves it to a person"
     assert first.memory.confidence > second.memory.confidence
 
 
@@ -166,3 +166,70 @@ def test_whoever_is_told_of_it_is_told_whose_word_it_is(squad: Squad) -> None:
         (line,) = [line for line in told.splitlines() if "make lint" in line]
         assert "person-1" in line
         assert "swe-1" not in line
+
+
+FIX = "The fix was to restart the broker of the ledger one node after the other."
+
+
+@pytest.mark.parametrize(
+    ("lines", "policy", "reason"),
+    [
+        (
+            (f"swe-2: {FIX}", "person-1: ok"),
+            {},
+            "said by swe-2, an agent: nothing becomes true by an agent's word alone",
+        ),
+        ((f"cust-1: {FIX}", "person-1: ok"), {}, "said by cust-1, who is no member of the team"),
+        ((f"person-1: {FIX}", "swe-2: ok"), {}, "person-1 said it in passing, not outright"),
+        (
+            ("person-1: Rule: no force pushes to main", "swe-2: ok"),
+            {"promote": "reviewed"},
+            "person-1 said it outright, but the team's policy leaves it to a person",
+        ),
+        (
+            ("person-1: Rule: no force pushes to main", "swe-2: ok"),
+            {"review": ["fact"]},
+            "person-1 said it outright, but the team's policy leaves every fact to a person",
+        ),
+        (
+            ("person-1: Rule: no force pushes to main", "swe-2: ok"),
+            {"promote_from": 0.99},
+            "person-1 said it outright, but it is less sure than the team's policy asks",
+        ),
+        (
+            ("person-1: Rule: no force pushes to main", "swe-2: ok"),
+            {},
+            "person-1 said it outright; the next consolidation looks at it",
+        ),
+    ],
+)
+def test_what_waits_says_which_ground_it_lacks(
+    squad: Squad, lines: tuple[str, ...], policy: dict[str, object], reason: str
+) -> None:
+    if policy:
+        squad.lead.set_policy(**policy)
+    capture(squad, *lines)
+    (item,) = squad.person.inbox()
+    assert item.reason == reason
+    assert squad.person.reviews.get(item.memory.id).reason == reason
+
+
+def test_what_the_unnamed_agent_of_a_session_said_waits_for_being_an_agents(squad: Squad) -> None:
+    squad.author.capture_session([{"role": "user", "content": "ok"}, {"role": "assistant", "content": FIX}])
+    squad.workspace.run_pending()
+    (item,) = [item for item in squad.person.inbox() if item.memory.made_by == "extraction"]
+    assert item.reason == "said by an agent: nothing becomes true by an agent's word alone"
+
+
+def test_who_has_left_the_team_is_an_outsider(squad: Squad) -> None:
+    squad.workspace.add_member("former-1", team="squad", kind="human")
+    squad.workspace.remove_member("former-1")
+    capture(squad, f"former-1: {FIX}", "person-1: ok")
+    (item,) = squad.person.inbox()
+    assert item.reason == "said by former-1, who is no member of the team"
+
+
+def test_what_people_of_the_team_said_waits_above_what_agents_and_others_did(squad: Squad) -> None:
+    for who in ("swe-2", "person-1", "cust-1"):
+        capture(squad, f"{who}: The fix was to restart the broker of {who}.", "admin-1: ok")
+    assert next(item.memory.metadata[SAID_BY] for item in squad.admin.inbox()) == "person-1"

@@ -100,6 +100,10 @@ class MemoryReads(Protocol):
         """In a total order. Raises `InvalidInput` for a cursor that is not from this list."""
         ...
 
+    def newest(self, scope: ReadScope, lists: Sequence[tuple[Filters, int]]) -> Sequence[Sequence[Memory]]:
+        """So many of each list, as `page` has them; all are asked for together."""
+        ...
+
     def count(self, scope: ReadScope, filters: Filters) -> int:
         """How many a list of them would have in all."""
         ...

@@ -26,6 +26,14 @@ _FLAGS = tuple(
 )
 _FLAG_OR_STEERING = re.compile(f"({'|'.join(_FLAGS)})|{_STEERING.pattern}")
 
+# No script needs more marks on one character.
+MOST_MARKS = 5
+_MARKS = (
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+_PILE = re.compile(f"({_MARKS}{{{MOST_MARKS}}}){_MARKS}+")
+
 
 def hides(text: str) -> bool:
     """Whether a text holds what its reader would not see, or what a terminal would obey."""
@@ -43,8 +51,14 @@ def without_hidden(text: str) -> str:
 
 
 def with_hidden_named(text: str) -> str:
-    """The text with the name of each of them in its place, for people who decide about it."""
-    return _FLAG_OR_STEERING.sub(lambda found: found[1] or _named(found[0]), text) if hides(text) else text
+    """The text with the name of each of them in its place, for people who decide about it.
+
+    Of marks that would pile up over the lines around, the first few stay.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    named = _FLAG_OR_STEERING.sub(lambda found: found[1] or _named(found[0]), text) if hides(text) else text
+    return _PILE.sub(lambda found: f"{found[1]}[{len(found[0]) - MOST_MARKS} marks]", named)
 
 
 def _named(characters: str) -> str:

@@ -23,12 +23,14 @@ EXPLICIT = "explicit"
 TWO_SOURCES = "two sources"
 # Who said it, as the talk names them; its author is whoever captured the talk.
 SAID_BY = "mycel_said_by"
+# Whose word is nobody's rule: an agent's, or that of somebody who is no member of the team.
+SPOKE_AS = "mycel_spoke_as"
+AGENT = "agent"
+OUTSIDER = "outsider"
 # Somebody has looked at it and said no.
 REJECTED = "mycel_rejected"
 # The person a profile memory is about.
 ABOUT = "mycel_about"
-# The kinds of secrets that were taken out.
-MASKED = "mycel_masked"
 
 
 def refuse_marks(metadata: Mapping[str, Any], *, field: str) -> Mapping[str, Any]:

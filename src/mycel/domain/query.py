@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import attrgetter
 from typing import Generic, TypeVar, overload
 
 from mycel.domain.inbox import Snoozes
@@ -79,6 +80,14 @@ class Filters:
     def beyond_reach(self) -> Filters:
         """The same wherever it is from; a copy of so many fields is felt where it is not needed."""
         return replace(self, reach_project=None, reach_repo=None) if self.is_within_reach else self
+
+    @property
+    def lasting(self) -> Hashable:
+        """All but by when something must have expired or not: the same for one question asked twice."""
+        return _LASTING(self)
+
+
+_LASTING = attrgetter(*(field.name for field in fields(Filters) if field.name not in {"alive_at", "expired_at"}))
 
 
 class Page(Sequence[ItemT], Generic[ItemT]):

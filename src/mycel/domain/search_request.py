@@ -91,7 +91,7 @@ def read_search_request(
     told = {"limit": wanted, "min_relevance": least, "ranking": profile.value, "as_of": at and at.isoformat()}
     return SearchRequest(
         text=text,
-        filters=replace(filters, believed_at=at),
+        filters=filters if at is None else replace(filters, believed_at=at),
         limit=wanted,
         least=least,
         ranking=profile,
@@ -103,6 +103,8 @@ def read_search_request(
 
 def _in_reach(filters: Filters) -> Filters:
     """In a search, a project or repo says where the caller works: global and own memories are near as well."""
+    if filters.project_id is None and filters.repo_id is None:
+        return filters
     return replace(filters, project_id=None, repo_id=None, reach_project=filters.project_id, reach_repo=filters.repo_id)
 
 

@@ -25,7 +25,14 @@ from mycel.engine.english.relations import (
     may_have_many,
     place_class,
 )
-from mycel.engine.english.remedies import is_remedy, tells_problem
+from mycel.engine.english.remedies import (
+    is_remedy,
+    names_its_problem,
+    tells_attempt,
+    tells_cause,
+    tells_cure,
+    tells_problem,
+)
 from mycel.engine.english.sections import OPEN_BOX, kind_of
 from mycel.engine.english.sentences import split_sentences
 from mycel.engine.english.standing_alone import is_nameless, leans_on_talk, name_speaker, points_back, tells_after
@@ -62,6 +69,7 @@ __all__ = (
     "may_have_many",
     "name_pattern",
     "name_speaker",
+    "names_its_problem",
     "period_in",
     "place_class",
     "points_back",
@@ -74,6 +82,9 @@ __all__ = (
     "split_sentences",
     "takes_on",
     "tells_after",
+    "tells_attempt",
+    "tells_cause",
+    "tells_cure",
     "tells_problem",
     "title_of",
     "words_of",

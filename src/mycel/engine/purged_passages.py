@@ -139,6 +139,12 @@ def redacted(text: str, passages: Sequence[str]) -> str:
     return "".join([*pieces, text[done:]])
 
 
+def title_beside(title: str | None, text: str, passages: Sequence[str]) -> str | None:
+    """What a source is still called beside what is left of its text: nothing, once all of that is blank."""
+    is_blank = not text.replace(BLANK, "").strip()
+    return None if title is None or is_blank else redacted(title, passages)
+
+
 def redacted_memory(memory: Memory, passages: Sequence[str]) -> Memory:
     """Without what the passages say, in every field that holds sentences and in whatever metadata holds."""
     clean: dict[str, Any] = {}

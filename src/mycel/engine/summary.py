@@ -126,14 +126,15 @@ def summarize(transcript: Transcript, *, most_characters: int = MOST_CHARACTERS,
 
     Empty when nothing was said. The same talk gives the same summary, never longer than `most_characters`.
     """
-    sentences = [sentence for sentence in _sentences(transcript) if sentence.says_something]
-    subject = _subject(sentences)
-    rest = [sentence for sentence in sentences if sentence not in subject]
+    everything = list(_sentences(transcript))
+    drawn = _drawn(transcript, judge)
+    standing = dict(_marked(everything, drawn.candidates))
+    subject = _subject([sentence for sentence in everything if sentence.says_something])
+    told = (sentence for sentence in everything if sentence.says_something or sentence.place in standing)
+    rest = [sentence for sentence in told if sentence not in subject]
     draft = _Draft(most_characters)
     asked = " ".join(one.text for one in subject)
     draft.add(Part.ASKED, _shortened(asked, most=min(MOST_SUBJECT_CHARS, draft.room_for(Part.ASKED))), place=0)
-    drawn = _drawn(transcript, judge)
-    standing = dict(_marked(rest, drawn.candidates))
     for part, sentence in _chosen(rest, told=subject, drawn=drawn, standing=standing):
         draft.add(part, _line(sentence, standing.get(sentence.place)), place=sentence.place)
     for part, names in ((Part.FILES, _files(transcript)), (Part.COMMANDS, _commands(transcript))):

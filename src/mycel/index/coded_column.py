@@ -224,6 +224,11 @@ class TimeColumn:
             return True
         return False if moment <= self._earliest else np.less(self.moments, moment)
 
+    def first_after(self, moment: int) -> int:
+        if moment < self._earliest:
+            return self._earliest
+        return int(self.moments[self.moments > moment].min(initial=NEVER))
+
     def _widen(self, moments: Indices) -> None:
         self._earliest = int(moments.min(initial=self._earliest))
         self._latest = int(moments.max(initial=self._latest))

@@ -16,6 +16,7 @@ from mycel.domain.memory import MemoryType
 from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.index.coded_column import NEVER, CodedColumn, Flags, Indices, Match, TimeColumn, both, either, resized
+from mycel.index.sight import Narrow
 
 # From here on filling whole columns is cheaper than one memory after the other.
 BULK = 2_000
@@ -116,6 +117,22 @@ class Facets:
             if match is not True:
                 np.logical_and(mask, match, out=mask)
         return mask
+
+    def narrow(self) -> Narrow:
+        visibility, author = self._texts["visibility"], self._texts["agent_id"]
+        team = visibility.equal_to("team")
+        if team is True:
+            return Narrow(frozenset(), has_roles=False)
+        hidden = np.not_equal(self._states, _ABSENT)
+        if team is not False:
+            hidden &= ~team
+        authors = (author.texts[code] for code in np.flatnonzero(np.bincount(author.codes[hidden])).tolist())
+        return Narrow(frozenset(filter(None, authors)), has_roles=visibility.equal_to("role") is not False)
+
+    def next_expiry(self, moment: datetime) -> datetime:
+        """When the first memory expires after that moment; the end of all time where none does."""
+        micros = self._times["expires_at"].first_after(_micros(moment))
+        return datetime.max.replace(tzinfo=UTC) if micros == NEVER else _EPOCH + micros * _MICROSECOND
 
     def has_other_authors(self, author: str) -> bool:
         return any(text not in (None, author) for text in self._texts["agent_id"].texts)

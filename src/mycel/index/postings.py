@@ -36,6 +36,8 @@ SCORED_TOGETHER = 4
 SEARCH_STEPS = 8
 # Of so many terms it is remembered where their postings are, until something is written.
 KNOWN_TERMS = 4_096
+# And of so many flags whether they leave anything out.
+REMEMBERED_FLAGS = 4
 _NOWHERE = 0
 _MOST_SEGMENTS = 30_000
 # How often a term stands in a text, by the count that is kept.
@@ -109,9 +111,6 @@ class _State(NamedTuple):
                     found[term].append(_List(id, is_whole, segment.rows[begin:end], segment.counts[begin:end]))
         return {term: tuple(lists) for term, lists in found.items()}
 
-    def allows_all(self, flags: Flags) -> bool:
-        return not np.count_nonzero((self.home != _NOWHERE) & ~flags)
-
 
 class Postings:
     """One thread writes at a time; any number read meanwhile."""
@@ -120,6 +119,7 @@ class Postings:
         home, lengths = np.full(LEAST_LENGTH, _NOWHERE, np.int16), np.zeros(LEAST_LENGTH, np.float32)
         self._state = _State((), (), home, lengths, frozenset(), {})
         self._last_id = _NOWHERE
+        self._looked_over: tuple[tuple[Flags, NDArray[np.int16], bool], ...] = ()
 
     @classmethod
     def restored(cls, arrays: Mapping[str, NDArray[Any]]) -> Postings:
@@ -173,8 +173,8 @@ class Postings:
     def containing(self, terms: Terms, seen: Flags) -> list[int]:
         """In how many of the memories each term stands."""
         state = self._state
+        sees_all = self._allows_all(state, seen)
         seen = _alike(seen, state.home)
-        sees_all = state.allows_all(seen)
         return [
             sum(
                 len(one.rows) if sees_all and one.is_whole else int(np.count_nonzero(_kept(state, one, seen)))
@@ -188,8 +188,7 @@ class Postings:
     ) -> tuple[Numbers, Scores]:
         """The best rows by BM25, best first, of equals the one with the higher number. Terms come rarest first."""
         state = self._state
-        allowed = _alike(allowed, state.home)
-        only = None if state.allows_all(allowed) else allowed
+        only = None if self._allows_all(state, allowed) else _alike(allowed, state.home)
         finding = _finders(state, terms)
         sums = _sums(state, terms[:finding], rarities[:finding], only, usual_length)
         rows = np.flatnonzero(sums > 0)
@@ -221,6 +220,15 @@ class Postings:
         for rows in others:
             rarest = rarest[np.isin(rarest, rows, assume_unique=True)]
         return np.sort(rarest)[::-1].astype(np.int64)
+
+    def _allows_all(self, state: _State, flags: Flags) -> bool:
+        """Whether they leave nothing out; of the last few flags, which are asked about again and again, remembered."""
+        for known, home, answer in self._looked_over:
+            if known is flags and home is state.home:
+                return answer
+        found = not np.count_nonzero((state.home != _NOWHERE) & ~_alike(flags, state.home))
+        self._looked_over = ((flags, state.home, found), *self._looked_over[: REMEMBERED_FLAGS - 1])
+        return found
 
     def _added(
         self, scores: Scores, state: _State, terms: Terms, rarities: Scores, numbers: Numbers, usual_length: float

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mycel.index.best import bar_of
+from mycel.index.findable import Findable
 from mycel.index.passage_rows import (
     MAX_PASSAGES,
     SPAN_BITS,
@@ -56,26 +57,34 @@ def prepared(vector: NDArray[np.float32] | Query) -> Query:
     """What is prepared already stays as it is: one search asks several times."""
     if isinstance(vector, Query):
         return vector
-    unit = vector.astype(np.float32) / max(float(np.linalg.norm(vector)), 1e-30)
+    unit = vector.astype(np.float32) / max(_length(vector), 1e-30)
     rounded = np.rint(unit * (127 / max(float(np.abs(unit).max()), 1e-30))).astype(np.int8)
-    norm = float(np.linalg.norm(rounded.astype(np.float32)))
+    norm = _length(rounded.astype(np.float32))
     return Query(unit, rounded[np.newaxis], 1 / norm if norm else 0.0)
 
 
+def _length(vector: NDArray[np.float32]) -> float:
+    return float(np.sqrt(vector.dot(vector)))
+
+
 def nearest_memories(
-    passages: PassageRows, *, query: Query, allowed: NDArray[np.bool_], limit: int, one_each: bool = False
+    findable: Findable, *, query: Query, limit: int, one_each: bool = False
 ) -> tuple[Numbers, Cosines]:
-    """The allowed memories whose best passages are nearest, best first; of equals the one with the higher number.
+    """The memories whose best passages are nearest, best first; of equals the one with the higher number.
 
     `one_each` where no memory has more than one passage.
     """
-    rows = _finalists(passages, query=query, allowed=allowed, limit=limit)
+    passages = findable.passages
+    rows = _finalists(findable, query=query, limit=limit)
     if limit <= 0 or not len(rows):
         return np.empty(0, np.int64), np.empty(0, np.float32)
     rough = _rough_cosines(passages, query=query, rows=rows)
     rows = rows[_contenders(rough, owners=None if one_each else passages.owners[rows], limit=limit)]
     cosines = exact_cosines(passages, query=query, rows=rows)
-    return _best_of_each(passages.owners[rows], cosines=cosines, limit=limit)
+    owners = passages.owners[rows]
+    order = np.lexsort((owners, cosines))[::-1]
+    chosen = order[:limit] if one_each else _firsts(owners, order, limit=limit)
+    return owners[chosen].astype(np.int64), cosines[chosen]
 
 
 def similarity_of(passages: PassageRows, *, query: Query, numbers: Numbers) -> Cosines:
@@ -104,24 +113,14 @@ def exact_cosines(passages: PassageRows, *, query: Query, rows: Rows) -> Cosines
     return cosines
 
 
-def _finalists(passages: PassageRows, *, query: Query, allowed: NDArray[np.bool_], limit: int) -> Rows:
-    """The allowed rows, or where they are many those that a first look prefers."""
-    rows = _allowed_rows(passages, allowed=allowed)
+def _finalists(findable: Findable, *, query: Query, limit: int) -> Rows:
+    """The rows to be found, or where they are many those that a first look prefers."""
     # Read after `alive`: whatever is alive there has its signs in what is found here.
-    signs = passages.signs
-    count = int(np.count_nonzero(rows))
+    signs, count = findable.passages.signs, findable.row_count
     if signs is None or count <= EXACT_ROWS:
-        return np.flatnonzero(rows)
+        return np.flatnonzero(findable.rows)
     wanted = max(int(FINALIST_SHARE * count), LEAST_FINALISTS, FINALISTS_PER_HIT * limit)
-    return signs.closest(query.unit, allowed=rows, wanted=wanted)
-
-
-def _allowed_rows(passages: PassageRows, *, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    # In this order: `count` is written before a row comes alive, and so is its owner.
-    alive = passages.alive.copy()[: passages.count]
-    # Memories that came after `allowed` was made are clipped to its end, which allows nothing.
-    alive &= np.append(allowed, np.False_).take(passages.owners[: len(alive)], mode="clip")
-    return alive
+    return signs.closest(query.unit, allowed=findable.rows, wanted=wanted)
 
 
 def _rough_cosines(passages: PassageRows, *, query: Query, rows: Rows) -> Cosines:
@@ -129,7 +128,12 @@ def _rough_cosines(passages: PassageRows, *, query: Query, rows: Rows) -> Cosine
     if len(rows) < SPARSE * end:
         dots = _dots(query.rounded, passages.vectors.take(rows, axis=0))
     else:
-        dots = _dots(query.rounded, passages.vectors[:end])[rows]
+        dots = _dots(query.rounded, passages.vectors[:end])
+    if len(rows) == end:
+        # All of them: nothing has to be picked out.
+        return dots * passages.inverse_norms[:end] * np.float32(query.inverse_norm)
+    if len(dots) > len(rows):
+        dots = dots[rows]
     return dots * passages.inverse_norms[rows] * np.float32(query.inverse_norm)
 
 
@@ -162,8 +166,7 @@ def _floor(rough: Cosines, *, owners: NDArray[np.int32], limit: int) -> np.float
     return bar_of(np.maximum.reduceat(rough, run_starts(owners)), limit=limit) if crowded else bar
 
 
-def _best_of_each(owners: NDArray[np.int32], *, cosines: Cosines, limit: int) -> tuple[Numbers, Cosines]:
-    order = np.lexsort((owners, cosines))[::-1]
+def _firsts(owners: NDArray[np.int32], order: Rows, *, limit: int) -> Rows:
+    """The best passage of each memory."""
     _, firsts = np.unique(owners[order], return_index=True)
-    chosen = order[np.sort(firsts)[:limit]]
-    return owners[chosen].astype(np.int64), cosines[chosen]
+    return order[np.sort(firsts)[:limit]]

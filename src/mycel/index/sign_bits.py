@@ -50,14 +50,14 @@ class SignBits:
     def closest(self, query: NDArray[np.float32], *, allowed: NDArray[np.bool_], wanted: int) -> NDArray[np.intp]:
         """About `wanted` of the allowed rows that share most signs with the query, in their order."""
         signs = packed_signs(query[np.newaxis], centre=self.centre)[0]
-        if np.count_nonzero(allowed) < SPARSE * len(allowed):
-            rows = np.flatnonzero(allowed)
+        count = int(np.count_nonzero(allowed))
+        if count == len(allowed):
+            return smallest(hamming(self.words[:, :count], signs), wanted=wanted, bits=self.bits)
+        rows = np.flatnonzero(allowed)
+        if count < SPARSE * len(allowed):
             return rows[smallest(hamming(self.words.take(rows, axis=1), signs), wanted=wanted, bits=self.bits)]
         # Passing over the others is quicker than leaving them out, but they have no say in the threshold.
-        rows = np.flatnonzero(allowed)
-        distances = hamming(self.words[:, : len(allowed)], signs)
-        if len(rows) < len(allowed):
-            distances = distances.take(rows)
+        distances = hamming(self.words[:, : len(allowed)], signs).take(rows)
         return rows[smallest(distances, wanted=wanted, bits=self.bits)]
 
     @property

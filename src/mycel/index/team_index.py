@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,9 +21,11 @@ from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
 from mycel.index.coded_column import Flags
 from mycel.index.facets import Facets
+from mycel.index.findable import Findable, FindableByFilters
 from mycel.index.passage_rows import Numbers, PassageRows, run_starts
 from mycel.index.postings import Postings, Terms
 from mycel.index.scan import Query, prepared
+from mycel.index.sight import Narrow, Sights
 from mycel.index.sign_bits import SignBits
 from mycel.index.vectors import VectorRows, Vectors
 from mycel.retrieval.lexical import rarities_of
@@ -30,8 +33,6 @@ from mycel.retrieval.terms import term_number
 
 Arrays = dict[str, NDArray[Any]]
 
-# A hundred already order as well as all of them do; more make relevance steadier.
-SAMPLE = 256
 # Of so many readers it is remembered what they see, until something changes.
 REMEMBERED_READERS = 16
 
@@ -87,6 +88,8 @@ class TeamIndex:
         # Held for as long as a mask takes; vectors and postings are searched without any lock.
         self._facets_in_use = threading.Lock()
         self._readers: OrderedDict[ReadScope, _Reader] = OrderedDict()
+        self._sights = Sights(self._narrow)
+        self._findable = FindableByFilters()
 
     @property
     def count(self) -> int:
@@ -113,6 +116,7 @@ class TeamIndex:
         """From now on the vectors of this model; none of them are in it yet."""
         with self._writing:
             self._rows = VectorRows(dimensions)
+            self._findable = FindableByFilters()
             self._cursor = self._cursor._replace(embedding_id=0)
             self.model, self.dimensions = model, dimensions
 
@@ -137,10 +141,13 @@ class TeamIndex:
                     self._facets.remove(number)
                 self._facets.extend(row for row in rows if row.number not in absent)
                 self._readers = OrderedDict()
+                self._sights = Sights(self._narrow)
             for number in absent:
                 self._postings.remove(number)
                 self._rows.remove(number)
             self._rows.replace((number, passages) for number, passages in embedded if number not in absent)
+            # What was made meanwhile may know half of it.
+            self._findable = FindableByFilters()
             self._cursor = cursor
 
     def mask(self, scope: ReadScope, filters: Filters, *, linked: Iterable[int] = ()) -> Flags:
@@ -164,12 +171,12 @@ class TeamIndex:
         """See `contracts.search_store`; whoever has the texts says which hold what is quoted, if any do."""
         statistics = query.statistics or self.word_statistics(scope, query.terms)
         asked = None if query.vector is None else prepared(query.vector)
-        masks = self._masks(scope, query.filters, linked)
-        findable = masks[-1]
+        found = self._found_by(scope, query.filters, linked)
+        survey = found[-1]
         if quoted is not None:
-            masks = [_only(quoted, allowed) for allowed in masks]
-        by_words = self._by_words(query, statistics, masks)
-        by_meaning = _joined(self.nearest(asked, allowed, limit=query.limit) for allowed in masks if asked is not None)
+            found = [self._rows.findable(_only(quoted, one.memories)) for one in found]
+        by_words = self._by_words(query, statistics, [one.memories for one in found])
+        by_meaning = _joined(self.nearest(asked, one, limit=query.limit) for one in found if asked is not None)
         numbers = np.sort(np.concatenate((by_words[0], by_meaning[0])))
         numbers = numbers[run_starts(numbers)]
         bm25, cosines = np.zeros(len(numbers)), np.full(len(numbers), np.nan)
@@ -179,14 +186,14 @@ class TeamIndex:
             pool = Pool(self._reader(scope).documents)
         else:
             unmeasured = np.isnan(cosines)
-            pool, cosines[unmeasured] = self._survey(asked, findable, numbers[unmeasured])
+            pool, cosines[unmeasured] = self._survey(asked, survey, numbers[unmeasured])
         return Candidates(
             numbers=numbers,
             bm25=bm25,
             cosines=cosines,
             held=self._held(query.terms, numbers),
-            far=~masks[0][numbers],
-            neighbours=partial(self._neighbours, masks[0]),
+            far=~found[0].memories[numbers],
+            neighbours=partial(self._neighbours, found[0].memories),
             statistics=statistics,
             pool=pool,
             quoted=quoted,
@@ -196,22 +203,43 @@ class TeamIndex:
         """The memories that hold every one of the terms, the newest first."""
         return self._postings.with_all(_numbers_of(terms), allowed)
 
-    def _survey(self, asked: Query, findable: Flags, others: Numbers) -> tuple[Pool, Vectors]:
+    def _survey(self, asked: Query, findable: Findable, others: Numbers) -> tuple[Pool, Vectors]:
         """How the cosines of a question are spread over everything that it could find, and those of some others."""
-        # Every so many of those that may be found: which places they have among all others must not decide.
-        size = int(np.count_nonzero(findable))
-        sample = np.flatnonzero(findable)[:: -(-size // SAMPLE) or 1]
+        size, sample = findable.size, findable.sample
         cosines = self.similarities(asked, np.concatenate((sample, others)))
         spread = cosines[: len(sample)]
         spread = spread[~np.isnan(spread)]
         if not len(spread):
             return Pool(size), cosines[len(sample) :]
-        return Pool(size, len(spread), float(spread.mean()), float(spread.std())), cosines[len(sample) :]
+        # As `mean` and `std` have it; they look for what this is not, ten times as long.
+        mean = np.add.reduce(spread) / len(spread)
+        away = spread - mean
+        deviation = np.sqrt(np.add.reduce(away * away) / len(spread))
+        return Pool(size, len(spread), float(mean), float(deviation)), cosines[len(sample) :]
 
-    def _masks(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> list[Flags]:
+    def _found_by(self, scope: ReadScope, filters: Filters, linked: Iterable[int]) -> list[Findable]:
         """Where the caller works first, so that it is never crowded out; then everywhere, for what is strong enough."""
-        reach = self.mask(scope, filters, linked=linked)
-        return [reach, self.mask(scope, filters.beyond_reach())] if filters.is_within_reach else [reach]
+        if not filters.is_within_reach:
+            return [self._wide(scope, filters)]
+        reach = self._rows.findable(self.mask(scope, filters, linked=linked))
+        return [reach, self._wide(scope, filters.beyond_reach())]
+
+    def _wide(self, scope: ReadScope, filters: Filters) -> Findable:
+        sight = self._sights.of(scope)
+        return self._findable.get(
+            sight,
+            filters,
+            make=lambda: self._rows.findable(self.mask(sight, filters)),
+            next_expiry=self._next_expiry,
+        )
+
+    def _narrow(self) -> Narrow:
+        with self._facets_in_use:
+            return self._facets.narrow()
+
+    def _next_expiry(self, moment: datetime) -> datetime:
+        with self._facets_in_use:
+            return self._facets.next_expiry(moment)
 
     def _by_words(self, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]) -> _Scored:
         rarities = rarities_of(query.terms, frequencies=statistics.frequencies, documents=statistics.documents)
@@ -234,7 +262,7 @@ class TeamIndex:
         with self._facets_in_use:
             return self._facets.has_other_authors(author)
 
-    def nearest(self, query: Vectors | Query, allowed: Flags, *, limit: int) -> tuple[Numbers, Vectors]:
+    def nearest(self, query: Vectors | Query, allowed: Flags | Findable, *, limit: int) -> tuple[Numbers, Vectors]:
         """Numbers and cosines of the nearest memories that `allowed` (from `mask`) lets through, best first."""
         return self._rows.nearest(query, allowed=allowed, limit=limit)
 
@@ -254,11 +282,12 @@ class TeamIndex:
 
     def _reader(self, scope: ReadScope) -> _Reader:
         readers = self._readers
-        reader = readers.get(scope)
+        sight = self._sights.of(scope)
+        reader = readers.get(sight)
         if reader is None:
-            seen = self.mask(scope, Filters(statuses=()))
+            seen = self.mask(sight, Filters(statuses=()))
             reader = _Reader(seen, *self._postings.extent(seen))
-            readers[scope] = reader
+            readers[sight] = reader
             if len(readers) > REMEMBERED_READERS:
                 readers.popitem(last=False)
         return reader

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mycel.errors import Unavailable
 from mycel.index import scan
+from mycel.index.findable import Findable
 from mycel.index.passage_rows import (
     LEAST_CAPACITY,
     MAX_PASSAGES,
@@ -105,16 +106,17 @@ class VectorRows:
         if len(self._passages.rows_of(number)):
             self._respan(np.array([number]), spans=np.zeros(1, np.int64))
 
+    def findable(self, memories: NDArray[np.bool_]) -> Findable:
+        """Of these memories, by number, what can be found now."""
+        return Findable(memories, self._passages)
+
     def nearest(
-        self, query: Vectors | scan.Query, *, allowed: NDArray[np.bool_], limit: int
+        self, query: Vectors | scan.Query, *, allowed: NDArray[np.bool_] | Findable, limit: int
     ) -> tuple[Numbers, Vectors]:
         """Numbers and cosines, best first. Equal cosines: the higher number first. `allowed` is by memory number."""
+        found = allowed if isinstance(allowed, Findable) else self.findable(allowed)
         return scan.nearest_memories(
-            self._passages,
-            query=scan.prepared(query),
-            allowed=allowed,
-            limit=limit,
-            one_each=self.count == self.memories,
+            found, query=scan.prepared(query), limit=limit, one_each=self.count == self.memories
         )
 
     def similarities(self, query: Vectors | scan.Query, *, numbers: Sequence[int] | Numbers) -> Vectors:

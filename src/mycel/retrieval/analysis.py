@@ -9,7 +9,7 @@ frequency of its own, and finds that character anywhere inside a run without a p
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple, Protocol, cast
 
@@ -168,27 +168,39 @@ def words(text: str) -> Iterator[Word]:
             yield word
 
 
-def spans(text: str, *, among: frozenset[str] | None = None) -> Iterator[Span]:
+Choose = Callable[[Sequence[str]], Iterable[int]]
+
+
+def spans(text: str, *, among: frozenset[str] | None = None, choose: Choose | None = None) -> Iterator[Span]:
     """The words of a text with their offsets in it, or only those with a term `among` the given.
 
-    A run of CJK gives one span per character, with the bigrams the character belongs to.
+    A run of CJK gives one span per character, with the bigrams the character belongs to. `choose` tells in which of
+    all that stands between spaces such a term may be; whoever asks of many texts knows a quicker way.
     """
     # Looking up what stands between spaces takes a tenth of finding the words in it.
     chunks = text.replace("\n", " ").split(" ")
+    places = range(len(chunks)) if among is None else choose(chunks) if choose else _holding(chunks, among)
     start = before = 0
+    for place in places:
+        start += sum(map(len, chunks[before:place])) + place - before
+        before = place
+        yield from _spans_of(chunks[place], start=start, among=among)
+
+
+def _holding(chunks: Sequence[str], terms: frozenset[str]) -> Iterator[int]:
     for place, (of_stream, of_parts) in enumerate(map(_indexed.__getitem__, chunks)):
-        if among is None or not among.isdisjoint(of_stream) or (of_parts and not among.isdisjoint(of_parts)):
-            start += sum(map(len, chunks[before:place])) + place - before
-            before = place
-            yield from _spans_of(chunks[place], start=start, among=among)
+        if not terms.isdisjoint(of_stream) or (of_parts and not terms.isdisjoint(of_parts)):
+            yield place
 
 
 def _spans_of(chunk: str, *, start: int, among: frozenset[str] | None) -> Iterator[Span]:
     """Of what stands between two spaces, mostly one word."""
     bare = _bare_word(chunk)
     if bare:
-        first = start + chunk.index(bare)
-        yield Span(first, first + len(bare), frozenset(_indexed[bare][0]))
+        terms = _indexed[bare][0]
+        if among is None or not among.isdisjoint(terms):
+            first = start + chunk.index(bare)
+            yield Span(first, first + len(bare), frozenset(terms))
         return
     for match in _word(chunk).finditer(chunk):
         raw = match[0]

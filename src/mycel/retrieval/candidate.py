@@ -26,14 +26,15 @@ class Candidate:
     signals: Signals | None = None
     # A flag for each term of the question: whether it holds it.
     held: bytes = b""
-    parts: dict[str, float] = field(default_factory=dict[str, float])
+    # Made by a plain function: a generic type as a factory costs six times as much, and there are many candidates.
+    parts: dict[str, float] = field(default_factory=lambda: {})
     found: float = 0.0
     score: float = 0.0
     relevance: float = 0.0
     # Not in reach of where the caller works.
     far: bool = False
     # What it stands for in the answer, best first.
-    copies: dict[Key, Candidate] = field(default_factory=dict[Key, "Candidate"])
+    copies: dict[Key, Candidate] = field(default_factory=lambda: {})
 
 
 @dataclass(frozen=True, slots=True)

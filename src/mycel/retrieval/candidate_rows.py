@@ -31,8 +31,14 @@ class CandidateRows:
     def add(self, place: int, found: Candidates) -> list[Key]:
         """Those that are not here yet; returns the keys of all."""
         keys = [(place, number) for number in found.numbers.tolist()]
-        new = slice(None) if not self.at else [row for row, key in enumerate(keys) if key not in self.at]
-        added = keys if isinstance(new, slice) else [keys[row] for row in new]
+        if not self.at:
+            # The usual case: one place, asked once.
+            self.at, self.keys, self._numbers = dict(zip(keys, range(len(keys)), strict=True)), [*keys], found.numbers
+            columns = (found.bm25, found.cosines, found.held, found.far)
+            self._bm25, self._cosines, self._held, self._far = map(np.ndarray.copy, columns)
+            return keys
+        new = [row for row, key in enumerate(keys) if key not in self.at]
+        added = [keys[row] for row in new]
         self.at.update(zip(added, range(len(self.keys), len(self.keys) + len(added)), strict=True))
         self.keys += added
         self._numbers = np.concatenate((self._numbers, found.numbers[new]))
@@ -91,6 +97,8 @@ class CandidateRows:
         return rows[self._bm25[rows] > 0]
 
     def _findable(self) -> Rows:
+        if len(self.at) == len(self.keys):
+            return np.arange(len(self.keys))
         return np.fromiter(self.at.values(), np.int64, len(self.at))
 
     def candidates(self, keys: Sequence[Key]) -> list[Candidate]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from types import MappingProxyType
 
@@ -14,6 +14,7 @@ from mycel.retrieval.candidate import Candidate
 from mycel.retrieval.lexical import Question
 from mycel.retrieval.ranking import NOT_HOLDING
 from mycel.retrieval.snippet import make_snippet
+from mycel.retrieval.terms import Holders
 
 Fresh = Callable[[Memory], Memory]
 
@@ -36,8 +37,13 @@ _LOWERED = {
 }
 
 
-def shown_hit(candidate: Candidate, question: Question, fresh: Fresh) -> Hit:
-    """`fresh` says of the memory how fresh it is."""
+def shown_hits(candidates: Iterable[Candidate], question: Question, fresh: Fresh) -> list[Hit]:
+    """`fresh` says of a memory how fresh it is."""
+    holders = Holders(question.terms)
+    return [_shown_hit(one, question, fresh, holders) for one in candidates]
+
+
+def _shown_hit(candidate: Candidate, question: Question, fresh: Fresh, holders: Holders) -> Hit:
     memory = candidate.memory
     if memory is None:
         raise ValueError("only candidates that were loaded are shown")
@@ -49,7 +55,7 @@ def shown_hit(candidate: Candidate, question: Question, fresh: Fresh) -> Hit:
         # Read-only, since the same hit may be an answer again.
         breakdown=MappingProxyType(candidate.parts),
         matched_scope=memory.scope,
-        snippet=_snippet(memory, matched),
+        snippet=_snippet(memory, matched, holders),
         evidence=memory.evidence_ref,
         why=why(candidate, question, matched),
         team=memory.team,
@@ -73,12 +79,12 @@ def listed(memory: Memory, fresh: Fresh, *, at: datetime) -> Hit:
     )
 
 
-def _snippet(memory: Memory, matched: frozenset[str] = frozenset()) -> str:
+def _snippet(memory: Memory, matched: frozenset[str] = frozenset(), holders: Holders | None = None) -> str:
     """Of a value with its key, which may be what was looked for."""
-    text = make_snippet(memory.content, matched)
+    text = make_snippet(memory.content, matched, holders=holders)
     if not memory.key or under_key(memory.key, memory.content) == memory.content:
         return text
-    return f"{make_snippet(memory.key, matched)}: {text}"
+    return f"{make_snippet(memory.key, matched, holders=holders)}: {text}"
 
 
 def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> str:

@@ -83,7 +83,7 @@ class Evidence:
     words: int = 0
     coverage: float = 0.0
     share: float = 0.0
-    neighbours: dict[tuple[int, int], Evidence] = field(default_factory=dict[tuple[int, int], "Evidence"])
+    neighbours: dict[tuple[int, int], Evidence] = field(default_factory=lambda: {})
 
 
 @dataclass(frozen=True, slots=True)

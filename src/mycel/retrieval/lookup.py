@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -64,7 +64,12 @@ def look_up(text: str, places: Sequence[Place], meaning: Meaning | None, filters
     has_words = any((one.bm25 > 0).any() for one in found.candidates)
     if has_words or not found.question.terms or filters.believed_at is not None:
         return found
-    meant = corrected(text, lambda terms: _counted(places, terms).frequencies)
+
+    def count(terms: Iterable[str]) -> Mapping[str, int]:
+        wanted, known = set(terms), found.statistics.frequencies
+        return known if wanted <= known.keys() else _counted(places, wanted).frequencies
+
+    meant = corrected(text, count)
     return found if meant is None else _ask(parse_question(meant), places, meaning, filters, limit=limit)
 
 

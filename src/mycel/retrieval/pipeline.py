@@ -171,7 +171,8 @@ class _Search:
             one.parts = {"words": words_score(one.evidence, self.weights, alone=alone)}
             if self._scale is not None:
                 one.parts["meaning"] = self._meaning(one.evidence.cosine)
-        lent = support([sum(one.parts.values()) for one in self.close], evidence, self.weights, alone=alone)
+        own = [sum(one.parts.values()) for one in self.close]
+        lent = support(own, evidence, self.weights, alone=alone)
         for one, share in zip(self.close, lent, strict=True):
             if share:
                 one.parts["neighbours"] = share
@@ -201,9 +202,11 @@ class _Search:
 
     def rank(self) -> None:
         """Reads what may be shown; age, use, place and confidence decide between what was found alike."""
-        ranked = self.ranked()
-        shown = [one for one in self.close if ranked.shows(one)]
-        weak = [one for one in self.close if not ranked.shows(one)]
+        shows = self.ranked().shows
+        shown: list[Candidate] = []
+        weak: list[Candidate] = []
+        for one in self.close:
+            (shown if shows(one) else weak).append(one)
         self._read(shown)
         shown = [one for one in shown if one.memory is not None]
         self._weigh_past(shown)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from mycel.retrieval.analysis import Span, spans
+from mycel.retrieval.terms import Holders
 
 ELLIPSIS = "…"
 
@@ -11,12 +12,13 @@ ELLIPSIS = "…"
 _CUT_SLACK_CHARS = 24
 
 
-def make_snippet(text: str, terms: Collection[str], *, length: int = 200) -> str:
+def make_snippet(text: str, terms: Collection[str], *, length: int = 200, holders: Holders | None = None) -> str:
     """About `length` characters of the text where most of the terms meet, each matched word marked as **word**.
 
-    The beginning of the text where none is found. White space is collapsed, and … stands for what was cut.
+    The beginning of the text where none is found. White space is collapsed, and … stands for what was cut. `holders` of
+    these terms, or of all that was asked, are for whoever makes several.
     """
-    hits = list(_hits(text, terms=frozenset(terms)))
+    hits = list(_hits(text, terms=frozenset(terms), holders=holders))
     start, end = _window(text, hits=hits, length=length)
     shown = " ".join(_marked(text, hits=hits, start=start, end=end).split())
     before = ELLIPSIS if text[:start].strip() else ""
@@ -24,10 +26,10 @@ def make_snippet(text: str, terms: Collection[str], *, length: int = 200) -> str
     return f"{before}{shown}{after}"
 
 
-def _hits(text: str, *, terms: frozenset[str]) -> Iterator[Span]:
+def _hits(text: str, *, terms: frozenset[str], holders: Holders | None) -> Iterator[Span]:
     """The matched words, where characters of one CJK run that touch are one word."""
     pending: Span | None = None
-    for span in spans(text, among=terms):
+    for span in spans(text, among=terms, choose=holders.among if holders else None):
         hit = Span(span.start, span.end, span.terms & terms)
         if pending and pending.end == hit.start:
             pending = Span(pending.start, hit.end, pending.terms | hit.terms)

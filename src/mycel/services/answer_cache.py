@@ -5,12 +5,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
 from mycel.domain.ids import TeamName
-from mycel.domain.query import Filters
 from mycel.domain.recall import Hit
 from mycel.domain.search_request import Ranking, SearchRequest
 from mycel.domain.team import Caller
@@ -31,7 +29,7 @@ class Question(NamedTuple):
 
     caller: Caller
     text: str
-    filters: Filters
+    filters: Hashable
     # By the present, or by the moment asked about; a revision tells when the next one expires.
     leaves_out_expired: bool
     wants_expired: bool
@@ -46,7 +44,7 @@ def question_of(caller: Caller, search: SearchRequest) -> Question:
     return Question(
         caller=caller,
         text=search.text,
-        filters=replace(search.filters, alive_at=None, expired_at=None),
+        filters=search.filters.lasting,
         leaves_out_expired=search.filters.alive_at is not None,
         wants_expired=search.filters.expired_at is not None,
         limit=search.limit,
@@ -145,6 +143,10 @@ class AnswerCache:
 
 
 def _size(hit: Hit) -> int:
-    texts = [value for value in vars(hit.memory).values() if isinstance(value, str)]
-    others = [repr(value) for value in (hit.memory.metadata, hit.memory.alternatives, hit.memory.tags) if value]
-    return HIT_BYTES + CHARACTER_BYTES * sum(map(len, (*texts, *others, hit.snippet, hit.why)))
+    memory = hit.memory
+    # Of the texts only these can be long.
+    size = len(memory.content) + len(memory.title or "") + len(memory.summary or "") + len(memory.key or "")
+    for others in (memory.metadata, memory.alternatives, memory.tags):
+        if others:
+            size += len(repr(others))
+    return HIT_BYTES + CHARACTER_BYTES * (size + len(hit.snippet) + len(hit.why))

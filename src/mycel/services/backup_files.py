@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import stat
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ LOCK = ".lock"
 _PIECE = 1024 * 1024
 _MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 _OWNER_ONLY = 0o600
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _PATH = re.compile(r"(?:teams/[A-Za-z0-9_-]{1,200}/)?[A-Za-z0-9_.-]{1,200}")
 
 # The name of a file, how many bytes of it are done, and how many there are.
@@ -102,7 +104,7 @@ def write_manifest(folder: Path, *, made_at: datetime, report: Report | None = N
 def read_manifest(folder: Path) -> Manifest:
     """`NotFound` where there is no backup, `InvalidInput` naming what is wrong with one."""
     try:
-        if (folder / MANIFEST).stat().st_size > _MAX_MANIFEST_BYTES:
+        if _size_of(folder / MANIFEST) > _MAX_MANIFEST_BYTES:
             raise InvalidInput("is too large to be one of ours", field=MANIFEST)
         text = (folder / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -178,7 +180,7 @@ def remove_backup(folder: Path) -> None:
 def _problem(folder: Path, file: StoredFile, report: Report | None) -> str | None:
     place = folder / file.path
     try:
-        size = place.stat().st_size
+        size = _size_of(place)
         if size != file.size_bytes:
             return f"{file.path}: has {size:,} bytes instead of {file.size_bytes:,}"
         return (
@@ -190,6 +192,14 @@ def _problem(folder: Path, file: StoredFile, report: Report | None) -> str | Non
         return f"{file.path}: cannot be read: {error.strerror}"
 
 
+def _size_of(file: Path) -> int:
+    """Only of a plain file: a pipe would be waited for, and a link leads to what is no part of the backup."""
+    found = file.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is a link or no plain file")
+    return found.st_size
+
+
 def _files_in(folder: Path) -> Iterator[tuple[str, int]]:
     for file in sorted(folder.rglob("*")):
         path = file.relative_to(folder).as_posix()
@@ -198,7 +208,7 @@ def _files_in(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _pieces(file: Path, report: Report | None) -> Iterator[bytes]:
-    done, whole = 0, file.stat().st_size
+    done, whole = 0, _size_of(file)
     with file.open("rb") as opened:
         while piece := opened.read(_PIECE):
             yield piece
@@ -250,6 +260,8 @@ def _checked(file: dict[str, Any]) -> dict[str, Any]:
     """A path that leads out of the folder is none of ours."""
     if not _PATH.fullmatch(file["path"]) or ".." in file["path"]:
         raise ValueError(file["path"])
+    if type(file["size_bytes"]) is not int or not _SHA256.fullmatch(file["sha256"]):
+        raise ValueError(file["path"])
     return file
 
 
@@ -282,6 +294,7 @@ def _sync_all(folder: Path) -> None:
 def _translated(error: OSError, place: Path) -> MycelError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return StorageFull("the disk has no room for the backup")
-    if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | PermissionError):
+    is_of_no_use = isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | PermissionError)
+    if is_of_no_use or error.errno == errno.EINVAL:
         return InvalidInput(f"cannot be used: {error.strerror}", field=str(place))
     return Unavailable(f"the backup could not be read or written: {error.strerror}")

@@ -26,7 +26,6 @@ from mycel.services.review import (
     STANDING,
     Reviewing,
     clear_opponents,
-    items_of,
     read_expected,
     require_version,
     waiting,
@@ -58,7 +57,7 @@ class Candidates:
             memory = store.memories.get(read_scope(caller), wanted)
             if not self._waits(caller, memory):
                 raise Conflict(f"this memory is {memory.status} and no longer in the inbox")
-            (item,) = items_of(store, caller, [memory], now=now)
+            (item,) = self._reviewing.items_of(store, caller, [memory], now=now)
         # What waits because of its wording is compared with nothing by itself; whoever looks at it wants to know.
         plain = replace(memory, metadata=with_marks(memory.metadata, review=None))
         similar = self._comparing.with_similar(caller, plain).similar
@@ -93,7 +92,7 @@ class Candidates:
         with self._stores.lease(caller.team) as store:
             store.transact(work)
             memory = store.memories.get(read_scope(caller), wanted)
-            return items_of(store, caller, [memory], now=now)[0]
+            return self._reviewing.items_of(store, caller, [memory], now=now)[0]
 
     def merge(
         self, caller: Caller, id: object, *, into: object, content: object = None, expected_version: object = None

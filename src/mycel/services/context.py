@@ -17,7 +17,7 @@ from mycel.domain.context import ContextBundle, Section
 from mycel.domain.fields import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
 from mycel.domain.ids import MemoryId
 from mycel.domain.memory import Category, Memory, MemoryType, Scope, Visibility
-from mycel.domain.query import Filters, Order
+from mycel.domain.query import Filters
 from mycel.domain.recall import Hit, Recall
 from mycel.domain.rendering import age_of
 from mycel.domain.search_request import MAX_QUERY_BYTES, Signals, read_search_request
@@ -57,6 +57,7 @@ _NEWEST_OF_THE_CALLER = 50
 
 # What each list asks for, one index at a time, and how many it takes.
 _Lists = Mapping[str, tuple[Sequence[Filters], int]]
+_List = tuple[str, Filters, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +206,18 @@ class Context:
     def _list(self, scopes: Sequence[ReadScope], lists: _Lists) -> dict[str, tuple[Memory, ...]]:
         """The newest of each list in all these teams, and behind whoever fills it the newest of others."""
         found: dict[str, list[Memory]] = {name: [] for name in lists}
+        asked = [(name, filters, limit) for name, (each, limit) in lists.items() for filters in each]
         for scope in scopes:
             with self._stores.lease(scope.team) as store:
-                for name, (asked, limit) in lists.items():
-                    for filters in asked:
-                        found[name] += self._newest(store, scope, filters, limit)
+                newest = _newest(store, scope, asked)
+                others = [
+                    (name, replace(filters, not_by=filling), limit)
+                    for (name, filters, limit), memories in zip(asked, newest, strict=True)
+                    if (filling := self._filling(store, filters, memories, limit))
+                ]
+                every = zip((*asked, *others), (*newest, *_newest(store, scope, others)), strict=True)
+                for (name, _, _), memories in every:
+                    found[name] += memories
         fresh = self._searching.freshness
         return {name: fresh.of_all(self._first(found[name], limit)) for name, (_, limit) in lists.items()}
 
@@ -220,13 +228,15 @@ class Context:
         others = [memory for memory in rest if memory.agent_id not in filling] if filling else []
         return (*first, *others[:limit])
 
-    def _newest(self, store: Store, scope: ReadScope, filters: Filters, limit: int) -> list[Memory]:
-        newest = list(store.memories.page(scope, filters, order=Order(), limit=limit))
+    def _filling(self, store: Store, filters: Filters, newest: Sequence[Memory], limit: int) -> tuple[str, ...]:
+        """Who fills a list that others belong to as well."""
         filling = crowding(newest, limit=limit, author_share=self._share)
-        if not filling or filters.agent_id is not None or not any(map(store.index.has_other_authors, filling)):
-            return newest
-        others = replace(filters, not_by=filling)
-        return newest + list(store.memories.page(scope, others, order=Order(), limit=limit))
+        is_shared = filters.agent_id is None and any(map(store.index.has_other_authors, filling))
+        return filling if is_shared else ()
+
+
+def _newest(store: Store, scope: ReadScope, asked: Sequence[_List]) -> Sequence[Sequence[Memory]]:
+    return store.memories.newest(scope, [(filters, limit) for _, filters, limit in asked]) if asked else ()
 
 
 def read_task(value: object) -> str | None:

@@ -15,7 +15,14 @@ from mycel.domain.memory import MadeBy, Memory, MemoryType, Visibility
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import Source
 from mycel.domain.team import ENGINE
-from mycel.engine.purged_passages import KEY_BYTES, blank_evidence, quoted_passages, recognisable, redacted_memory
+from mycel.engine.purged_passages import (
+    KEY_BYTES,
+    blank_evidence,
+    quoted_passages,
+    recognisable,
+    redacted_memory,
+    title_beside,
+)
 
 _SUMMARIES = {MadeBy.SESSION_SUMMARY, MadeBy.THREAD_SUMMARY}
 
@@ -61,7 +68,7 @@ def _blank(transaction: Transaction, source: Source, memory: Memory, quote: Quot
         is_whole=memory.made_by is MadeBy.TASK_COMPLETION,
     )
     if text != source.text:
-        transaction.sources.blank(source.id, text)
+        transaction.sources.blank(source.id, text, title=title_beside(source.title, text, passages))
 
 
 def _redact(transaction: Transaction, summary: Memory, said: Sequence[str], *, by: MemberId) -> None:

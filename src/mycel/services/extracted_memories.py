@@ -8,7 +8,7 @@ from typing import Any
 
 from mycel.domain.draft import default_path, default_scope, first_sentence
 from mycel.domain.ids import MemberId, MemoryId, TeamName
-from mycel.domain.marks import EXPLICIT, with_marks
+from mycel.domain.marks import AGENT, EXPLICIT, OUTSIDER, with_marks
 from mycel.domain.memory import (
     NO_METADATA,
     EvidenceRef,
@@ -20,13 +20,15 @@ from mycel.domain.memory import (
 )
 from mycel.domain.policy import Policy
 from mycel.domain.session_summary import Part, points_of
-from mycel.domain.source import Candidate, Source
+from mycel.domain.source import Candidate, Source, Turn
 from mycel.domain.team import Kind, Member, Trust
 from mycel.services.prepared import PreparedMemory, unwritten
 from mycel.services.screening import suspicion
 
 # A summary leaves things out; it is not wrong.
 SUMMARY_CONFIDENCE = 0.9
+# What an agent or somebody from outside said waits below what the team's people did.
+LESS_SURE = 0.9
 
 
 # The member of the team that a talk calls by a name.
@@ -51,6 +53,7 @@ class Drawing:
 
     def candidate(self, found: Candidate) -> PreparedMemory:
         speaker = None if found.said_by is None else self._find_member(found.said_by)
+        spoke_as = self._spoke_as(found, speaker)
         values = {
             "type": found.type,
             "title": found.title,
@@ -59,7 +62,7 @@ class Drawing:
             "tags": found.tags,
             "rationale": found.rationale,
             "alternatives": found.alternatives,
-            "confidence": found.confidence,
+            "confidence": found.confidence if spoke_as is None else round(found.confidence * LESS_SURE, 2),
             "evidence_ref": EvidenceRef(self._source.id, found.start, found.end),
             "made_by": MadeBy.EXTRACTION,
             "status": Status.INBOX,
@@ -68,14 +71,27 @@ class Drawing:
                 NO_METADATA,
                 grounds=found.grounds if _may_speak_for_the_team(found, speaker) else None,
                 said_by=found.said_by,
+                spoke_as=spoke_as,
                 about=_person(found, speaker),
             ),
         }
         return self.memory(values, ttl=self._policy.inbox_kept)
 
     def _said_at(self, place: int) -> datetime | None:
-        turn = next((turn for turn in self._source.turns if turn.start <= place < turn.end), None)
+        turn = self._turn(place)
         return None if turn is None else turn.said_at
+
+    def _spoke_as(self, found: Candidate, speaker: Member | None) -> str | None:
+        """Where whose word it is speaks against believing it before a person has looked."""
+        if speaker is not None:
+            return AGENT if speaker.kind is Kind.AGENT else None
+        turn = self._turn(found.start)
+        if turn is not None and turn.role == "assistant":
+            return AGENT
+        return None if found.said_by is None else OUTSIDER
+
+    def _turn(self, place: int) -> Turn | None:
+        return next((turn for turn in self._source.turns if turn.start <= place < turn.end), None)
 
     def summary(self, text: str) -> PreparedMemory:
         is_session = self._source.kind is SourceKind.RUN

@@ -16,6 +16,7 @@ from mycel.domain.receipt import PurgedPassage
 from mycel.domain.source import Source
 from mycel.domain.team import Member, Token
 from mycel.domain.transfer import ORGANISATION
+from mycel.engine.purged_passages import title_beside
 from mycel.errors import MycelError
 from mycel.services.erasure import purge
 from mycel.services.transfer import Side
@@ -159,5 +160,5 @@ def _blank(transaction: Transaction, source: Source, blanked: Source, passages: 
     # A session that has gone on since has more to say than it had then.
     text = blanked.text[: len(source.text)]
     if text != source.text:
-        transaction.sources.blank(source.id, text)
+        transaction.sources.blank(source.id, text, title=title_beside(blanked.title, text, ()))
     transaction.sources.add_passages(source.id, passages)

@@ -18,7 +18,7 @@ from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.inbox import InboxItem, Snoozes
 from mycel.domain.link import Link, Relation
-from mycel.domain.marks import ABOUT, CONTESTED, EXPLICIT, GROUNDS, REVIEW, SAID_BY, TWO_SOURCES, with_marks
+from mycel.domain.marks import CONTESTED, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.query import Filters, Order, OrderField, Page
@@ -31,15 +31,11 @@ from mycel.services.read import Freshness
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
 from mycel.services.short_ids import find_id
+from mycel.services.waiting_reason import waiting_reason
 from mycel.services.write import lose, require_free_of_details
 
 # How much of what was said before and after helps to judge a quote.
 AROUND = 240
-_DRAWN = "not plainly said by a person; somebody should look at it"
-_OUTRIGHT = "said outright, but the team's policy leaves it to a person"
-_OPPOSED = "contradicts what stands; somebody should decide"
-_WAITS = "waits for a person"
-_SUGGESTED = "replaces another memory that stands, or repeats it; somebody should decide"
 # A reviewer has seen the text: neither its wording nor anybody's trust holds it back any more.
 ANYONE = Policy(least_trust=Trust.LOW)
 STANDING = (Status.ACTIVE, Status.INBOX)
@@ -71,7 +67,24 @@ class Reviewing:
         with self._stores.lease(caller.team) as store:
             found = store.memories.page(scope, filters, order=_SUREST_FIRST, limit=page, cursor=mark)
             fresh = self._freshness.of_all(found)
-            return Page(items_of(store, caller, fresh, now=now), found.next_cursor)
+            return Page(self.items_of(store, caller, fresh, now=now), found.next_cursor)
+
+    def items_of(self, store: Store, caller: Caller, memories: Sequence[Memory], *, now: datetime) -> list[InboxItem]:
+        scope, ids = read_scope(caller), [memory.id for memory in memories]
+        claims = store.reviews.claims(ids, at=now)
+        snoozes = store.reviews.snoozes(caller.member_id, ids, at=now)
+        policy = self._policies.of(caller.team)
+        return [
+            InboxItem(
+                memory,
+                waiting_reason(memory, policy),
+                memory.evidence_ref and store.sources.find_surroundings(scope, memory.evidence_ref, around=AROUND),
+                tuple(store.links.of(scope, memory.id)),
+                claims.get(memory.id),
+                snoozes.get(memory.id),
+            )
+            for memory in memories
+        ]
 
     def count_waiting(self, caller: Caller, given: Mapping[str, object]) -> int:
         """How many items the inbox has for this caller."""
@@ -183,52 +196,6 @@ def require_version(transaction: Transaction, caller: Caller, id: MemoryId, expe
     standing = transaction.memories.get(read_scope(caller), id)
     if standing.version != expected:
         raise Conflict(f"version {standing.version} of this memory stands by now: look at it first")
-
-
-def items_of(store: Store, caller: Caller, memories: Sequence[Memory], *, now: datetime) -> list[InboxItem]:
-    scope, ids = read_scope(caller), [memory.id for memory in memories]
-    claims = store.reviews.claims(ids, at=now)
-    snoozes = store.reviews.snoozes(caller.member_id, ids, at=now)
-    return [
-        InboxItem(
-            memory,
-            _reason(memory),
-            memory.evidence_ref and store.sources.find_surroundings(scope, memory.evidence_ref, around=AROUND),
-            tuple(store.links.of(scope, memory.id)),
-            claims.get(memory.id),
-            snoozes.get(memory.id),
-        )
-        for memory in memories
-    ]
-
-
-def _reason(memory: Memory) -> str:
-    if memory.status is Status.ACTIVE:
-        return _SUGGESTED
-    marked = memory.metadata.get(REVIEW)
-    if isinstance(marked, str):
-        return marked
-    if CONTESTED in memory.metadata:
-        return _OPPOSED
-    if memory.evidence_ref is None:
-        return _WAITS
-    about = memory.metadata.get(ABOUT)
-    if about is not None:
-        return f"{memory.metadata.get(SAID_BY, about)} should confirm it: it is about {about}"
-    return _drawn_reason(memory)
-
-
-def _drawn_reason(memory: Memory) -> str:
-    """Why what was drawn from a talk waits, by what speaks for it."""
-    grounds, speaker = memory.metadata.get(GROUNDS), memory.metadata.get(SAID_BY)
-    by = f"{speaker}: " if speaker else ""
-    if grounds == EXPLICIT:
-        return by + _OUTRIGHT
-    if grounds == TWO_SOURCES:
-        return "two sources say it, but the team's policy leaves it to a person"
-    if grounds is not None:
-        return f"drawn by {grounds}; not yet consolidated, or not sure enough for the team's policy"
-    return by + _DRAWN
 
 
 def approve_one(

@@ -21,7 +21,7 @@ from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, 
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.candidate import Ranked
-from mycel.retrieval.explain import Fresh, listed, shown_hit
+from mycel.retrieval.explain import Fresh, listed, shown_hits
 from mycel.retrieval.lookup import Meaning, Place
 from mycel.retrieval.ranking import holding_at
 from mycel.services.answer_cache import AnswerCache, question_of
@@ -91,7 +91,7 @@ class Searching:
         self, caller: Caller, search: SearchRequest, places: Sequence[Place], *, now: datetime
     ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
         """The hits, and what could not take part. What the caller asked a moment ago is not looked for again."""
-        if not _is_whole(caller, places):
+        if len(places) < len(readable_scopes(caller)) or _are_damaged(places):
             hits, degraded = self._look(search, places)
             return hits, (*degraded, DAMAGED)
         if search.ranking is Ranking.SWARM:
@@ -104,7 +104,7 @@ class Searching:
         if known is not None:
             return known, ()
         hits, degraded = self._look(search, places, standings)
-        if not _is_whole(caller, places):
+        if _are_damaged(places):
             return hits, (*degraded, DAMAGED)
         if not degraded:
             self._answers.keep(question, revisions, hits, minute=search.now)
@@ -163,9 +163,8 @@ def _standings(places: Sequence[Place], now: datetime) -> list[Standing]:
     return [place.store.index.standing(place.scope, now) for place in places]
 
 
-def _is_whole(caller: Caller, places: Sequence[Place]) -> bool:
-    """Whether every store that should take part can, and in full."""
-    return len(places) == len(readable_scopes(caller)) and not any(place.store.files.is_damaged for place in places)
+def _are_damaged(places: Sequence[Place]) -> bool:
+    return any(place.store.files.is_damaged for place in places)
 
 
 def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall, Mapping[str, Any]]:
@@ -186,7 +185,7 @@ def answered(
     search: SearchRequest, ranked: Ranked | None, places: Sequence[Place], fresh: Fresh = _as_it_is
 ) -> list[Hit]:
     """The hits to show, best first."""
-    hits = [shown_hit(one, ranked.question, fresh) for one in ranked.chosen] if ranked else []
+    hits = shown_hits(ranked.chosen, ranked.question, fresh) if ranked else []
     return hits + _rest(hits, places, search, fresh) if search.everything else hits
 
 

@@ -58,17 +58,18 @@ class StoreErasure:
         assert store.sources.other_evidence(whole.id, other.id) == [None]
 
     def test_a_blanked_source_has_no_hash_and_is_as_hidden_as_it_was_made(self, store: Store) -> None:
-        source = add(store, a_source("We agreed on Node 22."))
+        source = add(store, a_source("We agreed on Node 22.", title="Node 22"))
         private = Audience(Visibility.PRIVATE, AUTHOR)
 
         def work(transaction: Transaction) -> None:
-            transaction.sources.blank(source.id, "#" * len(source.text))
+            transaction.sources.blank(source.id, "#" * len(source.text), title=None)
             transaction.sources.restrict(source.id, private)
 
         store.transact(work)
         found = store.sources.find(reader(), source.id)
         assert found is not None
-        assert (found.text, found.sha256, found.visibility) == ("#" * 21, "", Visibility.PRIVATE)
+        assert (found.text, found.title, found.sha256) == ("#" * 21, None, "")
+        assert found.visibility is Visibility.PRIVATE
         assert store.sources.find(reader(TEAMMATE), source.id) is None
 
     def test_a_purged_passage_is_known_to_reports_of_the_same_session(self, store: Store) -> None:

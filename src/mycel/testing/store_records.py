@@ -257,6 +257,15 @@ class StoreRecords:
         values = [getattr(memory, order.field) for memory in seen]
         assert values == sorted(values, reverse=order.descending)
 
+    def test_the_newest_of_several_lists_are_as_their_pages_have_them(self, store: Store) -> None:
+        for index in range(7):
+            put(store, path=f"/p{index % 2}", at=START + timedelta(hours=index % 5))
+        lists = [(Filters(path="/p0"), 3), (Filters(path="/nowhere"), 2), (Filters(), 9)]
+        pages = [list(store.memories.page(reader(), one, order=NEWEST, limit=limit)) for one, limit in lists]
+        assert [list(one) for one in store.memories.newest(reader(), lists)] == pages
+        assert [len(page) for page in pages] == [3, 0, 7]
+        assert list(store.memories.newest(reader(), [])) == []
+
     def test_a_page_that_is_just_full_is_the_last(self, store: Store) -> None:
         put(store)
         put(store)

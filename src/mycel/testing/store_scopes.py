@@ -55,6 +55,7 @@ READS: dict[str, Read] = {
     "find_as_of": lambda store, scope, memory: store.memories.find_as_of(scope, memory.id, memory.created_at),
     "list_versions": lambda store, scope, memory: store.memories.versions(scope, memory.id),
     "list_links": lambda store, scope, memory: store.links.of(scope, memory.id),
+    "newest": lambda store, scope, memory: store.memories.newest(scope, [(ANY_STATUS, 1)])[0],
     "list_memories": lambda store, scope, memory: listed(store, scope),
     "count_memories": lambda store, scope, memory: store.memories.count(scope, ANY_STATUS),
     "list_folders": lambda store, scope, memory: store.memories.folders(scope, "/", ANY_STATUS),

@@ -112,10 +112,6 @@ class Operation:
     def repeat(self) -> Repeat:
         return self.again or (Repeat.SAFE if self.effect is Effect.READS else _USUAL[self.method][1])
 
-    @property
-    def of_workspace(self) -> bool:
-        return self.name.startswith("workspace.")
-
     @cached_property
     def in_path(self) -> tuple[str, ...]:
         return tuple(_IN_PATH.findall(self.path))

@@ -28,7 +28,8 @@ PROMISED = {
     "knowledge list", "knowledge get", "knowledge set", "knowledge history", "knowledge candidates",
     "knowledge arbitrate", "knowledge delete", "knowledge import",
     "artifacts list", "artifacts register", "artifacts get", "artifacts verify", "artifacts delete",
-    "install", "uninstall", "doctor", "check", "team reset", "database migrate", "status", "stop", "open",
+    "install", "uninstall", "doctor", "check", "team reset", "database migrate", "database index",
+    "status", "stop", "open",
     "mount", "vault sync", "vault watch", "vault status",
     "backup create", "backup list", "backup verify", "backup restore",
 }  # fmt: skip

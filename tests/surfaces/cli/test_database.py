@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from mycel.settings import load_settings
+from mycel.stores.postgres import requirements, vector_scan
 from mycel.stores.postgres.schema import SCHEMA
-from tests.postgres import another, as_url, server, unmigrated
+from mycel.stores.postgres.vector_index import INDEXING
+from tests.postgres import LOGIN, another, as_url, name_of, server, unmigrated
 from tests.service_process import Service, service
 
 pytestmark = pytest.mark.usefixtures("on_files", "words_only", "home")
@@ -46,8 +50,90 @@ def test_the_owner_makes_the_tables_and_the_service_refuses_to_run_without(untou
     assert "after the tables" in untouched.ok("search", "tables")
 
 
-def test_without_an_address_there_is_nothing_to_migrate(untouched) -> None:
-    refused = untouched.run("database", "migrate")
+def test_the_owner_indexes_the_vectors_of_large_teams(untouched, use, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_scan, "EXACT_ROWS", 2)
+    one = another()
+    use(as_url(one.service))
+    for number in range(4):
+        untouched.save(f"lesson {number} of the heron")
+    with psycopg.connect(one.owner) as owner:
+        owner.execute(f"UPDATE {SCHEMA}.passages SET model = 'm', direction = '[0.6,0.8]'")
+    assert untouched.json("database", "index", "--url", as_url(one.owner)) == {"indexes": 1}
+    assert untouched.json("database", "index", "--url", as_url(one.owner)) == {"indexes": 1}
+    with psycopg.connect(one.owner) as owner:
+        assert owner.execute("SELECT count(*) FROM pg_indexes WHERE indexname ~ '^nearest_'").fetchone() == (1,)
+    assert "1 large team has its index" in untouched.ok("database", "index", "--url", as_url(one.owner))
+
+
+def test_nobody_but_the_owner_indexes_and_two_do_not_get_in_each_others_way(untouched) -> None:
+    one = another()
+    refused = untouched.run("database", "index", "--url", as_url(one.service))
+    assert (refused.exit_code, "owner" in refused.output) == (9, True)
+    refused = untouched.run("database", "index", "--url", as_url(unmigrated().owner))
+    assert (refused.exit_code, "mycel database migrate" in refused.output) == (9, True)
+    with psycopg.connect(one.owner) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (INDEXING,))
+        busy = untouched.run("database", "index", "--url", as_url(one.owner))
+        assert (busy.exit_code, "somebody else" in busy.output) == (7, True)
+
+
+def test_whoever_lacks_something_is_told_what_and_what_to_do(untouched, use, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = another(of="template0")
+    wrong = partial(_wrong, untouched)
+    assert "CREATE EXTENSION vector" in wrong(9, "database", "migrate", "--url", as_url(empty.owner))
+    assert "superuser" in wrong(9, "database", "migrate", "--url", as_url(empty.owner))
+    with monkeypatch.context() as patch:
+        patch.setattr(requirements, "VECTOR", "mycel_no_such_extension")
+        assert "install pgvector 0.8" in wrong(9, "database", "migrate", "--url", as_url(empty.admin))
+    made = unmigrated()
+    for name, value in (("LEAST_SERVER", 99), ("LEAST_VECTOR", (99, 0))):
+        with monkeypatch.context() as patch:
+            patch.setattr(requirements, name, value)
+            said = wrong(9, "database", "migrate", "--url", as_url(made.owner))
+            assert ("99" in said, "ALTER EXTENSION" in said) == (name == "LEAST_SERVER", name == "LEAST_VECTOR")
+    assert "log in as the owner" in wrong(9, "database", "migrate", "--url", as_url(made.service))
+    use(as_url(made.service))
+    assert "nobody has made the tables" in wrong(9, "recent")
+    with psycopg.connect(made.admin, autocommit=True) as admin:
+        admin.execute(f"REVOKE CONNECT ON DATABASE {name_of(made)} FROM public")
+        assert "grant it CONNECT" in wrong(9, "recent")
+    use(as_url(server().service))
+    with psycopg.connect(server().admin, autocommit=True) as admin:
+        admin.execute(f"ALTER ROLE {LOGIN} CONNECTION LIMIT 0")
+        try:
+            assert "max_connections" in wrong(7, "recent")
+        finally:
+            admin.execute(f"ALTER ROLE {LOGIN} CONNECTION LIMIT -1")
+
+
+def _wrong(mycel: Any, code: int, *command: str) -> str:
+    refused = mycel.run(*command)
+    assert refused.exit_code == code, refused.output
+    assert "Traceback" not in refused.output
+    return refused.output
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("nothing answers", "no server takes connections"),
+        ("no such host", "nobody knows the host"),
+        ("no such database", "no database of this name"),
+        ("no such role", "refuses this login"),
+        ("an unsafe role", "row-level security does not bind"),
+    ],
+)
+def test_the_message_names_what_is_wrong_with_the_address(untouched, use, fault: str, said: str) -> None:
+    use(FAULTS[fault]())
+    for command in (("recent",), ("serve", "--port", "0")):
+        assert said in untouched.run(*command).output
+    if fault != "an unsafe role":
+        assert said in untouched.run("doctor").output
+
+
+@pytest.mark.parametrize("command", ["migrate", "index"])
+def test_without_an_address_there_is_nothing_to_do(untouched, command: str) -> None:
+    refused = untouched.run("database", command)
     assert (refused.exit_code, "url:" in refused.output) == (2, True)
 
 
@@ -104,6 +190,7 @@ COMMANDS = [
     ("check",),
     ("model", "list"),
     ("database", "migrate"),
+    ("database", "index"),
     ("serve", "--port", "0", "--host", "no-such-host.invalid"),
 ]
 
@@ -115,7 +202,8 @@ def test_no_command_tells_the_password_of_the_database(untouched, use, caplog, f
     for command in COMMANDS:
         for line in (command, (*command, "--json")):
             assert PASSWORD not in untouched.run(*line).output, line
-    assert PASSWORD not in untouched.run("database", "migrate", "--url", url).output
+    for name in ("migrate", "index"):
+        assert PASSWORD not in untouched.run("database", name, "--url", url).output
     assert PASSWORD not in caplog.text
     if fault != "not even an address":
         assert PASSWORD not in repr(load_settings(untouched.data))

@@ -29,6 +29,21 @@ def test_the_inbox_lists_what_waits_and_why(mycel, candidate: str) -> None:
     assert (row[4], row[5]) == (candidate, item["reason"])
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Rule: no force pushes to main.", "fact (convention)"),
+        ("Lesson learned: never run migrations before the backup has finished.", "lesson (best-practice)"),
+        ("Decision: we move the unit tests to Vitest.", "decision"),
+    ],
+)
+def test_the_inbox_tells_a_category_that_says_more_than_the_type(mycel, said: str, kind: str) -> None:
+    mycel.ok("capture", "conversation", "-", "--project", "billing", input=said)
+    mycel.ok("work", "--once")
+    _, row = [line.split("\t") for line in mycel.ok("inbox").splitlines()]
+    assert row[1] == kind
+
+
 def test_the_inbox_is_filtered_and_paged_like_a_list(mycel, candidate: str) -> None:
     mycel.save("Perhaps.", "--needs-review", "--type", "note", "--tag", "doubt", "--as", "swe-1", "--create")
     assert len(mycel.json("inbox")["items"]) == 2

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from mycel.errors import Misconfigured
+from mycel.surfaces.vault.agreement import FOLDER, OWN_FILES
 from mycel.surfaces.vault.names import folded, folder_for, known_folders, natural_stem, path_for
 from tests.surfaces.vault.bench import Bench
 
@@ -149,6 +152,44 @@ def test_a_folder_that_becomes_a_link_deletes_nothing(lead: Bench, tmp_path: Pat
     (lead.root / "decisions").symlink_to(tmp_path / "elsewhere")
     lead.sync()
     assert [memory.content for memory in lead.memory.list()] == ["Use Postgres."]
+
+
+@pytest.mark.parametrize("own", ["", "unfinished", *OWN_FILES])
+def test_no_link_in_place_of_what_a_vault_keeps_is_followed(own: str, lead: Bench, tmp_path: Path) -> None:
+    """Such as a folder that was cloned: a link to somebody's files would have them taken for what a crash left."""
+    outside = tmp_path / "outside"
+    (outside / "unfinished").mkdir(parents=True)
+    for name in ("theirs.md", "unfinished/theirs.md"):
+        (outside / name).write_text("Not of this vault.\n")
+    lead.root.mkdir()
+    target = outside / "theirs.md" if own in OWN_FILES else outside
+    (lead.root / FOLDER / own).parent.mkdir(exist_ok=True)
+    (lead.root / FOLDER / own).symlink_to(target)
+    before = sorted(path.relative_to(outside) for path in outside.rglob("*"))
+    with pytest.raises(Misconfigured):
+        lead.sync()
+    assert sorted(path.relative_to(outside) for path in outside.rglob("*")) == before
+    assert (outside / "theirs.md").read_text() == "Not of this vault.\n"
+
+
+def test_a_folder_where_a_crash_leaves_files_ends_nothing(lead: Bench) -> None:
+    (lead.root / FOLDER / "unfinished" / "folder").mkdir(parents=True)
+    lead.save("Use Postgres.")
+    assert len(lead.sync().written) == 1
+
+
+def test_folders_may_be_nested_deeper_than_calls(lead: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    lead.root.mkdir()
+    monkeypatch.chdir(lead.root)
+    for _ in range(1_100):
+        Path("a").mkdir()
+        os.chdir("a")
+    lead.save("Use Postgres.")
+    assert len(lead.sync().written) == 1
+    # What takes a test's folder away cannot go so deep.
+    for _ in range(1_100):
+        os.chdir("..")
+        Path("a").rmdir()
 
 
 def test_case_and_unicode_twins_of_paths_have_folders_of_their_own(lead: Bench) -> None:

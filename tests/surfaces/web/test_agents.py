@@ -93,3 +93,10 @@ def test_use_is_counted_by_type_and_author(lead: Reader, workspace: Workspace) -
 
     assert lessons()["useful"] >= 1
     assert "Use by author" in lead.get("/").text
+
+
+def test_a_memory_that_nobody_read_says_nothing_of_a_last_time(lead: Reader, workspace: Workspace) -> None:
+    unread = workspace.as_member("swe-1").save("Nobody has opened this so far.")
+    shown = text_of(lead.get(f"/memory/{unread.id}").text)
+    assert "Never read" in shown
+    assert "Last read" not in shown

@@ -320,5 +320,20 @@ def test_a_rating_is_named_by_its_memory_and_one_that_changed_nothing_is_not_tak
     rows = [one for one in lead.get("/audit/actions.json").json()["actions"] if one["action"]["operation"] == "rate"]
     assert [one["revert"] for one in rows] == [True, False, False]
     shown = text_of(lead.get("/audit/actions").text)
-    assert f"rated {memory.title}" in shown
+    assert " ".join(f"rated {memory.title}".replace("`", " ").split()) in shown
     assert "useful yes no" in shown
+
+
+def test_a_row_names_no_ids_and_no_times_for_machines(lead: Reader, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-2").save("To be looked at later.", needs_review=True)
+    workspace.as_member("eng-director").reviews.snooze(waiting.id, until=datetime.now(UTC) + timedelta(days=3))
+    shown = text_of(lead.get("/audit/actions").text)
+    assert re.search(r"until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", shown)
+    assert "token id" not in shown
+
+
+def test_a_run_names_the_memories_that_it_touched(lead: Reader, workspace: Workspace) -> None:
+    for member in ("swe-1", "swe-2"):
+        workspace.as_member(member).save("The export of orders runs at three in the night.", type="fact")
+    if workspace.as_member("eng-director").consolidate().actions:
+        assert "export of orders runs" in text_of(lead.get("/audit/runs").text)

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.forms import MAX_FIELDS
 from mycel.surfaces.web.page import Form, Page
 from mycel.surfaces.web.rendering import STATIC_TYPES, static_file
 from mycel.surfaces.web.site import FORMS, PAGES
@@ -120,6 +121,12 @@ def test_a_form_without_its_token_changes_nothing(form: Form, lead: Reader, work
     assert list(workspace.as_member("eng-director").changes()) == before
 
 
+@pytest.mark.parametrize("address", [*(form.address for form in FORMS), "/sign-in"])
+def test_a_form_with_more_fields_than_any_has_is_refused(address: str, lead: Reader) -> None:
+    many = {f"field-{number}": "1" for number in range(MAX_FIELDS + 1)}
+    assert lead.post(address.replace("{id}", ABSENT).replace("{version}", "1"), **many).status_code == 422
+
+
 def test_pages_and_files_are_small(workspace: Workspace) -> None:
     for name in STATIC_TYPES:
         assert len(static_file(name)) <= MAX_FILE_BYTES.get(name, 4000), name
@@ -203,3 +210,15 @@ def test_a_filter_keeps_what_the_address_says_besides(lead: Reader) -> None:
     assert '<input type="hidden" name="order" value="title">' in shown
     assert '<input type="hidden" name="path" value="/projects">' in shown
     assert "<option selected>lesson<" in shown
+
+
+@pytest.mark.parametrize("given", ["queue stands still", "{id}", "http://127.0.0.1:7077/memory/{id}?as_of=2026-01-01"])
+def test_a_memory_that_somebody_misses_is_named_by_its_address_or_its_words(
+    given: str, lead: Reader, workspace: Workspace
+) -> None:
+    [runbook] = workspace.as_member("eng-director").list(limit=1, tags="operations")
+    missing = given.format(id=runbook.id)
+    answer = lead.get("/search.json", params={"q": "prices are integers", "missing": missing}).json()
+    assert answer["missing"]["memory"]["id"] == runbook.id
+    lost = lead.get("/search.json", params={"q": "prices are integers", "missing": "zeppelinquokka"}).json()
+    assert lost["missing"] == "No memory has these words."

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from mycel.embedded.workspace import Workspace
@@ -32,6 +35,16 @@ def test_it_says_who_said_it_when_and_where(lead: Reader, workspace: Workspace) 
     assert "written by swe-1" in shown
     assert "Nightly export failed" in shown
     assert "Good." in shown
+
+
+def test_the_list_names_whose_word_it_is(lead: Reader, workspace: Workspace) -> None:
+    workspace.as_member("swe-1").capture_conversation("person-9: Rule: no force pushes to main.\nswe-2: ok")
+    workspace.run_pending()
+    rows = lead.get("/inbox").text.split("<li ")
+    (row,) = [row for row in rows if "force pushes to main" in row]
+    assert "fact · convention" in text_of(row)
+    assert "person-9" in row
+    assert "swe-1" not in row
 
 
 def test_all_of_one_source_are_decided_at_once(lead: Reader, workspace: Workspace) -> None:
@@ -89,3 +102,32 @@ def test_home_counts_what_waits_in_the_readers_own_inbox(lead: Reader, workspace
         waiting = workspace.as_member("swe-1").save(f"The moon is server {number}.", needs_review=True)
     lead.post(f"/inbox/{waiting.id}/snooze", **{"for": "1d"})
     assert lead.get("/index.json").json()["waiting_in_all"] == before + 1
+
+
+def test_home_counts_the_same_as_the_inbox_shows(lead: Reader, workspace: Workspace) -> None:
+    agent = workspace.as_member("swe-2")
+    waiting = [agent.save(f"Candidate number {number}.", needs_review=True) for number in range(12)]
+    agent.save("Candidate number 3.", needs_review=True)
+    workspace.as_member("eng-director").reviews.snooze(waiting[0].id, until=datetime.now(UTC) + timedelta(days=3))
+    rows = lead.get("/inbox.json").json()["rows"]
+    assert lead.get("/index.json").json()["waiting_in_all"] == len(rows)
+
+
+def test_what_is_put_off_says_in_how_long_it_is_back(lead: Reader, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-2").save("To be looked at later.", needs_review=True)
+    lead.post(f"/inbox/{waiting.id}/snooze", **{"for": "7d", "expected_version": "1"})
+    assert "back in 7 d" in text_of(lead.get("/inbox/snoozed").text)
+
+
+def test_what_was_put_off_is_taken_back_like_a_decision(lead: Reader, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-2").save("To be looked at later.", needs_review=True)
+    put_off = lead.post(f"/inbox/{waiting.id}/snooze", **{"for": "1d"}).headers["location"]
+    assert f'action="/inbox/{waiting.id}/wake"' in lead.get(put_off).text
+    assert f"/inbox/{waiting.id}" in lead.post(f"/inbox/{waiting.id}/wake").headers["location"]
+    assert waiting.id in lead.get("/inbox").text
+    assert lead.get("/inbox?slept=x").status_code == 200
+
+
+def test_what_stands_beside_each_other_is_read_apart(lead: Reader, workspace: Workspace) -> None:
+    workspace.as_member("swe-2").save("Kept apart.", needs_review=True, type="lesson", project="shop")
+    assert "lesson swe-2 just now shop" in re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", lead.get("/inbox").text))

@@ -52,6 +52,7 @@ def test_whoever_was_slower_sees_both_and_loses_nothing(lead: Reader, workspace:
     assert answer.status_code == 409
     assert "what the other wrote" in answer.text
     assert "what I wrote" in answer.text
+    assert "swe-1 has changed it since you began" in text_of(answer.text)
     assert f'name="expected_version" value="{memory.version + 1}"' in answer.text
     assert workspace.as_member("swe-1").get(memory.id).content == "what the other wrote"
 

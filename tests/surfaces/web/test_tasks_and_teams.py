@@ -84,7 +84,8 @@ def test_an_admin_changes_and_removes_members_and_issues_no_tokens_of_others(
     workspace: Workspace, lead: Reader
 ) -> None:
     workspace.update_member("eng-director", role="admin")
-    lead.post("/teams/add-member", member="swe-9", kind="agent", role="agent", trust="low")
+    added = lead.post("/teams/add-member", member="swe-9", kind="agent", role="agent", trust="low")
+    assert "The operator issues the token" in lead.get(added.headers["location"]).text
     lead.post("/teams/update-member", member="swe-9", role="lead", trust="normal")
     assert {one.id: one.role for one in workspace.members(team="storefront")}["swe-9"] is Role.LEAD
     assert lead.post("/teams/issue-token", member="swe-9").status_code == 403

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
+import unicodedata
 
 import pytest
 
+from mycel.domain.hidden_text import with_hidden_named
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.forms import own_address
 from mycel.surfaces.web.markdown import to_html
-from mycel.surfaces.web.text_diff import diff_lines
+from mycel.surfaces.web.memory_page import VERSIONS_SHOWN
+from mycel.surfaces.web.text_diff import Effort, diff_lines
 from tests.asking import asking
 from tests.surfaces.web.conftest import Reader
 
@@ -43,6 +47,12 @@ def test_what_nobody_would_see_is_named(text: str) -> None:
     assert not re.search("[\x1b\u202e\U000e0041]", str(to_html(text)))
 
 
+def test_marks_that_would_pile_up_over_other_lines_are_counted() -> None:
+    assert with_hidden_named("z" + "\u0301\u0316" * 20 + "algo") == "z\u0301\u0316\u0301\u0316\u0301[35 marks]algo"
+    for written in ("Việt Nam", unicodedata.normalize("NFD", "Việt Nam"), "שָׁלוֹם", "مُحَمَّدٌ", "ก็ไม่"):
+        assert with_hidden_named(written) == written
+
+
 def test_every_page_of_a_hostile_memory_holds_it(lead: Reader, workspace: Workspace) -> None:
     for text in HOSTILE:
         made = workspace.as_member("eng-director").save(
@@ -68,6 +78,46 @@ def test_a_text_made_to_take_long_is_shown_all_the_same(long: str) -> None:
     """A reading that took the square of its length would not end before the test is cut off."""
     assert to_html(long)
     assert diff_lines("\n".join(long[:8000]), "\n".join([*long[:7999], "end"]))
+
+
+# Words and lines of which both texts have some at many places, and never two beside each other.
+CROSSED = [(". , " * 99, "; , " * 99), (".," * 199, ";," * 199), ("a b " * 99, "c b " * 99)]
+
+
+@pytest.mark.parametrize(("old", "new"), CROSSED)
+def test_texts_made_to_compare_long_are_shown_all_the_same(old: str, new: str) -> None:
+    """All pairs of equal words, once for each of them: half a minute for a text of 64 KiB."""
+    began = time.thread_time()
+    lines = diff_lines("\n".join([old] * 160), "\n".join([new] * 160))
+    assert {line.sign for line in lines} == {"-", "+"}
+    assert diff_lines("\n".join(old), "\n".join(new))
+    assert time.thread_time() - began < 5
+
+
+def test_a_memory_of_many_long_versions_is_shown_soon(lead: Reader, workspace: Workspace) -> None:
+    author = workspace.as_member("eng-director")
+    old, new = CROSSED[1]
+    made = author.save("\n".join([old] * 160))
+    for number in range(VERSIONS_SHOWN + 4):
+        author.update(made.id, content="\n".join([(old, new)[number % 2]] * 159) + str(number))
+    began = time.process_time()
+    page = lead.get(f"/memory/{made.id}").text
+    assert "and 5 older" in page
+    assert page.count("<b>Version ") == VERSIONS_SHOWN
+    assert lead.get("/audit").status_code == 200
+    assert time.process_time() - began < 20
+
+
+def test_an_edit_of_an_ordinary_text_is_shown_word_by_word() -> None:
+    """However long the text is, and however many versions it has."""
+    effort = Effort()
+    lines = [
+        f"Line {n}: the deploy of the shop takes the cache of the night before, and the queue." for n in range(390)
+    ]
+    for number in range(0, 390, 15):
+        changed = [*lines[:number], lines[number].replace("night", "day"), *lines[number + 1 :]]
+        found = diff_lines("\n".join(lines), "\n".join(changed), effort)
+        assert [p.text for line in found for p in line.pieces if p.changed] == ["night", "day"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import pytest
 
+from mycel.engine.judging.judgement import CONTRADICTS
 from mycel.engine.judging.pair import Judgement, Statement, judge
 
 
@@ -45,3 +46,22 @@ def test_other_statements_replace_nothing(earlier: str, later: str) -> None:
 
 def test_names_what_was_replaced() -> None:
     assert judged("Sessions are stored in Redis.", "Postgres replaces Redis for sessions.").reason == "replaced: Redis"
+
+
+@pytest.mark.parametrize("cosine", [None, 0.6, 0.81, 0.9])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "The public API is rate limited to 100 requests per minute per key.",
+            "The public API no longer listens on port 8080, it moved to 8443.",
+        ),
+        ("The broker keeps 14 copies of a message.", "The broker moved to 9094."),
+    ],
+)
+def test_a_count_of_something_is_not_replaced_by_a_number_of_something_else(
+    first: str, second: str, cosine: float | None
+) -> None:
+    found = judge(Statement(first), Statement(second), cosine=cosine)
+    assert not found.supersedes
+    assert found.contradiction < CONTRADICTS

@@ -321,3 +321,73 @@ def test_a_decision_that_answers_a_question_is_kept_with_the_question(judge: Jud
 )
 def test_a_rule_that_a_person_gives_outright_may_stand_by_itself(judge: Judge, line: str) -> None:
     assert any(map(stands_by_itself, drawn(judge, line)))
+
+
+def test_a_fact_that_answers_a_question_is_kept_with_the_question(judge: Judge) -> None:
+    (found,) = extract(
+        talk(
+            ("cust-1", "Will the allow list survive the next update?"),
+            ("eng-3", "Yes, it's stored with the tenant, not in the release."),
+            ("cust-1", "Good."),
+        ),
+        judge=judge,
+    )
+    assert found.content == (
+        "It's stored with the tenant, not in the release. (asked: Will the allow list survive the next update?)"
+    )
+
+
+def test_what_a_promise_answers_names_who_said_it_and_the_days(judge: Judge) -> None:
+    (found,) = extract(
+        talk(
+            ("dev-1", "I'm away from December 7 to December 11."),
+            ("dev-2", "Works for me. I take that week and you take the one over Christmas."),
+        ),
+        judge=judge,
+    )
+    assert found.content.startswith("dev-2 will take that week")
+    assert "(in answer to: dev-1 is away from 2026-12-07 to 2026-12-11.)" in found.content
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Three things today: the search migration, the on-call swap, and whatever broke on Friday.",
+        "Either you move the pilot users to the newer registration, or we add the second audience to the list.",
+        "and can you make the commit message in english please, the last ones were half german",
+    ],
+)
+def test_an_agenda_a_choice_and_a_request_to_the_other_are_no_memory(judge: Judge, line: str) -> None:
+    assert drawn(judge, line) == []
+
+
+def test_a_rule_that_holds_even_if_something_is_the_case_is_said_outright(judge: Judge) -> None:
+    line = "From now on whoever is on call posts the first update within 15 minutes, even if we know nothing yet."
+    (found,) = drawn(judge, line)
+    assert stands_by_itself(found)
+
+
+def test_what_is_settled_by_that_is_kept_with_its_question_and_does_not_stand_by_itself(judge: Judge) -> None:
+    found = extract(
+        talk(
+            ("dev-1", "Do we switch the readers over per tenant or all at once?"),
+            ("dev-2", "Ok then that's settled, readers go over tenant by tenant, smallest first."),
+        ),
+        judge=judge,
+    )
+    assert [one.content for one in found] == [
+        "Readers go over tenant by tenant, smallest first. "
+        "(asked: Do we switch the readers over per tenant or all at once?)"
+    ]
+    assert not any(map(stands_by_itself, found))
+
+
+def test_a_promise_whose_it_was_named_in_the_question_is_kept_with_the_question(judge: Judge) -> None:
+    found = extract(
+        talk(
+            ("dev-1", "Then I delete the PDF job, or does somebody still need it?"),
+            ("dev-2", "Give it until the end of the month, then drop it."),
+        ),
+        judge=judge,
+    )
+    assert all("PDF job" in one.content for one in found)

@@ -26,6 +26,7 @@ from mycel.engine.english.outright import said_outright
         ("never restart the ledger during the nightly close", "fact", "convention"),
         ("no, not console.log: we have a logger in src/log.ts", "fact", "convention"),
         ("Please always use pytest, never unittest.", "fact", "convention"),
+        ("no, not like this: always pass the tenant id", "fact", "convention"),
         ("Action item for swe-5: write the runbook", "task_hint", "fact"),
     ],
 )
@@ -44,6 +45,8 @@ def test_a_mark_says_what_it_is_and_is_a_ground(text: str, type: str, category: 
         ("I'll move the bucket to eu-central-1", "task_hint"),
         ("Please use snake_case for all columns", "fact"),
         ("We went with Terraform", "decision"),
+        ("no, not the old one: switch off the legacy sync", "fact"),
+        ("That's settled, readers go over tenant by tenant", "decision"),
     ],
 )
 def test_some_words_say_what_it_is_and_are_no_ground(text: str, type: str) -> None:

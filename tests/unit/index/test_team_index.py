@@ -1,12 +1,17 @@
+import json
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.search_store import IndexQuery
+from mycel.domain.change import Audience
 from mycel.domain.embedding import IndexRow
 from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.memory import Visibility
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
 from mycel.index.team_index import Cursor, TeamIndex
@@ -118,3 +123,66 @@ def test_searches_beside_a_writer_never_find_a_mixture() -> None:
         reader.join()
     assert problems == []
     assert turn > 10
+
+
+def found_by(index: TeamIndex, direction: int, *, alive_at: datetime) -> list[int]:
+    query = IndexQuery(Filters(alive_at=alive_at), 10, vector=DIRECTIONS[direction], model="model")
+    return index.candidates(READER, query).numbers.tolist()
+
+
+def test_what_filters_let_through_is_remembered_until_the_next_memory_expires() -> None:
+    index = TeamIndex("model", 16)
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    minute = timedelta(minutes=1)
+    expires_at = int((noon + minute).timestamp() * 1_000_000)
+    apply(
+        index,
+        row(1),
+        row(2)._replace(expires_at=expires_at),
+        embedded=((1, [STORED[0]]), (2, [STORED[0]])),
+    )
+    assert found_by(index, 0, alive_at=noon) == [1, 2]
+    assert found_by(index, 0, alive_at=noon + minute - timedelta(microseconds=1)) == [1, 2]
+    assert found_by(index, 0, alive_at=noon + minute) == [1]
+    assert found_by(index, 0, alive_at=noon) == [1, 2]
+
+
+def test_what_filters_let_through_is_forgotten_when_something_is_written() -> None:
+    index = TeamIndex("model", 16)
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    apply(index, row(1), row(2), embedded=((1, [STORED[0]]), (2, [STORED[0]])))
+    assert found_by(index, 0, alive_at=noon) == [1, 2]
+    apply(index, row(2, visibility="private"), row(3), embedded=((3, [STORED[0]]),), sequence=2)
+    assert found_by(index, 0, alive_at=noon) == [1, 3]
+
+
+@pytest.mark.parametrize("every_role", [False, True])
+def test_readers_who_see_the_same_share_what_is_remembered_and_others_never_do(every_role: bool) -> None:
+    index = TeamIndex("model", 16)
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    rows = [
+        row(1),
+        row(2, visibility="private"),
+        row(3, visibility="private")._replace(agent_id="eve"),
+        row(4, visibility="role")._replace(allowed_roles='["lead"]'),
+        row(5, visibility="role")._replace(allowed_roles='["member"]', agent_id="eve"),
+    ]
+    readers = [
+        ReadScope(TeamName("team"), MemberId(name) if name else None, role, every_role=every_role and role is not None)
+        for name in ("ann", "bob", "cid", "eve", None)
+        for role in (None, Role.MEMBER, Role.LEAD)
+    ]
+    query = IndexQuery(Filters(alive_at=noon), 10, vector=DIRECTIONS[0], model="model")
+    for count in range(1, len(rows) + 1):
+        kept = rows[:count]
+        apply(index, *kept, embedded=tuple((one.number, [STORED[0]]) for one in kept), sequence=count)
+        for reader in readers * 2:
+            seen = [one.number for one in kept if sees(reader, one)]
+            found = index.candidates(reader, query)
+            assert found.numbers.tolist() == seen
+            assert (found.pool.size, found.statistics.documents) == (len(seen), 0)
+
+
+def sees(reader: ReadScope, row: IndexRow) -> bool:
+    roles = tuple(map(Role, json.loads(row.allowed_roles or "[]")))
+    return reader.sees(Audience(Visibility(row.visibility), MemberId(row.agent_id), roles))

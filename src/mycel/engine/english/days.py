@@ -64,6 +64,11 @@ _TENSE_CHARS = 40
 _CLAUSE_CHARS = 200
 _PAST_WORDS = frozenset(("since", "was", "were", "been", "last", "ago"))
 _AHEAD = re.compile(r"\b(?:by|until|till|before|next|coming|to|for)\s+$|\b(?:will|due)\b|'ll\b", re.IGNORECASE)
+# "From the 17th on there is": it has begun.
+_HOLDS_SINCE = re.compile(
+    r" (?:on|onwards?)\b,? (?:(?!will\b|shall\b|please\b)[\w-]+ ){0,3}?(?:there's|(?:it|that)'s|is|are|has|have)\b",
+    re.IGNORECASE,
+)
 _SINCE = re.compile(r"\bsince\s+$", re.IGNORECASE)
 _COUNTS = {"a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _PREPOSITION = re.compile(r"\b(?:by|on|until|till|before|after|from|since|for|to|at|due|of|in)\s+$", re.IGNORECASE)
@@ -119,9 +124,9 @@ def resolve_days(text: str, said_at: datetime) -> str:
         if _is_no_date(text, match):
             continue
         leads = _PREPOSITION.search(text, max(0, match.start() - 8), match.start())
-        found = _resolved(
-            match, today, leads=leads, is_told=_is_told(text[max(0, match.start() - _CLAUSE_CHARS) : match.start()])
-        )
+        before = text[max(0, match.start() - _CLAUSE_CHARS) : match.start()]
+        is_told = _is_told(before) or (leads is not None and _HOLDS_SINCE.match(text, match.end()) is not None)
+        found = _resolved(match, today, leads=leads, is_told=is_told)
         if found is not None:
             pieces += (text[at : match.start()], found)
             at = match.end()
@@ -168,7 +173,7 @@ def _resolved(match: re.Match[str], today: date, *, leads: object, is_told: bool
     if match["units"]:
         count = _COUNTS.get(match["count"].lower()) or int(match["count"])
         return f"by {today + timedelta(days=count * (7 if match['units'].lower() == 'week' else 1))}"
-    return _on_the(int(match["ordinal"]), today, on=on)
+    return _on_the(int(match["ordinal"]), today, on=on, is_told=is_told)
 
 
 def _weekday(name: str, which: str, today: date) -> date:
@@ -194,13 +199,14 @@ def _span(which: str, unit: str, today: date, *, leads: object) -> str | None:
     return f"{'' if leads else 'in '}the week of {monday}"
 
 
-def _on_the(day: int, today: date, *, on: str) -> str | None:
-    for month in (today.replace(day=1), _first_of_next(today)):
+def _on_the(day: int, today: date, *, on: str, is_told: bool) -> str | None:
+    this = today.replace(day=1)
+    for month in (this, (this - timedelta(days=1)).replace(day=1)) if is_told else (this, _first_of_next(today)):
         try:
             found = month.replace(day=day)
         except ValueError:
             continue
-        if found >= today:
+        if found <= today if is_told else found >= today:
             return f"{on}{found}"
     return None
 

@@ -37,6 +37,11 @@ _WE = (
     r"(?: (?:all|both|finally|just|also|already|now|only|definitely|jointly|unanimously))?"
 )
 _CHOSE = r"(?:chose|chosen|picked|selected|went with|gone with|are going with|go with|rejected|adopted|approved)"
+# What only the talk around it names.
+_POINTED_AT = (
+    r"(?:like )?(?:that|this|it|them|those|these|here|there|now|him|her"
+    r"|(?:the|that|this) (?:[a-z]+ )?(?:one|ones|other|former|latter|same|thing|way))\s*[:,;]\s*"
+)
 _SHELF_NAME = r"(?:the (?:wiki|repo|handbook|shared drive)\b|`|https?://|[\w-]+[/.][\w./-]+)"
 _SHELF = rf"(?:in|at|under|on) {_SHELF_NAME}"
 
@@ -45,12 +50,14 @@ class Mark(NamedTuple):
     """A way to say something outright.
 
     `leads`: it is no part of the statement. `grounds`: it tells more than what the sentence is, namely that it holds.
+    `drops`: it means nothing outside of the talk.
     """
 
     kind: Kind
     pattern: re.Pattern[str]
     leads: bool
     grounds: bool
+    drops: bool
 
 
 class Outright(NamedTuple):
@@ -59,19 +66,26 @@ class Outright(NamedTuple):
     kind: Kind
     begins: int
     grounds: bool
+    drops: bool = False
 
 
-def _marks(kind: Kind, *patterns: str, leads: bool = False, grounds: bool = True) -> Iterator[Mark]:
+def _marks(
+    kind: Kind, *patterns: str, leads: bool = False, grounds: bool = True, drops: bool = False
+) -> Iterator[Mark]:
     for pattern in patterns:
-        yield Mark(kind, re.compile(_RUN_UP + pattern, re.IGNORECASE), leads, grounds)
+        yield Mark(kind, re.compile(_RUN_UP + pattern, re.IGNORECASE), leads or drops, grounds, drops)
 
 
 MARKS = (
     *_marks(
+        DECISION, r"(?:it|that)(?:'s| is) (?:settled|decided|agreed)(?: then)?[,;] ?(?=\S)", drops=True, grounds=False
+    ),
+    *_marks(CONVENTION, rf"no,? not {_POINTED_AT}(?=\S)", drops=True),
+    *_marks(
         DECISION,
         rf"(?:(?:the|our|final|team|key|joint|new|official|we)\s)*(?:decision|decided|agreed|agreement|resolution|resolved"
         rf"|verdict|outcome|consensus){_ABOUT}{_LABEL}",
-        rf"(?:final(?: call| word)?|it's settled|it is settled|settled){_LABEL}",
+        rf"(?:final(?: call| word)?|(?:(?:it|that)(?:'s| is) )?(?:settled|decided|agreed)(?: then)?){_LABEL}",
         rf"i(?:'m| am) making the call{_ABOUT}{_LABEL}",
         rf"{_WE} (?:decided|agreed|settled|opted|voted|resolved) (?=(?:to|that|on|upon|for|against|not)\b)",
         leads=True,
@@ -120,7 +134,7 @@ MARKS = (
         r"(?!(?:if|when|he|she|they|i)\b)(?:[^\s\"?]{1,40} ){2,12}?from (?:now|today) on\b",
         r"(?:always|never(?! mind\b| again\b| heard\b| seen\b)) [a-z]+ \S",
         r"(?:please|pls) (?:always|never|do not|don't|dont|no) \S",
-        r"no, not .{2,60}?[:,;] ?\S",
+        rf"no, not (?!{_POINTED_AT}).{{2,60}}?[:,;] ?\S",
         r"nobody (?:may\b|(?!has\b|is\b|was\b|does\b|knows|reads|cares|likes|wants|uses|needs|thinks|remembers"
         r"|complains|answers|sees|says|seems|asks|works|looks|notices)[a-z]{3,}s [a-z])",
         r"it is forbidden to\b",
@@ -166,9 +180,9 @@ MARKS = (
 
 _QUOTES = re.compile(r"[\"\u201c\u201d\u00ab\u00bb]|(?<!\w)'(?=\w)")
 _SUPPOSED = re.compile(
-    r"\b(?:if (?:we|they|i|it|you)|maybe|perhaps|what if|suppose|imagine|would|could|might|let'?s say|in theory"
-    r"|hypothetically|pretend|had we|should we|not sure|i guess|i think we|i suggest|i propose|(?<![\w.])example|e\.g\."
-    r"|for instance|placeholder|dummy)\b",
+    r"\b(?:(?<!even )if (?:we|they|i|it|you)|maybe|perhaps|what if|suppose|imagine|would|could|might|let'?s say"
+    r"|in theory|hypothetically|pretend|had we|should we|not sure|i guess|i think we|i suggest|i propose"
+    r"|(?<![\w.])example|e\.g\.|for instance|placeholder|dummy)\b",
     re.IGNORECASE,
 )
 # Elsewhere or of others: what was decided there binds nobody here.
@@ -194,7 +208,12 @@ def said_outright(text: str) -> Outright | None:
             continue
         if not _is_meant(text, found):
             return None
-        return Outright(mark.kind, found.end() if mark.leads else 0, mark.grounds)
+        grounds = mark.grounds
+        if mark.drops:
+            # What points back may be meant for the moment, unless the rest says that it is not.
+            rest = said_outright(text[found.end() :])
+            grounds = rest is not None and rest.grounds
+        return Outright(mark.kind, found.end() if mark.leads else 0, grounds, mark.drops)
     return None
 
 

@@ -109,7 +109,8 @@ _TOLD_AFTER = re.compile(
 )
 # Words that mean nothing without the talk, wherever they stand.
 _NAMELESS = re.compile(
-    r"\b(?:the (?:other|second|first|third|last|same|old|new|left|right) one|that one|this one|those two|these two"
+    r"\b(?:the (?:other|second|first|third|last|same|old|new|left|right|[a-z]+e[rs]t?) one|that one|this one"
+    r"|the (?:other|second|first|third|former|latter)(?=\s*(?:$|[.,;!)]))|those two|these two"
     r"|the same (?:thing|way|as before)|as before|like (?:this|that|last time)|what (?:it|that) was"
     r"|(?:do|doing|take|taking|pin|pinning|fix|change) (?:it|that|so|this)"
     r"|(?:all|any|some|none) of (?:it|them|that|those)|over there|in there"
@@ -129,7 +130,12 @@ _AGREES = re.compile(
     r"|good (?:idea|plan|point)|deal|makes sense)\b",
     re.IGNORECASE,
 )
-_NAMED = r"`|\b[a-z]+[-_/.][\w-]+|\b[A-Z]{2,}|\b[A-Z][a-z]+[A-Z]|\bthe [a-z]{4,}"
+# A time names nothing.
+_NAMED = (
+    r"`|\b[a-z]+[-_/.][\w-]+|\b[A-Z]{2,}|\b[A-Z][a-z]+[A-Z]"
+    r"|\bthe (?!(?:end|beginning|start|morning|evening|night|weekend|week|month|quarter|year|next|last|first)\b)"
+    r"[a-z]{4,}"
+)
 _NAME = re.compile(_NAMED, re.ASCII)
 _THING = re.compile(rf"{_NAMED}|\d", re.ASCII)
 LEAST_NAMED = 5
@@ -137,9 +143,18 @@ LEAST_NAMED = 5
 LEAST_TOLD = 7
 
 
+# Says yes or no to a question, which says what to.
+_ELLIPTIC = re.compile(
+    r"\W*+(?>(?:(?:yes|yeah|yep|no|nope|sure)\b[\s,]*)?)(?:we|i|they|you|it|he|she) "
+    r"(?:do|does|did|is|are|am|was|were|have|has|had|can|could|will|would|should)(?:n't|n\u2019t| not)?"
+    r"(?=\s*(?:$|[.,;!:]))",
+    re.IGNORECASE,
+)
+
+
 def points_back(text: str) -> bool:
-    """Whether its subject was named in another sentence."""
-    return _POINTS_BACK.match(text) is not None
+    """Whether its subject, or what it says of it, was named in another sentence."""
+    return _POINTS_BACK.match(text) is not None or _ELLIPTIC.match(text) is not None
 
 
 def tells_after(text: str) -> bool:

@@ -23,6 +23,7 @@ _CUES: tuple[tuple[Part, re.Pattern[str]], ...] = (
         Part.OPEN,
         re.compile(
             r"\b(?:to ?do|still (?:open|to do|missing|to be|waits|have to|has to|need)|remains? (?:open|to)"
+            r"|(?:somebody|someone|one of us|you) (?:still )?(?:has|have|needs?) to"
             r"|open question|left (?:open|to do|for)|next (?:steps?|week|sprint)|follow[- ]up|later this"
             r"|not (?:done|merged|decided) yet|blocked (?:on|by)|waits? (?:for|until)|waiting (?:for|on)"
             r"|(?:i'll|i will|we'll|we will|will) \w+"
@@ -71,6 +72,12 @@ _LABELS = (
     ),
     (Part.DECIDED, re.compile(r"\W{0,4}(?:decided|decision|agreed)\b[\w ]{0,20}:\s{1,4}(?=\S)", re.IGNORECASE)),
 )
+# Denied, or no more than guessed.
+_NOT_DONE = re.compile(
+    r"\b(?:(?:have|has|had|was|were|did|is|are)(?:n['\u2019]?t| not)|not yet|nothing|nobody|never|probably"
+    r"|maybe|perhaps|possibly|might|may have|presumably)\b",
+    re.IGNORECASE,
+)
 # What an agent says that it is about to do within the talk leaves nothing open.
 _ABOUT_TO = re.compile(
     r"\W*(?:(?:ok(?:ay)?|sure|right|good|now|then)\b[\s,.!:-]{0,4})?(?:i will|i'll|let me|now i|first)\b", re.IGNORECASE
@@ -82,6 +89,8 @@ def part_of(sentence: str, *, by_agent: bool, at_the_end: bool) -> Part | None:
     if sentence.endswith("?"):
         return None
     found = next((part for part, cue in _CUES if cue.search(sentence)), None)
+    if found is Part.DONE and _NOT_DONE.search(sentence):
+        return None
     if found is Part.OPEN and by_agent and not at_the_end and _ABOUT_TO.match(sentence):
         return None
     return found

@@ -60,7 +60,9 @@ _UNSETTLED = re.compile(
 )
 _ONE_OF_SEVERAL = re.compile(
     rf"{_START}(?:(?:one|two|three|four|five|option [a-z0-9]+|variant [a-z0-9]+)[,:] "
-    r"|(?:we have |there are |i see )?(?:two|three|four|several) (?:ways|options|possibilities|choices)\b)",
+    r"|(?:we have |there are |i see )?(?:two|three|four|several)"
+    r" (?:ways|options|possibilities|choices|things|points|topics|items|questions)\b"
+    r"|either (?!way\b|one\b|is\b|are\b|of\b).{3,200}?\bor\b)",
     re.IGNORECASE,
 )
 

@@ -65,18 +65,7 @@ _PAST = word_set(
     told took understood undid went won wrote
     """
 )
-_PARTICIPLE = word_set(
-    """
-    become begun bitten blown bought bound broken brought built caught chosen come cost cut dealt done drawn driven
-    eaten fallen fed felt forbidden fought found given gone gotten grown had heard held hit hung kept known lain led
-    left let lost made meant met overridden overwritten paid put read ridden risen run rung said sat seen sent set
-    shot slept sold spent spoken spun stolen stood taken thought thrown told understood undone won written
-    """
-)
 _NO_PAST = word_set("need feed speed seed embed shed red bed indeed exceed proceed succeed led fed hundred shared")
-_NO_DOING = word_set(
-    "thing nothing something anything everything string king ring bring spring during morning evening ping"
-)
 _VOWELS = "aeiou"
 
 
@@ -91,14 +80,6 @@ THIRD_PERSON = frozenset(map(third_person, BASE - {"have"})) | {"has"}
 
 def is_past(word: str) -> bool:
     return (word.endswith("ed") and word not in _NO_PAST) or word in _PAST
-
-
-def is_past_participle(word: str) -> bool:
-    return (word.endswith("ed") and word not in _NO_PAST) or word in _PARTICIPLE or word == "shared"
-
-
-def is_doing(word: str) -> bool:
-    return word.endswith("ing") and word not in _NO_DOING
 
 
 # By these the verb of a clause is known.

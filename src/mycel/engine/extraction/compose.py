@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from mycel.domain.marks import EXPLICIT
 from mycel.domain.memory import Category, MemoryType
 from mycel.domain.source import Candidate
+from mycel.engine.extraction.remedy import Story
 from mycel.engine.extraction.talk import Talk
+from mycel.engine.extraction.verdict import Verdict
 from mycel.engine.language import (
     alternatives_of,
     content_of,
     gives_reason,
     is_nameless,
     is_question,
-    is_remedy,
     is_report,
     leans_on_talk,
     name_speaker,
@@ -23,7 +23,7 @@ from mycel.engine.language import (
     rationale_of,
     resolve_days,
     tells_after,
-    tells_problem,
+    tells_cause,
     title_of,
 )
 
@@ -32,8 +32,6 @@ SURER_WITH_REASON = 0.05
 MOST_CONFIDENCE = 0.95
 # A cue further in than this does not lead the sentence.
 LEADING_CHARS = 40
-# So many sentences before a remedy may tell its problem.
-PROBLEM_WITHIN = 30
 # So many sentences before a promise or a decision may tell what it is about.
 REQUEST_WITHIN = 4
 LEAST_ASKED_WORDS = 4
@@ -46,53 +44,83 @@ _ANSWERS = frozenset((MemoryType.DECISION, MemoryType.TASK_HINT))
 # What holds every week has no date.
 _LASTING = frozenset((Category.CONVENTION, Category.PREFERENCE))
 
-
-class Verdict(NamedTuple):
-    """What a sentence is, how sure that is, where in it the statement begins, and whether it was said outright."""
-
-    type: MemoryType
-    category: Category
-    confidence: float
-    begins: int = 0
-    outright: bool = False
-    remedy: bool = False
+# Somebody else's words, told beside.
+_PLAIN = Verdict(MemoryType.FACT, Category.FACT, 0.0)
 
 
 def compose(
-    talk: Talk,
-    place: int,
-    verdict: Verdict,
-    *,
-    taken: Mapping[int, Verdict],
-    unmeant: Collection[int] = frozenset(),
+    talk: Talk, place: int, verdict: Verdict, *, taken: Mapping[int, Verdict], story: Story | None = None
 ) -> Candidate | None:
     """None where the sentence cannot stand alone.
 
-    `taken` is what the other sentences were found to be, `unmeant` are those that were quoted, supposed or of others.
+    `taken` is what the other sentences were found to be; `story` is what a remedy is told with.
     """
+    if story is not None and (len(story.places) > 1 or story.trouble is not None):
+        return _of_story(talk, place, verdict, story)
     statement = talk.statements[place]
     start, end = _joined(talk, place, taken=taken)
-    sentence = talk.original(statement.start, statement.end)
-    said = content_of(talk.original(start, end))
+    begins = statement.start + verdict.begins if verdict.drops else statement.start
+    sentence = talk.original(begins, statement.end)
+    said = content_of(talk.original(begins if verdict.drops else start, end))
     is_dangling = points_back(sentence) and not tells_after(sentence) and start == statement.start
     is_loose = is_dangling or is_nameless(sentence)
     about = ""
-    if verdict.type in _ANSWERS and start == statement.start and (is_loose or leans_on_talk(sentence)):
+    is_answer = is_loose or verdict.drops or (verdict.type in _ANSWERS and leans_on_talk(sentence))
+    if is_answer and start == statement.start:
         about = _asked_before(talk, place, told=is_loose and verdict.type is MemoryType.TASK_HINT)
     if is_loose and not about:
         return None
     content = _standing(talk, place, said, verdict) + about
     if len(content.split()) < LEAST_TOLD_WORDS:
         return None
-    if verdict.remedy and not tells_problem(said):
-        content = _with_problem(talk, place, content, taken=taken, unmeant=unmeant)
-    return _candidate(talk, place, verdict, content=content, sentence=sentence, evidence=(start, end))
+    return _candidate(talk, place, verdict, content=content, evidence=(start, end))
+
+
+def _of_story(talk: Talk, place: int, verdict: Verdict, story: Story) -> Candidate | None:
+    """Problem, cause and remedy in one; its evidence is what stands in the turn of the remedy."""
+    first = story.places[0]
+    sentence = talk.text(first)
+    if is_nameless(sentence) or (points_back(sentence) and not tells_after(sentence) and story.trouble is None):
+        return None
+    told = [_whole(_told(talk, one, verdict)) for one in story.places]
+    content = " ".join(told)
+    if story.trouble is not None:
+        if len(told) > 1 and tells_cause(sentence):
+            content = f"Cause: {told[0]} Remedy: {' '.join(told[1:])}"
+        else:
+            content = f"Remedy: {content}"
+        content = f"Problem: {_whole(_told(talk, story.trouble, verdict))} {content}"
+    turn = talk.statements[place].turn
+    here = [talk.statements[one] for one in story.places if talk.statements[one].turn == turn]
+    # A title needs no word of the talk before it.
+    titled = first if len(story.places) > 1 else place
+    return _candidate(talk, place, verdict, content=content, evidence=(here[0].start, here[-1].end), titled=titled)
+
+
+def _told(talk: Talk, place: int, verdict: Verdict) -> str:
+    return _standing(talk, place, _content(talk, place), verdict)
+
+
+def _content(talk: Talk, place: int) -> str:
+    return content_of(talk.original(*talk.statements[place][:2]))
+
+
+def _whole(said: str) -> str:
+    return said if said.endswith((".", "!", "?")) else f"{said.rstrip(' ,;:')}."
 
 
 def _candidate(
-    talk: Talk, place: int, verdict: Verdict, *, content: str, sentence: str, evidence: tuple[int, int]
+    talk: Talk,
+    place: int,
+    verdict: Verdict,
+    *,
+    content: str,
+    evidence: tuple[int, int],
+    titled: int | None = None,
 ) -> Candidate:
-    leads = 0 < verdict.begins <= LEADING_CHARS
+    one = place if titled is None else titled
+    sentence = talk.original(*talk.statements[one][:2])
+    leads = one == place and 0 < verdict.begins <= LEADING_CHARS
     decided = verdict.type is MemoryType.DECISION
     rationale = rationale_of(content) if decided else None
     surer = SURER_WITH_REASON if rationale else 0.0
@@ -166,33 +194,9 @@ def _asked_before(talk: Talk, place: int, *, told: bool) -> str:
         if len(words) < LEAST_ASKED_WORDS or is_nameless(text) or points_back(text):
             continue
         asked = is_question(text, words=words)
-        said = content_of(talk.original(*talk.statements[other][:2]))
-        return f" ({'asked' if asked else 'in answer to'}: {said})" if asked or told else ""
+        if not asked and not told:
+            return ""
+        # "The assistant" reads as if the one who reads it were meant.
+        said = _told(talk, other, _PLAIN) if talk.turn(other).speaker else _content(talk, other)
+        return f" ({'asked' if asked else 'in answer to'}: {said})"
     return ""
-
-
-def _with_problem(
-    talk: Talk, place: int, content: str, *, taken: Mapping[int, Verdict], unmeant: Collection[int]
-) -> str:
-    """A remedy is worth little without its problem, which may stand some turns earlier.
-
-    Unless it was told just before, they name something in common, or it may be the problem of something else.
-    """
-    words = talk.weighty_words(place)
-    best: tuple[int, int] | None = None
-    for other in range(place - 1, max(-1, place - 1 - PROBLEM_WITHIN), -1):
-        text = talk.text(other)
-        is_other = other in unmeant or (other in taken and taken[other].type is not MemoryType.LESSON)
-        if is_other or points_back(text) or is_nameless(text) or not tells_problem(text) or is_remedy(text):
-            continue
-        shared = len(words & talk.weighty_words(other))
-        if shared > (0 if best is None else best[0]) or other == place - 1:
-            best = shared, other
-    if best is None:
-        return content
-    other = best[1]
-    said = _standing(talk, other, content_of(talk.original(*talk.statements[other][:2])), _TOLD)
-    return f"Problem: {said.rstrip(' .?!')}. Remedy: {content}"
-
-
-_TOLD = Verdict(MemoryType.LESSON, Category.MISTAKE_PATTERN, 0.0)

@@ -10,8 +10,10 @@ from typing import NamedTuple
 from mycel.contracts.judge import Judge, Sentence, SentenceOdds
 from mycel.domain.memory import Category, MemoryType
 from mycel.domain.source import USUAL_CATEGORY, Candidate, Transcript
-from mycel.engine.extraction.compose import Verdict, compose
+from mycel.engine.extraction.compose import compose
+from mycel.engine.extraction.remedy import absorbed, stories
 from mycel.engine.extraction.talk import Talk
+from mycel.engine.extraction.verdict import Verdict
 from mycel.engine.language import (
     Outright,
     is_personal,
@@ -104,7 +106,15 @@ def draw(transcript: Transcript, *, start: int = 0, judge: Judge | None = None) 
         if verdict is not None:
             verdicts[place] = verdict
     unmeant = frozenset(place for place, each in odds.items() if _doubt(each) > MOST_DOUBT_MARKED) | unsettled
-    composed = (compose(talk, place, verdict, taken=verdicts, unmeant=unmeant) for place, verdict in verdicts.items())
+    # What goes wrong is mostly something that a machine does.
+    foreign = frozenset(place for place in unmeant & odds.keys() if _doubt_of_people(odds[place]) > MOST_DOUBT_MARKED)
+    told = stories(talk, verdicts, unmeant=foreign | unsettled)
+    inner = absorbed(talk, verdicts, told)
+    composed = (
+        compose(talk, place, verdict, taken=verdicts, story=told.get(place))
+        for place, verdict in verdicts.items()
+        if place not in inner
+    )
     found = (candidate for candidate in composed if candidate is not None)
     return Drawn(
         [candidate for candidate in _without_repeats(found) if candidate.start >= start],
@@ -143,9 +153,14 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
     section = kind_of(talk.statements[place].section)
     if not _is_kept(odds, outright, section=section):
         return None
+    if outright is None and section is None and is_question(text, words=talk.words(place)):
+        return None
     is_work = talk.assigns(place) or (not talk.is_assistant(place) and takes_on(text, words=talk.words(place)))
     given = (MemoryType.TASK_HINT, Category.FACT) if is_work else section
     kind = _kind(odds, outright.kind if outright is not None else given)
+    if outright is not None and outright.drops:
+        # The judge takes the words that point back for a choice between two.
+        kind = outright.kind
     explicit = outright is not None and outright.grounds and _is_meant(odds)
     # A judge is not surer than to a tenth.
     confidence = OUTRIGHT_CONFIDENCE if explicit else min(MOST_BY_JUDGE, round(0.5 + 0.3 * odds.keep, 1))
@@ -155,6 +170,7 @@ def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:
         outright.begins if outright is not None else 0,
         outright=explicit and not talk.is_assistant(place),
         remedy=kind[0] is MemoryType.LESSON and (is_remedy(text) or _odds_of(odds, "solution") > LEAST_SOLUTION),
+        drops=outright is not None and outright.drops,
     )
 
 
@@ -164,7 +180,7 @@ def _is_kept(odds: SentenceOdds, outright: Outright | None, *, section: Kind | N
         return True
     # In a lesson it is mostly a machine that did something.
     is_lesson = outright is not None and outright.kind[0] is MemoryType.LESSON
-    if is_lesson and max(_odds_of(odds, kind) for kind in _UNMEANT if kind != "machine_narrative") <= MOST_DOUBT_MARKED:
+    if is_lesson and _doubt_of_people(odds) <= MOST_DOUBT_MARKED:
         return True
     is_marked = outright is not None or section is not None
     return odds.keep >= (LEAST_KEEP_MARKED if is_marked else LEAST_KEEP)
@@ -173,6 +189,10 @@ def _is_kept(odds: SentenceOdds, outright: Outright | None, *, section: Kind | N
 def _doubt(odds: SentenceOdds) -> float:
     """How likely it is not meant, by the likeliest way of not meaning it: all of them together say little."""
     return max(_odds_of(odds, kind) for kind in _UNMEANT)
+
+
+def _doubt_of_people(odds: SentenceOdds) -> float:
+    return max(_odds_of(odds, kind) for kind in _UNMEANT if kind != "machine_narrative")
 
 
 def _odds_of(odds: SentenceOdds, kind: str) -> float:
@@ -208,7 +228,9 @@ def _ruled(talk: Talk, place: int) -> Verdict | None:
         confidence = OUTRIGHT_CONFIDENCE if outright.grounds else MARKED_CONFIDENCE
         kind = outright.kind
         remedy = kind[0] is MemoryType.LESSON and is_remedy(text)
-        return Verdict(*kind, confidence, outright.begins, outright=outright.grounds, remedy=remedy)
+        return Verdict(
+            *kind, confidence, outright.begins, outright=outright.grounds, remedy=remedy, drops=outright.drops
+        )
     if not talk.is_assistant(place) and takes_on(text, words=words):
         return Verdict(MemoryType.TASK_HINT, Category.FACT, TAKEN_ON_CONFIDENCE)
     return None

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mycel.domain.envelope import ENVELOPE
 from mycel.domain.source import Transcript, Turn
 from mycel.engine.language import OPEN_BOX, assigns, name_pattern, split_sentences, words_of
+from mycel.retrieval.analysis import index_tokens
 
 SILENT_ROLES = frozenset({"tool", "system"})
 # Longer ones are pasted text without full stops, and shorter ones say nothing.
@@ -192,6 +193,7 @@ class Talk:
         self._named = name_pattern(self._names)
         self._spelled = {turn.speaker.lower(): turn.speaker for turn in transcript.turns if turn.speaker}
         self._first_names = frozenset(words_of(name)[0] for name in self._names if words_of(name))
+        self._weighty: dict[int, frozenset[str]] = {}
         self._words = [words_of(self.text(place).lower()) for place in range(len(self.statements))]
 
     def text(self, place: int) -> str:
@@ -220,8 +222,22 @@ class Talk:
         return None if found is None else self._spelled[found[0].lower()]
 
     def weighty_words(self, place: int) -> frozenset[str]:
-        """Those long enough to name something."""
-        return frozenset(word for word in self._words[place] if len(word) > LEAST_WEIGHTY_CHARS)
+        """The stems of those long enough to name something."""
+        known = self._weighty.get(place)
+        if known is None:
+            words = (word for word in self._words[place] if len(word) > LEAST_WEIGHTY_CHARS)
+            known = self._weighty[place] = frozenset(index_tokens(" ".join(words)))
+        return known
+
+    def is_same_voice(self, place: int, other: int) -> bool:
+        """Whether one speaker says both, and nobody else anything between them."""
+        one, two = self.turn(place), self.turn(other)
+        apart = abs(self.statements[place].turn - self.statements[other].turn)
+        return apart == 0 or (apart == 1 and (one.speaker, one.role) == (two.speaker, two.role))
+
+    def in_one_paragraph(self, place: int, other: int) -> bool:
+        one, two = self.statements[place], self.statements[other]
+        return (one.turn, one.paragraph) == (two.turn, two.paragraph)
 
     def is_assistant(self, place: int) -> bool:
         return self._transcript.turns[self.statements[place].turn].role == "assistant"

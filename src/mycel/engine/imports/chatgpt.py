@@ -63,7 +63,8 @@ def _branch(one: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _time(node: object) -> float:
     at = mapping(mapping(node).get("message")).get("create_time")
-    return float(at) if isinstance(at, int | float) else 0.0
+    # Not as a float: JSON has whole numbers that are too large for one.
+    return at if isinstance(at, int | float) else 0.0
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -77,7 +78,7 @@ def _message(message: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _said(content: Mapping[str, Any]) -> str:
     """The texts of a message; thoughts, images and what else is not said are left out."""
-    if content.get("content_type") in {"thoughts", "reasoning_recap", "model_editable_context"}:
+    if text(content.get("content_type")) in {"thoughts", "reasoning_recap", "model_editable_context"}:
         return ""
     parts = [text(part) or text(mapping(part).get("text")) for part in listed(content.get("parts"))]
     return "\n\n".join(filter(None, parts)) or text(content.get("text")) or text(content.get("result"))

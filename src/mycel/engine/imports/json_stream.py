@@ -111,7 +111,7 @@ def _concatenated(line: bytes) -> list[Any] | None:
 
 
 class _Buffer:
-    """A window into a file that begins at the element being read."""
+    """A window into a file, which begins at the element being read whenever more of it is needed."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -154,11 +154,12 @@ class _Splitter:
         self._number = 0
         self._deepest = 0
         self._too_large = False
-        self._start: int | None = None
-        self._at: int = 1
+        self._start = self._at = 1
+        self._has_bracket = False
+        # Between a list of the object and the comma after it.
+        self._is_after_list = False
 
     def elements(self) -> Iterator[Element]:
-        self._start = 1
         while True:
             if self._in_list and self._at == self._start and not self._too_large:
                 yield from self._shallow()
@@ -166,6 +167,7 @@ class _Splitter:
             if token is None or (token[0][:1] == b'"' and not token[1]):
                 # From the string that has no end yet, or from where nothing was found.
                 self._at = len(self._buffer.text) if token is None else token.start()
+                self._let_go()
                 self._shrink()
                 self._buffer.more()
                 if self._buffer.ended:
@@ -180,19 +182,18 @@ class _Splitter:
 
     def _shallow(self) -> Iterator[Element]:
         """Those at the place that one look finds whole; what follows them is looked at sign by sign."""
-        text, at = self._buffer.text, self._at
-        while found := _SHALLOW.match(text, at):
+        at = self._at
+        while found := _SHALLOW.match(self._buffer.text, at):
             at = found.end()
             yield self._element(found[1])
-        if at != self._at:
-            self._buffer.drop(at)
-            self._at = self._start = 0
+        self._begin(at)
+        self._at = at
 
     def _step(self, sign: bytes, at: int) -> Element | None:
         if sign[:1] == b'"' or sign == b":":
             if sign == b":" and self._depth == 1 and self._in_object:
                 self._name = self._text(at).strip().strip(b'"').decode("utf-8", "replace")
-                self._start = at + 1
+                self._begin(at + 1)
             return None
         if sign in b"[{":
             return self._open(sign, at)
@@ -201,9 +202,12 @@ class _Splitter:
         return self._close(at)
 
     def _open(self, sign: bytes, at: int) -> None:
-        if self._in_object and self._depth == 1 and sign == b"[" and not self._text(at).strip():
-            self._in_list = True
-            self._start = at + 1
+        if self._in_object and self._depth == 1:
+            # A second bracket of one element begins no list, so that its text is looked at once.
+            if sign == b"[" and not self._has_bracket and not self._text(at).strip():
+                self._in_list = True
+                self._begin(at + 1)
+            self._has_bracket = True
         self._depth += 1
         self._deepest = max(self._deepest, self._depth)
 
@@ -213,7 +217,7 @@ class _Splitter:
             found = self._ended(at)
             if self._in_object and self._in_list:
                 self._in_list = False
-                self._start = None
+                self._is_after_list = True
             return found
         return None
 
@@ -223,10 +227,10 @@ class _Splitter:
 
     def _ended(self, at: int) -> Element | None:
         """What stood between two commas; nothing, after a list in an object or in an empty one."""
-        raw = b"" if self._start is None else self._text(at).strip(_BLANK)
+        raw = b"" if self._is_after_list else self._text(at).strip(_BLANK)
         deepest, too_large = self._deepest, self._too_large
-        self._buffer.drop(at + 1)
-        self._at, self._start, self._deepest, self._too_large = 0, 0, 0, False
+        self._begin(at + 1)
+        self._deepest, self._too_large = 0, False
         if not raw and not too_large:
             return None
         if too_large or deepest > MAX_NESTED:
@@ -245,8 +249,17 @@ class _Splitter:
     def _bad(self, problem: str) -> Element:
         return Element(self._name, self._number, problem=problem)
 
+    def _begin(self, at: int) -> None:
+        self._start, self._has_bracket, self._is_after_list = at, False, False
+
+    def _let_go(self) -> None:
+        """Once for each part that is read: for each element it would take the square of their number."""
+        self._buffer.drop(self._start)
+        self._at -= self._start
+        self._start = 0
+
     def _text(self, end: int) -> bytes:
-        return self._buffer.text[self._start or 0 : end]
+        return self._buffer.text[self._start : end]
 
     def _shrink(self) -> None:
         """An element above the limit is passed over without being kept; of a string its opening stays."""

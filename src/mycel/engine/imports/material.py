@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import PurePosixPath
 from typing import IO, Any, Protocol
 
@@ -17,7 +16,6 @@ class Entry:
     name: str
     size: int
     open: Callable[[], AbstractContextManager[IO[bytes]]]
-    modified_at: datetime | None = None
     problem: str | None = None
 
     @property

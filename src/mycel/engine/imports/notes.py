@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from mycel.engine.english.sentences import fenced_blocks, is_inside
@@ -56,7 +57,8 @@ def plain(value: object) -> Any:
         return {str(name): plain(one) for name, one in named.items()}
     if several := listed(value):
         return [plain(one) for one in several]
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+    is_known = value is None or isinstance(value, str | int | bool) or (isinstance(value, float) and isfinite(value))
+    return value if is_known else str(value)
 
 
 @dataclass(slots=True)

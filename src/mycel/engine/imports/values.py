@@ -45,8 +45,8 @@ def moment(value: object) -> str | None:
     if isinstance(value, bool) or value is None or value == "":
         return None
     if isinstance(value, int | float):
-        seconds = value / 1000 if abs(value) > _LARGEST_SECONDS else value
         try:
+            seconds = value / 1000 if abs(value) > _LARGEST_SECONDS else value
             return datetime.fromtimestamp(seconds, UTC).isoformat()
         except (ValueError, OverflowError, OSError):
             return None

@@ -163,9 +163,14 @@ def _conflict(pair: Comparison, one: Token, other: Token) -> bool:
         return False
     if (one.is_count and _is_version(other)) or (other.is_count and _is_version(one)):
         return False
-    if one.value.dimension == PLAIN and one.near and other.near:
+    if one.value.dimension != PLAIN:
+        return True
+    if one.near and other.near:
         return not set(one.near).isdisjoint(other.near)
-    return True
+    # So many requests are no port: where only one names what it counts, the other has to speak of that as well.
+    counted = {*one.near, *other.near}
+    told = {token.term for token in (pair.second if one.near else pair.first).tokens}
+    return not counted or pair.first.act == pair.second.act or not counted.isdisjoint(told)
 
 
 def _are_alike_throughout(pair: Comparison) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import cast
 
-from mycel.engine.transcripts.messages import MOST_OF_RESULT, Item, read_content, time_or_none
+from mycel.engine.transcripts.messages import MOST_OF_RESULT, Item, kind_of, read_content, time_or_none
 from mycel.engine.transcripts.turns import ASSISTANT, SYSTEM, TOOL, USER, Said, clip
 from mycel.errors import InvalidInput
 
@@ -74,7 +74,7 @@ def _read_entry(entry: Item) -> Iterator[Said]:
 
 def _message(entry: Item) -> Item | None:
     """What a line says: its message, or a prompt typed while the agent was at work, which becomes no message."""
-    kind = entry.get("type")
+    kind = kind_of(entry)
     if kind in _SPOKEN:
         found = entry.get("message")
         return cast("Item", found) if isinstance(found, dict) else None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import cast
 
-from mycel.engine.transcripts.messages import MOST_OF_RESULT, Item, read_item, time_or_none
+from mycel.engine.transcripts.messages import MOST_OF_RESULT, Item, kind_of, read_item, time_or_none
 from mycel.engine.transcripts.turns import SYSTEM, USER, Said, clip
 from mycel.errors import InvalidInput
 
@@ -25,12 +25,12 @@ _INJECTED = re.compile(r"\s*(?:# AGENTS\.md instructions|<([a-zA-Z][a-zA-Z_]*)(?
 
 
 def recognises(entry: Item) -> bool:
-    kind = entry.get("type")
+    kind = kind_of(entry)
     if isinstance(entry.get("payload"), dict):
         return kind in _ENVELOPES
     if kind == "message":
         return isinstance(entry.get("role"), str) and isinstance(entry.get("content"), list)
-    if kind is None:
+    if entry.get("type") is None:
         is_first = isinstance(entry.get("id"), str) and any(name in entry for name in _ABOUT)
         return is_first or entry.get("record_type") == "state"
     return kind in _BARE

@@ -90,6 +90,12 @@ def as_item(value: object, *, field: str) -> Item:
     return cast("Item", value)
 
 
+def kind_of(item: Item) -> str:
+    """What an item or a line says it is; empty where it says nothing, or something that is no text."""
+    kind = item.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
 def _spoken(texts: list[str], *, role: str) -> Iterator[tuple[str, str]]:
     if texts:
         text = PARAGRAPH.join(texts)
@@ -144,8 +150,7 @@ def _part_text(part: object, *, field: str, shutter: PrivateFilter) -> tuple[str
     if isinstance(part, str):
         return UNKNOWN, shutter.shown(_checked(part, field=field))
     item = as_item(part, field=field)
-    kind = item.get("type")
-    name = kind if isinstance(kind, str) else ""
+    name = kind_of(item)
     if name in _THOUGHTS:
         return None
     if name.endswith(("_result", "_output")):

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from mycel.errors import Misconfigured
 from mycel.stores.postgres.connection import Raw
 from mycel.stores.postgres.connection_pool import MOST_CONNECTIONS
+from mycel.stores.postgres.requirements import (
+    ADD_VECTOR,
+    INSTALL_VECTOR,
+    LEAST_SERVER,
+    UPDATE_VECTOR,
+    serves,
+)
 from mycel.stores.postgres.schema import connect, require_safe_login, schema_version, steps
 
 _FIGURES = """
     SELECT extract(epoch FROM clock_timestamp())::float8,
       (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+      EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector'),
       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"""
 
@@ -23,7 +31,11 @@ class Condition:
 
     place: str
     server: str
+    is_old: bool
+    least_server: int
     vector: str | None
+    # What is to be done for the version of pgvector that it needs.
+    vector_lack: str | None
     schema: int
     known_schema: int
     login: str
@@ -44,12 +56,15 @@ def examine(url: str) -> Condition:
         sent_at = time.time()
         row = raw.execute(_FIGURES).fetchone()
         took = time.perf_counter() - began
-        now, vector, connections, most = row or (sent_at, None, 0, 0)
+        now, vector, has_vector, connections, most = row or (sent_at, None, False, 0, 0)
         version = raw.info.server_version
         return Condition(
             place=f"{raw.info.host or 'localhost'}/{raw.info.dbname}",
             server=f"{version // 10_000}.{version % 10_000}",
+            is_old=version // 10_000 < LEAST_SERVER,
+            least_server=LEAST_SERVER,
             vector=vector,
+            vector_lack=_vector_lack(vector, is_there=has_vector),
             schema=schema_version(raw),
             known_schema=len(steps()),
             login=raw.info.user,
@@ -60,6 +75,12 @@ def examine(url: str) -> Condition:
             node_connections=MOST_CONNECTIONS,
             seconds=took,
         )
+
+
+def _vector_lack(vector: str | None, *, is_there: bool) -> str | None:
+    if vector is None:
+        return ADD_VECTOR if is_there else f"{INSTALL_VECTOR}, then {ADD_VECTOR}"
+    return None if serves(vector) else UPDATE_VECTOR
 
 
 def _is_bound(raw: Raw) -> bool:

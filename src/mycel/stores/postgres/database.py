@@ -21,6 +21,7 @@ from mycel.stores.postgres.schema import (
     migrate,
     pending_steps,
     require_safe_login,
+    schema_version,
     steps,
 )
 
@@ -29,6 +30,7 @@ ResultT = TypeVar("ResultT")
 
 # Names no team: the transaction is about the organisation.
 ORGANISATION = "*"
+NO_TABLES = "nobody has made the tables of Mycel in this database"
 # How often work is begun again that lost against other writers.
 MOST_TRIES = 5
 # What reads or removes a whole team may take its time.
@@ -81,10 +83,8 @@ class Database:
         if not self._trust_login:
             require_safe_login(raw)
         if pending_steps(raw):
-            raise Misconfigured(
-                "the schema of the database is older than this Mycel: migrate it as its owner, "
-                "by `mycel database migrate`"
-            )
+            wrong = "the schema of the database is older than this Mycel" if schema_version(raw) else NO_TABLES
+            raise Misconfigured(f"{wrong}: run `mycel database migrate` as its owner")
 
     def read(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Generator
 
 import psycopg
@@ -29,10 +30,65 @@ class OutcomeUnknown(psycopg.OperationalError):
     """The connection was lost between COMMIT and its answer."""
 
 
-# What a server says to those whom it will never let in; it gives no code for it that the driver would tell.
-_REFUSALS = (
-    *("authentication failed", "does not exist", "pg_hba.conf", "not permitted to log in", "no password supplied"),
-    "permission denied for database",
+# Of a connection that was not made the driver tells no code: what is wrong stands in its words alone, and what they
+# quote is not for everybody who calls a service.
+_UNCONNECTED: tuple[tuple[re.Pattern[str], Callable[[], MycelError]], ...] = (
+    (
+        re.compile(r'database ".*" does not exist'),
+        lambda: Misconfigured("the server has no database of this name: correct the address, or have it made"),
+    ),
+    (
+        re.compile("permission denied for database"),
+        lambda: Misconfigured("this login may not connect to the database: have its owner grant it CONNECT"),
+    ),
+    (
+        re.compile(
+            "authentication failed|does not exist|pg_hba.conf|not permitted to log in|no password supplied"
+            "|server requested a password"
+        ),
+        lambda: Misconfigured(
+            "the server refuses this login: check the name and the password in the address of the database, "
+            "and that the server lets it in from here"
+        ),
+    ),
+    (
+        re.compile("SSL|certificate"),
+        lambda: Misconfigured(
+            "the server cannot be reached as encrypted as the address of the database demands: "
+            "see its sslmode and certificates"
+        ),
+    ),
+    (
+        re.compile("too many clients|too many connections|connection slots are reserved|[Mm]ax ?clients|no more conn"),
+        lambda: Unavailable(
+            "the database's server has no connection left: raise its max_connections, or run fewer nodes",
+            retry_after=1.0,
+        ),
+    ),
+    (
+        re.compile("the database system is|not accepting connections"),
+        lambda: Unavailable("the database's server is starting or stopping; retry", retry_after=1.0),
+    ),
+    (
+        re.compile("resolve host|translate host name|not known"),
+        lambda: Unavailable(
+            "nobody knows the host in the address of the database: check its name, and the network", retry_after=5.0
+        ),
+    ),
+    (
+        re.compile("timeout expired|timed out|unreachable|No route"),
+        lambda: Unavailable(
+            "nothing answers at the address of the database: check host and port, network and firewalls",
+            retry_after=2.0,
+        ),
+    ),
+    (
+        re.compile("refused|No such file"),
+        lambda: Unavailable(
+            "no server takes connections at the address of the database: see that it runs, and check host and port",
+            retry_after=1.0,
+        ),
+    ),
 )
 
 _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]], ...] = (
@@ -49,7 +105,9 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
     ),
     (
         (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction, errors.InvalidSchemaName),
-        lambda: Misconfigured("the database has another schema than this Mycel: migrate it as its owner"),
+        lambda: Misconfigured(
+            "the database has another schema than this Mycel: migrate it as its owner, by `mycel database migrate`"
+        ),
     ),
     (
         (errors.ObjectNotInPrerequisiteState,),
@@ -64,7 +122,10 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
     ),
     (
         (NoConnectionFree,),
-        lambda: Unavailable("no connection to the database became free; retry", retry_after=1.0),
+        lambda: Unavailable(
+            "every connection that this node may have to the database is busy; retry, or run another node",
+            retry_after=1.0,
+        ),
     ),
     (
         (errors.LockNotAvailable, *TRANSIENT),
@@ -77,10 +138,6 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
 )
 
 
-def _is_refusal(error: psycopg.OperationalError) -> bool:
-    return any(said in str(error) for said in _REFUSALS)
-
-
 def is_of_all(error: psycopg.Error) -> bool:
     """Whether it came from the server's or the connection's state, rather than from what one operation wanted."""
     return isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or error.sqlstate[:2] in _OF_SERVER)
@@ -88,10 +145,10 @@ def is_of_all(error: psycopg.Error) -> bool:
 
 def translate(error: Exception) -> Exception:
     """The error a caller should see; what the driver did not raise passes through."""
-    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None and _is_refusal(error):
-        return Misconfigured(
-            "the server refuses this login, or has no such database: check the address and its password"
-        )
+    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+        for said, meant in _UNCONNECTED:
+            if said.search(str(error)):
+                return meant()
     for kinds, translated in _TRANSLATIONS:
         if isinstance(error, kinds):
             return translated()

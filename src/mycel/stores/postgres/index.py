@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # Quoted words must be there, so every memory that has them counts; more than these are not looked through.
 PHRASE_ROWS = 2_000
+# So few that filters leave are looked at one by one, whatever their words.
+FEW_LEFT = 1_000
 # Of so many readers and filters of a large team it is remembered how much they left.
 REMEMBERED_FILTERS = 256
 
@@ -70,7 +72,8 @@ class PostgresIndex(SqlIndex):
         if scan is not None and not scan.is_whole:
             scan = self._nearby(asked, scan)
             self._note_left(asked, scan.pool.size)
-        statistics, matches = self._words.settle(asked, extent, finders, matches)
+        left = scan.numbers if scan is not None and scan.is_whole and len(scan.numbers) <= FEW_LEFT else None
+        statistics, matches = self._words.settle(asked, extent, finders, matches, left=left)
         quoted = self._quoting(asked, matches)
         only = np.array(sorted(quoted), np.int64) if quoted else None
         words = matches.scored(query.terms, statistics, among=_sets(asked, matches, only), limit=query.limit)

@@ -13,6 +13,7 @@ from mycel.stores.migrate import Migration, migrations, pending
 from mycel.stores.postgres.connection import Raw
 from mycel.stores.postgres.connection_pool import read_address
 from mycel.stores.postgres.faults import faults
+from mycel.stores.postgres.requirements import make_vector, refused, require_server
 
 SCHEMA = "mycel"
 # What every transaction of the service runs as, whoever has logged in.
@@ -35,9 +36,10 @@ def migrate(url: str) -> None:
         if not pending_steps(raw):
             return
         raw.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
+        require_server(raw)
         _make_role(raw)
-        raw.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+        make_vector(raw)
+        _make_schema(raw)
         raw.execute("SELECT set_config('search_path', %s, true)", (SEARCH_PATH,))
         raw.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
         raw.execute("INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)")
@@ -71,8 +73,14 @@ def _versions(raw: Raw) -> dict[str, int]:
 
 def _make_role(raw: Raw) -> None:
     if raw.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is None:
-        raw.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(ROLE)))
-        raw.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(ROLE)))
+        with refused(f"this login may not make the role {ROLE}: have a superuser run `CREATE ROLE {ROLE} NOLOGIN`"):
+            raw.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(ROLE)))
+            raw.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(ROLE)))
+
+
+def _make_schema(raw: Raw) -> None:
+    with refused("only the owner of the database makes its tables: log in as the owner"):
+        raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
 
 
 def require_safe_login(raw: Raw) -> None:

@@ -7,8 +7,13 @@ from hashlib import blake2b
 import psycopg
 from psycopg import sql
 
-from mycel.stores.postgres.schema import SCHEMA
-from mycel.stores.postgres.vector_scan import EXACT_ROWS
+from mycel.errors import Misconfigured, Unavailable
+from mycel.stores.postgres.connection_pool import read_address
+from mycel.stores.postgres.faults import faults
+from mycel.stores.postgres.schema import SEARCH_PATH
+
+# So that two who come at once do not drop each other's unfinished work.
+INDEXING = 7_310_586_031_275_219
 
 _LARGE = "SELECT team_id FROM audiences GROUP BY team_id HAVING sum(documents) > %s"
 _MODELS = """
@@ -18,15 +23,20 @@ _MODELS = """
 _KNOWN = """
     SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
     WHERE i.indrelid = 'passages'::regclass AND starts_with(c.relname, 'nearest_')"""
+_IS_OWNER = "SELECT pg_has_role(session_user, relowner, 'USAGE') FROM pg_class WHERE oid = 'passages'::regclass"
 
 
-def index_large_teams(url: str, *, above: int = EXACT_ROWS) -> int:
+def index_large_teams(url: str, *, above: int) -> int:
     """As the owner: makes what is missing while everybody goes on, drops what is of no use, returns how many remain.
 
     Without an index every vector is measured, and so it is where an index brings less than is wanted.
     """
-    with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute("SELECT set_config('search_path', %s, false)", (f"{SCHEMA}, public, extensions",))
+    with faults(), psycopg.connect(read_address(url).conninfo, autocommit=True) as owner:
+        owner.execute("SELECT set_config('search_path', %s, false)", (SEARCH_PATH,))
+        if owner.execute(_IS_OWNER).fetchone() != (True,):
+            raise Misconfigured("only the owner of the tables can index them: log in as the one who migrated them")
+        if owner.execute("SELECT pg_try_advisory_lock(%s)", (INDEXING,)).fetchone() != (True,):
+            raise Unavailable("somebody else is making these indexes; retry later", retry_after=60.0)
         wanted: dict[str, tuple[str, str, int]] = {}
         for (team,) in owner.execute(_LARGE, (above,)).fetchall():
             for model, dimensions in owner.execute(_MODELS, (team, above)).fetchall():

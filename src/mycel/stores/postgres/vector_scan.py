@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mycel.domain.recall import Pool
 from mycel.index.best import bar_of
-from mycel.index.team_index import SAMPLE
+from mycel.index.findable import SAMPLE
 from mycel.stores.postgres.search_clauses import SearchClauses, flags_in
 from mycel.stores.postgres.term_sample import DRAWN
 

@@ -81,6 +81,16 @@ def of_some(clauses: SearchClauses, *, together: bool, most: int) -> str:
           WHERE m.number = t.number AND m.passage = 0 AND {clauses.seen} OFFSET 0) m ON true"""
 
 
+def of_listed(clauses: SearchClauses) -> str:
+    """Those of the `numbers` that are in sight."""
+    return f"""
+        SELECT {_COLUMNS}
+        FROM searched_terms t LEFT JOIN LATERAL (
+          SELECT {clauses.flags} AS flags FROM passages m
+          WHERE m.number = t.number AND m.passage = 0 AND {clauses.seen} OFFSET 0) m ON true
+        WHERE t.number = ANY (:numbers::bigint[])"""
+
+
 def of_allowed(clauses: SearchClauses) -> str:
     """All that hold any of the `finders` and pass the filters, whichever is looked at first."""
     return f"""
@@ -94,6 +104,10 @@ def of_allowed(clauses: SearchClauses) -> str:
 HELD = f"""
     SELECT {_COLUMNS} FROM searched_terms t CROSS JOIN (SELECT int2send(0::int2) AS flags) m
     WHERE t.number = ANY (:numbers::bigint[])"""
+
+
+# As `read` has them where nothing was found.
+NOTHING = (0, *(None for _ in range(6)))
 
 
 def read(row: Sequence[Any], terms: Sequence[int]) -> WordMatches:

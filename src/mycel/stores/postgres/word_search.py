@@ -16,7 +16,7 @@ from mycel.stores.postgres.connection import as_array, in_bytes
 from mycel.stores.postgres.search_clauses import SearchClauses, search_clauses
 from mycel.stores.postgres.team_terms import numbers_of
 from mycel.stores.postgres.term_sample import FINDING_ROWS, TermSample, finders_among
-from mycel.stores.postgres.word_matches import Flags, WordMatches
+from mycel.stores.postgres.word_matches import Flags, Numbers, WordMatches
 from mycel.stores.sql.clauses import visible
 from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.part import Part, Session, query
@@ -92,9 +92,12 @@ class WordSearch(Part):
         return word_matches.read(answer.fetchone(), numbers_of(asked.terms, self._team))
 
     def settle(
-        self, asked: Asked, extent: Extent, finders: Finders, matches: WordMatches
+        self, asked: Asked, extent: Extent, finders: Finders, matches: WordMatches, *, left: Numbers | None
     ) -> tuple[WordStatistics, WordMatches]:
-        """How common the terms are, and enough of what they find to fill the page."""
+        """How common the terms are, and enough of what they find to fill the page.
+
+        `left` are all that the filters leave, where they are known and few: then these are looked at instead.
+        """
         counts: dict[str, int] = {}
         is_cut = not finders.together and matches.looked_at >= MOST_UNCOUNTED
         if is_cut or finders.together or len(finders.terms) < len(asked.terms):
@@ -103,20 +106,29 @@ class WordSearch(Part):
             finders = self._finders(asked, counts)
             matches = self._fetch_some(asked, finders)
         if not (finders.together and asked.is_filled(matches, share=1)):
-            counts, matches = self._fill(asked, finders, matches, counts)
+            counts, matches = self._fill(asked, finders, matches, counts, left)
         frequencies = {term: counts[term] for term in asked.query.terms}
         return asked.query.statistics or WordStatistics(frequencies, extent.documents, extent.usual_length), matches
 
     def _fill(
-        self, asked: Asked, finders: Finders, matches: WordMatches, counts: dict[str, int]
+        self,
+        asked: Asked,
+        finders: Finders,
+        matches: WordMatches,
+        counts: dict[str, int],
+        left: Numbers | None,
     ) -> tuple[dict[str, int], WordMatches]:
         """Takes in more and more of the common terms, until the page is full enough."""
         terms = finders.terms
+        if finders.together and left is not None:
+            return counts, self._fetch_listed(asked, left)
         if finders.together:
             terms = finders_among(asked.terms, (), counts, rows=FINDING_ROWS)
             matches = self._fetch_some(asked, Finders(terms))
         found = matches.frequencies([asked.terms.index(term) for term in terms])
         counts |= zip(terms, found, strict=True)
+        if left is not None and len(terms) < len(asked.terms):
+            return counts, self._fetch_listed(asked, left)
         for rows, fetch in ((ROWS_PER_WANTED * asked.query.limit, self._fetch_some), (_ALL, self._fetch_allowed)):
             rest = [term for term in asked.terms if term not in terms]
             if not rest or asked.is_filled(matches, share=FILLED):
@@ -177,6 +189,16 @@ class WordSearch(Part):
     @query
     def _fetch_some(self, connection: Connection, asked: Asked, finders: Finders) -> WordMatches:
         return self.read(asked, self._ask(connection, asked, finders, most=_ALL))
+
+    def _fetch_listed(self, asked: Asked, numbers: Numbers) -> WordMatches:
+        if not len(numbers):
+            return word_matches.read(word_matches.NOTHING, numbers_of(asked.terms, self._team))
+        return self._fetch_numbers(asked, numbers)
+
+    @query
+    def _fetch_numbers(self, connection: Connection, asked: Asked, numbers: Numbers) -> WordMatches:
+        values = {**asked.clauses.values, "numbers": as_array(numbers.tolist())}
+        return self.read(asked, in_bytes(connection, word_matches.of_listed(asked.clauses), values))
 
     @query
     def _fetch_allowed(self, connection: Connection, asked: Asked, finders: Finders) -> WordMatches:

@@ -13,6 +13,20 @@ from mycel.stores.sql.rows import micros
 Clause = tuple[str, dict[str, Any]]
 
 
+_TIMES = (
+    ("since", "{t}.created_at >= :{name}"),
+    ("until", "{t}.created_at < :{name}"),
+    ("alive_at", "({t}.expires_at IS NULL OR {t}.expires_at > :{name})"),
+    ("expired_at", "{t}.expires_at <= :{name}"),
+    ("believed_at", "{t}.valid_from <= :{name}"),
+    (
+        "valid_at",
+        "({t}.holds_from IS NULL OR {t}.holds_from <= :{name})"
+        " AND ({t}.holds_until IS NULL OR {t}.holds_until >= :{name})",
+    ),
+)
+
+
 def visible(scope: ReadScope, table: str = "m", *, prefix: str = "") -> Clause:
     """What this scope may see of rows that carry an audience; agrees with `ReadScope.sees`."""
     columns = f"{table}.{prefix}" if table else prefix
@@ -101,19 +115,11 @@ def _add_equals(filters: Filters, table: str, parts: list[str], values: dict[str
 
 
 def _add_times(filters: Filters, table: str, parts: list[str], values: dict[str, Any]) -> None:
-    bounds = {
-        f"{table}.created_at >= :since": filters.since,
-        f"{table}.created_at < :until": filters.until,
-        f"({table}.expires_at IS NULL OR {table}.expires_at > :alive_at)": filters.alive_at,
-        f"{table}.expires_at <= :expired_at": filters.expired_at,
-        f"{table}.valid_from <= :believed_at": filters.believed_at,
-        f"({table}.holds_from IS NULL OR {table}.holds_from <= :begun_at)": filters.valid_at,
-        f"({table}.holds_until IS NULL OR {table}.holds_until >= :valid_at)": filters.valid_at,
-    }
-    for condition, bound in bounds.items():
+    for name, condition in _TIMES:
+        bound = getattr(filters, name)
         if bound is not None:
-            parts.append(condition)
-            values[condition.rpartition(":")[2].rstrip(")")] = micros(bound)
+            parts.append(condition.format(t=table, name=name))
+            values[name] = micros(bound)
 
 
 def _add_reach(filters: Filters, table: str, parts: list[str], values: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from mycel.stores.sql.part import Part, query
 from mycel.stores.sql.rows import columns_of, memory_from, micros, moment_or_none
 
 _MEMORY = columns_of("m")
+_UNREAD = Signals()
 _NO_VOICES: Mapping[tuple[int, int], set[str]] = {}
 
 
@@ -47,7 +48,7 @@ class SqlIndex(Part):
         usage = _ask_usage(connection, scope, numbers)
         memories = {row[-1]: memory_from(row, scope.team) for row in rows}
         signals = _read_signals(connection, scope, usage)
-        return {number: (memory, signals.get(number, Signals())) for number, memory in memories.items()}
+        return {number: (memory, signals.get(number, _UNREAD)) for number, memory in memories.items()}
 
     def _ask_memories(
         self, connection: Connection, scope: ReadScope, numbers: Collection[int], filters: Filters
@@ -55,7 +56,7 @@ class SqlIndex(Part):
         seen, values = visible(scope)
         wanted, filter_values = matching(filters, found=True)
         sql = f"SELECT {_MEMORY}, m.number FROM {self.BY_NUMBER} AND {seen} AND {wanted}"
-        return connection.execute(sql, {**values, **filter_values, "numbers": json.dumps(list(numbers))})
+        return connection.execute(sql, {**values, **filter_values, "numbers": _listed(numbers)})
 
     @query
     def find_number(self, connection: Connection, scope: ReadScope, id: MemoryId) -> int | None:
@@ -98,6 +99,11 @@ class SqlIndex(Part):
         return [_past(row, scope) for row in connection.execute(sql, bound)]
 
 
+def _listed(numbers: Iterable[int]) -> str:
+    """As JSON."""
+    return f"[{','.join(map(str, numbers))}]"
+
+
 def _ask_usage(connection: Connection, scope: ReadScope, numbers: Collection[int]) -> Cursor:
     sql = """
         SELECT m.number, coalesce(CASE m.agent_id WHEN ?2 THEN u.access_count ELSE u.others_count END, 0),
@@ -106,13 +112,13 @@ def _ask_usage(connection: Connection, scope: ReadScope, numbers: Collection[int
             OR EXISTS (SELECT 1 FROM memory_links l WHERE l.to_id = m.id)
         FROM json_each(?1) n CROSS JOIN memories m ON m.number = CAST(n.value AS bigint)
         LEFT JOIN memory_usage u ON u.memory_id = m.id"""
-    return connection.execute(sql, (json.dumps(list(numbers)), scope.member_id))
+    return connection.execute(sql, (_listed(numbers), scope.member_id))
 
 
 def _read_signals(connection: Connection, scope: ReadScope, usage: Cursor) -> dict[int, Signals]:
     used = usage.fetchall()
     spoken_of = [number for number, _, _, has_voices in used if has_voices]
-    voices = _read_voices(connection, scope, json.dumps(spoken_of)) if spoken_of else _NO_VOICES
+    voices = _read_voices(connection, scope, _listed(spoken_of)) if spoken_of else _NO_VOICES
     return {
         number: Signals(count, moment_or_none(last), len(voices.get((number, 1), ())), len(voices.get((number, 0), ())))
         for number, count, last, _ in used

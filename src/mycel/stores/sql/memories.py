@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from mycel.access.scope import ReadScope
-from mycel.domain.cursor import read_cursor, write_cursor
+from mycel.domain.cursor import write_cursor
 from mycel.domain.ids import LEAST_BEGINNING, MemberId, MemoryId, SourceId
 from mycel.domain.memory import MadeBy, Memory, Version, Visibility
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
@@ -19,6 +19,7 @@ from mycel.domain.surroundings import Usage
 from mycel.errors import NotFound
 from mycel.stores.sql.clauses import Clause, below, matching, visible
 from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.memory_pages import page_of, present
 from mycel.stores.sql.part import Part, query
 from mycel.stores.sql.receipts import DETAIL_TABLES, read_receipt
 from mycel.stores.sql.rows import (
@@ -220,27 +221,24 @@ class SqlMemories(Part):
         cursor: str | None = None,
     ) -> Page[Memory]:
         """One page in a total order: ties are broken by age, so no row is skipped or doubled between pages."""
-        source, values = _present(scope, filters) if filters.believed_at is None else _past(scope, filters)
-        after = ""
-        if cursor is not None:
-            values["last"], values["last_number"] = read_cursor(cursor, order)
-            beyond = "<" if order.descending else ">"
-            after = f"AND (s.{order.field}, s.number) {beyond} (:last, :last_number)"
-        direction = "DESC" if order.descending else "ASC"
-        by = f"ORDER BY s.{order.field} {direction}, s.number {direction}"
-        if filters.believed_at is None:
-            # Only numbers are sorted: where no index has the order, whole rows would be carried along.
-            chosen = f"SELECT s.number {source} {after} {by} LIMIT :limit"
-            source, after = f"FROM memories s WHERE s.number IN ({chosen})", ""
-        sql = f"SELECT {columns_of('s')}, s.{order.field}, s.number {source} {after} {by} LIMIT :limit"
-        rows = connection.execute(sql, {**values, "limit": limit + 1}).fetchall()
+        rows = connection.execute(*page_of(scope, filters, order=order, limit=limit + 1, cursor=cursor)).fetchall()
         more = len(rows) > limit
         items = [memory_from(row, scope.team) for row in rows[:limit]]
         return Page(items, write_cursor(order, *rows[limit - 1][-2:]) if more else None)
 
     @query
+    def newest(
+        self, connection: Connection, scope: ReadScope, lists: Sequence[tuple[Filters, int]]
+    ) -> list[list[Memory]]:
+        asked = [
+            connection.execute(*page_of(scope, filters, order=Order(), limit=limit, cursor=None))
+            for filters, limit in lists
+        ]
+        return [[memory_from(row, scope.team) for row in rows] for rows in asked]
+
+    @query
     def count(self, connection: Connection, scope: ReadScope, filters: Filters) -> int:
-        source, values = _present(scope, filters)
+        source, values = present(scope, filters)
         row = connection.execute(f"SELECT count(*) {source}", values).fetchone()
         return 0 if row is None else row[0]
 
@@ -355,45 +353,3 @@ def _find_sql(scope: ReadScope, deleted: bool) -> Clause:  # noqa: FBT001 - a ca
     seen, values = visible(scope)
     alive = "" if deleted else " AND m.deleted_at IS NULL"
     return f"SELECT {_MEMORY} FROM memories m WHERE m.id = :id AND {seen}{alive}", values
-
-
-def _present(scope: ReadScope, filters: Filters) -> Clause:
-    seen, values = visible(scope, "s")
-    wanted, filter_values = matching(filters, "s")
-    values = values | filter_values
-    parts = [f"{seen} AND {wanted}", *([_waiting(scope)] if filters.waiting else [])]
-    if filters.source_id is not None:
-        parts.append("s.source_id = :source_id")
-        values["source_id"] = filters.source_id
-    if filters.snoozes is not None:
-        chosen = "NOT IN" if filters.snoozes.are_left_out else "IN"
-        parts.append(
-            f"s.id {chosen} (SELECT memory_id FROM review_snoozes WHERE member_id = :snoozer AND until > :snoozed_at)"
-        )
-        values |= {"snoozer": filters.snoozes.member_id, "snoozed_at": micros(filters.snoozes.at)}
-    return f"FROM memories s WHERE {' AND '.join(parts)}", values
-
-
-def _waiting(scope: ReadScope) -> str:
-    """The inbox, and what says that it replaces another that stands; who may not see the other is told of nothing."""
-    seen, _ = visible(scope, "o")
-    return f"""
-        s.number IN (
-          SELECT i.number FROM memories i WHERE i.status = 'inbox' AND i.deleted_at IS NULL
-          UNION ALL SELECT f.number FROM memory_links l
-          JOIN memories f ON f.id = l.from_id JOIN memories o ON o.id = l.to_id
-          WHERE l.relation = 'supersedes' AND f.status = 'active' AND o.status = 'active' AND o.deleted_at IS NULL
-            AND {seen})"""
-
-
-def _past(scope: ReadScope, filters: Filters) -> Clause:
-    """What stood at that moment, deleted since or not, as the reader might see it then and may today."""
-    seen_then, values = visible(scope, "s")
-    seen_now, _ = visible(scope)
-    wanted, filter_values = matching(filters, "s", past=True)
-    names = ", ".join(("number", *MEMORY_COLUMNS, "valid_from"))
-    source = f"""
-        FROM (SELECT {names}, NULL AS valid_to FROM memories UNION ALL SELECT {names}, valid_to FROM memory_versions) s
-        JOIN memories m ON m.id = s.id
-        WHERE (s.valid_to IS NULL OR s.valid_to > :believed_at) AND {seen_then} AND {seen_now} AND {wanted}"""
-    return source, values | filter_values

@@ -224,8 +224,8 @@ class SourceWriter(SqlSources):
         connection.execute("UPDATE sources SET extracted_to = ? WHERE id = ?", (to, id))
 
     @query
-    def blank(self, connection: Connection, id: SourceId, text: str) -> None:
-        connection.execute("UPDATE sources SET text = ?, sha256 = '' WHERE id = ?", (text, id))
+    def blank(self, connection: Connection, id: SourceId, text: str, *, title: str | None) -> None:
+        connection.execute("UPDATE sources SET text = ?, title = ?, sha256 = '' WHERE id = ?", (text, title, id))
 
     @query
     def restrict(self, connection: Connection, id: SourceId, audience: Audience) -> None:

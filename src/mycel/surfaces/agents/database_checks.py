@@ -12,22 +12,20 @@ if TYPE_CHECKING:
     from mycel.settings import Settings
     from mycel.stores.postgres.condition import Condition
 
-# Vectors are kept as `halfvec`, which came with it.
-LEAST_VECTOR = (0, 7)
 # Leases last half a minute: nodes whose clocks are further apart take each other's work for abandoned.
 APART_SECONDS = 5.0
 MIGRATE = "run `mycel database migrate` as the owner of the database"
 
 
 def check_database(settings: Settings) -> Iterator[Finding]:
-    from mycel.app import examine_database
+    from mycel.storage import examine_database
 
     try:
         found = examine_database(settings)
     except MycelError as error:
         yield problem("database", str(error), "see that the server runs, and correct MYCEL_DATABASE_URL")
         return
-    yield by_time("database", f"PostgreSQL {found.server} at {found.place}", found.seconds)
+    yield _server(found)
     yield _vector(found)
     yield _schema(found)
     yield _login(found, is_trusted=settings.database_login == "trusted")
@@ -35,13 +33,17 @@ def check_database(settings: Settings) -> Iterator[Finding]:
     yield _connections(found)
 
 
+def _server(found: Condition) -> Finding:
+    text = f"PostgreSQL {found.server} at {found.place}"
+    if found.is_old:
+        return problem("database", text, f"Mycel needs PostgreSQL {found.least_server} or newer")
+    return by_time("database", text, found.seconds)
+
+
 def _vector(found: Condition) -> Finding:
-    if found.vector is None:
-        return problem("pgvector", "the database does not have it", "have a superuser run `CREATE EXTENSION vector`")
-    if tuple(int(part) for part in found.vector.split(".")[:2]) < LEAST_VECTOR:
-        advice = "install 0.7 or newer, then run `ALTER EXTENSION vector UPDATE`"
-        return problem("pgvector", f"is {found.vector}", advice)
-    return ok("pgvector", found.vector)
+    if found.vector_lack is None:
+        return ok("pgvector", found.vector or "")
+    return problem("pgvector", f"is {found.vector}" if found.vector else "is not there", found.vector_lack)
 
 
 def _schema(found: Condition) -> Finding:

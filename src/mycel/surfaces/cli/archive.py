@@ -113,7 +113,7 @@ def migrate(
         raise InvalidInput("is the same database", field="to")
     call.require_operator()
     source, target = call.settings_on(from_, origin="--from"), call.settings_on(to, origin="--to")
-    from mycel.app import transfer_workspace
+    from mycel.storage import transfer_workspace
 
     with by_part("moving") as progress:
         report = transfer_workspace(source, target, replace=replace, report=progress)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mycel.domain.envelope import kind_of
 from mycel.domain.marks import voice_of
 from mycel.domain.memory import WRITTEN
 from mycel.domain.memory_field import Holds
 from mycel.domain.query import Order, OrderField
+from mycel.domain.source import USUAL_CATEGORY
 from mycel.errors import InvalidInput, NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
@@ -237,7 +239,13 @@ def other_end(link: Link, id: str) -> str:
 
 def _row(item: InboxItem) -> tuple[str, ...]:
     memory = item.memory
-    return title_of(memory), memory.type, f"{memory.confidence:.2f}", _voice(memory), memory.id, item.reason
+    return title_of(memory), _kind(memory), f"{memory.confidence:.2f}", _voice(memory), memory.id, item.reason
+
+
+def _kind(memory: Memory) -> str:
+    """With the category where it says more than the type: a convention is a fact too."""
+    is_usual = memory.category == USUAL_CATEGORY.get(memory.type)
+    return kind_of(memory.type, None if is_usual else memory.category)
 
 
 def _voice(memory: Memory) -> str:
@@ -253,7 +261,9 @@ def _fields(item: InboxItem) -> list[tuple[str, str]]:
         ("type", memory.type),
         ("confidence", f"{memory.confidence:.2f}"),
         ("by", _voice(memory)),
+        ("said", "" if memory.observed_at is None else when(memory.observed_at)),
         ("captured by", "" if memory.agent_id == _voice(memory) else memory.agent_id),
+        ("source", "" if memory.evidence_ref is None else memory.evidence_ref.source_id),
         ("trust", memory.trust),
         ("made", f"{when(memory.created_at)}, {memory.made_by}"),
         ("path", memory.path),

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -17,9 +17,8 @@ from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, 
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
 from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
 from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute
-from mycel.surfaces.http.problems import Problem, Refused
 from mycel.surfaces.http.service import Service, service_of
-from mycel.surfaces.web.forms import own_address
+from mycel.surfaces.web.forms import own_address, read_pairs
 from mycel.surfaces.web.preferences import THEME, theme_of
 from mycel.surfaces.web.rendering import PAGE_HEADERS, render
 from mycel.wire.arguments import respelled
@@ -36,7 +35,7 @@ LABEL = "browser"
 LIFETIME = timedelta(days=30)
 LINK_LIFETIME = timedelta(minutes=10)
 MAX_BYTES = 8 * 1024
-FORM = "application/x-www-form-urlencoded"
+MAX_FIELDS = 10
 WRONG = "the code or token is unknown, used, expired or revoked"
 _UNSTORED = {"cache-control": "no-store"}
 
@@ -140,11 +139,7 @@ async def _json(request: Request, names: set[str]) -> dict[str, Any]:
 async def _form(request: Request) -> dict[str, Any]:
     """Only from our own page: no other may sign somebody in as somebody else."""
     require_own_page(request.scope)
-    raw = await read_body(request.scope, request.receive, limit=MAX_BYTES)
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
-        status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-        raise Refused(Problem(status, f"send it as {FORM}", code="unsupported_media_type", field="Content-Type"))
-    pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
+    pairs = await read_pairs(request, limit=MAX_BYTES, most=MAX_FIELDS)
     return _known(dict(pairs), {"code", "token", "next"})
 
 

@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -97,7 +96,7 @@ def _head(path: Path) -> bytes:
 
 def _file(path: Path, name: str) -> Entry:
     about = path.stat()
-    return Entry(name, about.st_size, lambda: path.open("rb"), datetime.fromtimestamp(about.st_mtime, UTC))
+    return Entry(name, about.st_size, lambda: path.open("rb"))
 
 
 def _walk(root: Path) -> Iterator[Entry]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -18,7 +19,9 @@ from mycel.durable_file import replace_file, sync_folder
 from mycel.errors import AccessDenied, Misconfigured
 
 FOLDER = ".mycel"
-FILE = "agreement.jsonl"
+FILE, LOCK, IGNORED = "agreement.jsonl", "lock", ".gitignore"
+OWN_FILES = (FILE, LOCK, IGNORED)
+UNFINISHED = "unfinished"
 FORMAT = 1
 _HEADER = ("vault", "format", "team", "member")
 _MAY_SAY = {"anew"}
@@ -85,7 +88,7 @@ class Agreement:
         folder = root / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
         # It is about this folder alone: in a clone it would tell of files that are not there.
-        (folder / ".gitignore").write_bytes(b"*\n")
+        (folder / IGNORED).write_bytes(b"*\n")
         header = {"vault": new_id(), "format": FORMAT, "team": team, "member": member}
         made = cls(folder / FILE, header | {"anew": True} if anew else header)
         made.rewrite()
@@ -195,9 +198,14 @@ class Agreement:
 
 
 def require_own(root: Path) -> None:
-    """Raises `Misconfigured` where the vault's own folder is not in the vault."""
-    if (root / FOLDER).is_symlink() or (root / FOLDER / FILE).is_symlink():
-        raise Misconfigured(f"{root / FOLDER} leads elsewhere: nothing was changed")
+    """Raises `Misconfigured` where a link stands in place of what a vault keeps about itself."""
+    own = root / FOLDER
+    folders = (own, own / UNFINISHED)
+    for path in (*folders, *(own / name for name in OWN_FILES)):
+        with suppress(FileNotFoundError):
+            mode = path.lstat().st_mode
+            if not (stat.S_ISDIR(mode) if path in folders else stat.S_ISREG(mode)):
+                raise Misconfigured(f"{path} is a link or no plain file or folder: nothing was changed")
 
 
 def _line(one: Agreed) -> dict[str, Any]:

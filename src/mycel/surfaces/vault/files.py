@@ -17,7 +17,7 @@ from typing import Any
 
 from mycel.durable_file import sync_folder
 from mycel.errors import InvalidInput, StorageFull, Unavailable
-from mycel.surfaces.vault.agreement import FOLDER
+from mycel.surfaces.vault.agreement import FOLDER, UNFINISHED
 from mycel.surfaces.vault.names import folder_of
 
 _NO_REPLACE, _EXCHANGE = 1, 2
@@ -42,7 +42,7 @@ class VaultFiles:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._aside = root / FOLDER / "unfinished"
+        self._aside = root / FOLDER / UNFINISHED
         self._touched: set[Path] = set()
         # By the file and what it is to say: where that lies meanwhile.
         self._staged: dict[tuple[str, bytes], Path] = {}
@@ -51,7 +51,8 @@ class VaultFiles:
         """Takes away what a killed process left; it was never told of to anybody."""
         self._aside.mkdir(parents=True, exist_ok=True)
         for left in self._aside.iterdir():
-            left.unlink(missing_ok=True)
+            if left.is_symlink() or left.is_file():
+                left.unlink(missing_ok=True)
 
     def read(self, file: str) -> bytes:
         handle = os.open(self._checked(file), _READ)

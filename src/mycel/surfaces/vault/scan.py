@@ -14,7 +14,7 @@ from mycel.errors import InvalidInput
 from mycel.surfaces.vault.agreement import Agreed
 from mycel.surfaces.vault.files import VaultFiles, digest
 from mycel.surfaces.vault.front_matter import Note, read_note
-from mycel.surfaces.vault.names import is_hidden, is_note, joined
+from mycel.surfaces.vault.names import folder_of, is_hidden, is_note, joined
 from mycel.surfaces.vault.note_fields import CONFLICT_OF, id_in
 
 IS_EMPTY = "is empty; delete the file to delete the memory"
@@ -113,17 +113,17 @@ class Scanner:
             scan.unseen[file] = "somebody is still writing it"
         return scan
 
-    def _walk(self, folder: str, scan: Scan) -> Iterator[tuple[str, Signature]]:
-        try:
-            with os.scandir(self._files.root / folder) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
-        except OSError as error:
-            scan.unseen[folder] = f"cannot be read: {error.strerror}"
-            return
-        for entry in entries:
-            name = joined(folder, entry.name)
+    def _walk(self, top: str, scan: Scan) -> Iterator[tuple[str, Signature]]:
+        """A folder where its name stands among the files; folders may be nested deeper than calls may."""
+        under_way = [self._entries(top, scan)]
+        while under_way:
+            found = next(under_way[-1], None)
+            if found is None:
+                under_way.pop()
+                continue
+            name, entry = found
             if entry.name.startswith(".") and entry.name.endswith(".icloud"):
-                scan.unseen[joined(folder, entry.name[1 : -len(".icloud")])] = "is in the cloud alone"
+                scan.unseen[joined(folder_of(name), entry.name[1 : -len(".icloud")])] = "is in the cloud alone"
             elif is_hidden(entry.name):
                 continue
             elif not _is_text(entry.name):
@@ -133,9 +133,18 @@ class Scanner:
                     scan.unseen[name] = "is a link, which is not followed"
             elif entry.is_dir(follow_symlinks=False):
                 scan.folders.add(name)
-                yield from self._walk(name, scan)
+                under_way.append(self._entries(name, scan))
             elif is_note(entry.name) and (signature := _signed(name, entry, scan)) is not None:
                 yield name, signature
+
+    def _entries(self, folder: str, scan: Scan) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        try:
+            with os.scandir(self._files.root / folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            scan.unseen[folder] = f"cannot be read: {error.strerror}"
+            entries = []
+        return iter([(joined(folder, entry.name), entry) for entry in entries])
 
     def _look(self, file: str, signature: Signature) -> LocalNote:
         if signature[0] > MAX_FILE_BYTES:

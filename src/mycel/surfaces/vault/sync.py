@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.errors import Conflict, InvalidInput, InvalidState, Misconfigured, NotFound, Unavailable
-from mycel.surfaces.vault.agreement import FILE, FOLDER, Agreement, KnownVaults, require_own
+from mycel.surfaces.vault.agreement import FILE, FOLDER, LOCK, Agreement, KnownVaults, require_own
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
 from mycel.surfaces.vault.note_fields import Fields
@@ -85,7 +85,7 @@ class Vault:
             self._known.forget(self.root)
         self._require_root()
         require_own(self.root)
-        lock = FileLock(self.root / FOLDER / "lock")
+        lock = FileLock(self.root / FOLDER / LOCK)
         try:
             (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
             lock.acquire(timeout=0)

@@ -105,7 +105,7 @@ def show(asked: PageRequest) -> Shown:
     by = asked.one("agent")
     found = asked.memory.activity.actions(agent=by, limit=ROWS, cursor=asked.one("cursor"))
     rows: list[dict[str, Any]] = [
-        {"action": one, "revert": can_revert(asked, one), "fields": differing(one) or list(one.after)} for one in found
+        {"action": one, "revert": can_revert(asked, one), "fields": fields_of(one)} for one in found
     ]
     chips = [Chip("by", by, asked.with_query(agent=None))] if by else []
     beside = {"chips": chips, "words": WORDS, "by": by, "titles": _titles(asked, found)}
@@ -121,6 +121,11 @@ def differing(action: AuditEntry) -> list[str]:
     """The names of what is not as it was."""
     names = dict.fromkeys([*action.before, *action.after])
     return [name for name in names if name not in action.before or action.before[name] != action.after.get(name)]
+
+
+def fields_of(action: AuditEntry) -> list[str]:
+    """What a row tells: what differs. The id of a token says nothing to people; `.json` has it."""
+    return [name for name in differing(action) or action.after if name != "token_id"]
 
 
 def revert(asked: PageRequest) -> SeeOther:

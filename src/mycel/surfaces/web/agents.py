@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from mycel.domain.activity import Injection, MemberActivity
 from mycel.domain.source import SourceEntry
@@ -29,7 +29,8 @@ class Session:
 
 
 def show(asked: PageRequest) -> Shown:
-    members = asked.memory.activity.members()
+    seen = datetime.min.replace(tzinfo=UTC)
+    members = sorted(asked.memory.activity.members(), key=lambda one: one.last_seen_at or seen, reverse=True)
     return Shown({"members": members}, {"connected": connected(members, asked.now)})
 
 

@@ -15,7 +15,7 @@ from mycel.errors import Conflict, InvalidInput, NotFound
 from mycel.surfaces.web.filters import Chip, moment_of
 from mycel.surfaces.web.memory_page import changes_of, permissions
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown, in_path
-from mycel.surfaces.web.text_diff import Line
+from mycel.surfaces.web.text_diff import Effort, Line
 
 ROWS = 25
 NAMES: Mapping[str, str] = {
@@ -80,6 +80,7 @@ def show(asked: PageRequest) -> Shown:
     )
     histories = Histories(asked)
     rows = [histories.row(change) for change in found]
+    effort = Effort()
     beside = {
         "chips": [
             Chip(words, given[name] or "", asked.with_query(**{name: None}))
@@ -90,7 +91,7 @@ def show(asked: PageRequest) -> Shown:
         "operations": OPERATIONS,
         "before": BEFORE,
         "standing": histories.standing(),
-        "differences": {row.change.sequence: difference_of(row) for row in rows},
+        "differences": {row.change.sequence: difference_of(row, effort) for row in rows},
     }
     return Shown({"changes": rows, "next_cursor": found.next_cursor}, beside)
 
@@ -183,12 +184,12 @@ def was_decided(change: Change, versions: list[Version]) -> bool:
     return versions[-2].memory.status is Status.INBOX and versions[-1].memory.status is not Status.INBOX
 
 
-def difference_of(row: Row) -> Difference | None:
+def difference_of(row: Row, effort: Effort) -> Difference | None:
     if row.before is None or row.memory is None:
         return None
     at, by = row.change.committed_at, row.change.changed_by
     pair = [Version(row.before, at, at, by), Version(row.memory, at, None, by)]
-    newest = changes_of(pair)[0]
+    newest = changes_of(pair, effort=effort)[0]
     return Difference(newest.lines, newest.fields)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from mycel.errors import AccessDenied
+from mycel.errors import AccessDenied, InvalidInput
 from mycel.surfaces.http.bodies import read_body
 from mycel.surfaces.http.problems import Problem, Refused
 
@@ -28,17 +28,25 @@ def require_token(given: str, *, secret: str) -> None:
         raise AccessDenied("the form is from another session: load the page again, and send it once more")
 
 
-async def read_form(request: Request, *, limit: int = MAX_FORM_BYTES) -> dict[str, str]:
+async def read_form(request: Request) -> dict[str, str]:
     """The last value of each field; several values of one field are joined by line breaks."""
+    found: dict[str, str] = {}
+    for name, value in await read_pairs(request, limit=MAX_FORM_BYTES, most=MAX_FIELDS):
+        found[name] = f"{found[name]}\n{value}" if name in found else value
+    # Browsers end lines by two characters, and nobody wrote them.
+    return {name: value.replace("\r\n", "\n") for name, value in found.items()}
+
+
+async def read_pairs(request: Request, *, limit: int, most: int) -> list[tuple[str, str]]:
+    """The fields of a form with their values, as they were sent."""
     raw = await read_body(request.scope, request.receive, limit=limit)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
         status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
         raise Refused(Problem(status, f"send it as {FORM_TYPE}", code="unsupported_media_type", field="Content-Type"))
-    found: dict[str, str] = {}
-    for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=MAX_FIELDS):
-        found[name] = f"{found[name]}\n{value}" if name in found else value
-    # Browsers end lines by two characters, and nobody wrote them.
-    return {name: value.replace("\r\n", "\n") for name, value in found.items()}
+    try:
+        return parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=most)
+    except ValueError:
+        raise InvalidInput(f"has more than {most} fields", field="body") from None
 
 
 def own_address(given: str | None) -> str:

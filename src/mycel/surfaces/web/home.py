@@ -11,6 +11,7 @@ from mycel.domain.memory import Status
 from mycel.domain.query import Statistics
 from mycel.domain.source import UNFINISHED, EventState
 from mycel.errors import MycelError
+from mycel.surfaces.web.inbox import ROWS as INBOX_ROWS
 from mycel.surfaces.web.inbox import grouped
 from mycel.surfaces.web.page import Page, PageRequest, Shown
 
@@ -49,7 +50,7 @@ def waiting_for(asked: PageRequest, counts: Statistics) -> tuple[list[InboxItem]
     in_all = counts.by_status.get(Status.INBOX, 0)
     if not may_review(asked.caller):
         return [], in_all
-    rows = asked.memory.inbox(limit=2 * WAITING_SHOWN)
+    rows = asked.memory.inbox(limit=INBOX_ROWS)
     waiting = [same[0] for same in grouped(rows)]
     return waiting, len(waiting) if rows.next_cursor is None else in_all
 

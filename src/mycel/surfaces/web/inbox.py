@@ -18,7 +18,7 @@ from mycel.domain.source import Turn
 from mycel.errors import Conflict, InvalidInput, MycelError, NotFound
 from mycel.surfaces.web.filters import Chip
 from mycel.surfaces.web.page import REVIEWERS, Page, PageRequest, Shown, address_of, in_path
-from mycel.surfaces.web.text_diff import Line, diff_lines
+from mycel.surfaces.web.text_diff import Effort, Line, diff_lines
 
 ROWS = 50
 # In one turn; the rest of a large source follows by the same button.
@@ -140,9 +140,18 @@ def around(asked: PageRequest) -> dict[str, object]:
         "chips": chips_in(asked),
         "query": filters_in(asked),
         "last": last,
-        "undo_form": {"address": "/inbox/reopen", "ids": last} if last else None,
+        "undo_form": {"address": "/inbox/reopen", "ids": last} if last else _waking(asked),
         "source": asked.one("source"),
     }
+
+
+def _waking(asked: PageRequest) -> dict[str, object] | None:
+    """Takes back what was put off just before."""
+    try:
+        slept = parse_id(asked.one("slept"))
+    except InvalidInput:
+        return None
+    return {"address": f"/inbox/{in_path(slept)}/wake", "ids": []}
 
 
 def undoable(asked: PageRequest) -> list[str]:
@@ -234,13 +243,14 @@ def near_of(asked: PageRequest, item: InboxItem) -> list[Near]:
     for one in item.memory.similar:
         found.setdefault(str(one.id), ("says nearly the same", one.why))
     shown: list[Near] = []
+    effort = Effort()
     for id, (relation, why) in found.items():
         if len(shown) < MOST_NEAR and (other := _read(asked, id)) is not None:
-            shown.append(_near(item, other, relation, why))
+            shown.append(_near(item, other, relation, why, effort))
     return shown
 
 
-def _near(item: InboxItem, other: Memory, relation: str, why: str) -> Near:
+def _near(item: InboxItem, other: Memory, relation: str, why: str, effort: Effort) -> Near:
     memory = item.memory
     against = any(
         link.relation is Relation.CONTRADICTS and other.id in (link.from_id, link.to_id) for link in item.links
@@ -249,7 +259,7 @@ def _near(item: InboxItem, other: Memory, relation: str, why: str) -> Near:
         other,
         relation,
         why,
-        diff_lines(other.content, memory.content),
+        diff_lines(other.content, memory.content, effort),
         may_merge=memory.status is Status.INBOX and other.status in _STANDING and other.visibility == memory.visibility,
         may_settle=against and other.status in _STANDING,
     )

@@ -50,12 +50,12 @@ def snooze(asked: PageRequest) -> SeeOther | Shown:
     span = SNOOZES.get(asked.form.get("for", ""), SNOOZES["1d"])
     id = asked.in_path["id"]
     asked.memory.reviews.snooze(id, until=asked.now + span)
-    return SeeOther(address_of_item(asked.filled("next"), filters_in(asked)), did="snoozed")
+    return SeeOther(address_of_item(asked.filled("next"), {**filters_in(asked), "slept": id}), did="snoozed")
 
 
 def wake(asked: PageRequest) -> SeeOther:
     asked.memory.reviews.snooze(asked.in_path["id"], until=None)
-    return SeeOther(address_of_item(asked.in_path["id"], filters_in(asked)))
+    return SeeOther(address_of_item(asked.in_path["id"], filters_in(asked)), did="woken")
 
 
 def decide_several(asked: PageRequest) -> SeeOther:

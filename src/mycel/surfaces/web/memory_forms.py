@@ -79,7 +79,13 @@ def _conflict(asked: PageRequest, error: str) -> Shown:
     standing = asked.memory.get(asked.in_path["id"])
     shown = editing(standing, asked, error=error, status=409, expected=standing.version)
     mine = asked.form.get("content", "")
-    beside = {**shown.beside, "theirs": standing, "theirs_lines": diff_lines(standing.content, mine)}
+    theirs_by = asked.memory.history(standing.id)[-1].changed_by
+    beside = {
+        **shown.beside,
+        "theirs": standing,
+        "theirs_by": theirs_by,
+        "theirs_lines": diff_lines(standing.content, mine),
+    }
     return Shown(shown.facts, beside, title=shown.title, status=409)
 
 

@@ -15,17 +15,20 @@ from mycel.domain.team import Caller
 from mycel.errors import NotFound
 from mycel.surfaces.web.evidence import evidence_of
 from mycel.surfaces.web.filters import moment_of
+from mycel.surfaces.web.headlines import begins_with_title
 from mycel.surfaces.web.page import Page, PageRequest, Shown
-from mycel.surfaces.web.rendering import begins_with_title
-from mycel.surfaces.web.text_diff import Line, diff_lines
+from mycel.surfaces.web.text_diff import Effort, Line, diff_lines
 
 LINKS_SHOWN = 24
+VERSIONS_SHOWN = 50
 GIVEN_SHOWN = 8
 GIVEN_LOOKED_AT = 50
 # Shown elsewhere on the page, or not for people; the rest stands in the table of provenance.
 _TEXTS = frozenset({"content", "title", "metadata", "similar", "freshness", "updated_at", "version", "deleted_at"})
 _IN_HEADER = frozenset({"id", "type", "tags", "status", "rationale", "alternatives"})
 _DRAWN = 12
+# Of fewer a drawing says no more than the list below it.
+LEAST_DRAWN = 3
 
 
 class Neighbour(NamedTuple):
@@ -60,19 +63,20 @@ class Point(NamedTuple):
 
 def show(asked: PageRequest) -> Shown:
     id, as_of = asked.in_path["id"], moment_of(asked, "as_of")
-    memory = asked.memory.get(id, as_of=as_of)
     if as_of is not None:
-        return _past(asked, memory, as_of)
+        return _past(asked, asked.memory.get(id, as_of=as_of), as_of)
+    # Its use until now: reading it here is the next.
+    usage, explained = asked.memory.usage(id), asked.memory.explain(memory_id=id)
+    memory = asked.memory.get(id)
     versions = asked.memory.history(id)
     links = asked.memory.links(id)
     neighbours = neighbours_of(asked, memory, links)
-    explained = asked.memory.explain(memory_id=id)
     given = asked.memory.activity.given(id, limit=GIVEN_LOOKED_AT)
     facts: dict[str, object] = {
         "memory": memory,
         "versions": versions,
         "links": links,
-        "usage": asked.memory.usage(id),
+        "usage": usage,
         "evidence": evidence_of(asked.memory, memory),
         "explanation": explained.text,
         "recalls": explained.recalls,
@@ -85,8 +89,9 @@ def show(asked: PageRequest) -> Shown:
         "given_often": given_often(given)[:GIVEN_SHOWN],
         "links_left": max(0, len(links) - LINKS_SHOWN),
         "searches": {recall.query: recall.recalled_at for recall in reversed(explained.recalls)},
-        "points": points_of(neighbours),
-        "changes": changes_of(versions),
+        "points": points_of(neighbours) if len(neighbours) >= LEAST_DRAWN else [],
+        # One more, which the oldest that is shown is compared with.
+        "changes": changes_of(versions[-VERSIONS_SHOWN - 1 :])[:VERSIONS_SHOWN],
         "details": details_of(memory),
         "raw": asked.one("view") == "raw",
     }
@@ -171,16 +176,18 @@ def points_of(neighbours: list[Neighbour]) -> list[Point]:
     ]
 
 
-def changes_of(versions: list[Version]) -> list[Change]:
+def changes_of(versions: list[Version], *, effort: Effort | None = None) -> list[Change]:
     """Newest first, each against the one before; of the first, nothing differs."""
-    pairs = zip([None, *versions], versions, strict=False)
-    found = [
-        Change(version, [], [])
-        if before is None
-        else Change(version, diff_lines(before.memory.content, version.memory.content), _differing(before, version))
-        for before, version in pairs
-    ]
-    return found[::-1]
+    effort = effort or Effort()
+    pairs = zip(versions[::-1], [None, *versions][-2::-1], strict=True)
+    return [_change(version, before, effort) for version, before in pairs]
+
+
+def _change(version: Version, before: Version | None, effort: Effort) -> Change:
+    if before is None:
+        return Change(version, [], [])
+    lines = diff_lines(before.memory.content, version.memory.content, effort)
+    return Change(version, lines, _differing(before, version))
 
 
 def _differing(before: Version, after: Version) -> list[tuple[str, Any, Any]]:

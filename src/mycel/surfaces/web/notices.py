@@ -28,6 +28,9 @@ NOTICES: Mapping[str, Notice] = {
     "restored": Notice("Restored."),
     "purged": Notice("Purged for good."),
     "member_added": Notice("The member is there. Issue it a token to let it in."),
+    "member_awaits": Notice(
+        "The member is there. The operator issues the token that lets it in, here or by `mycel token issue`."
+    ),
     "member_changed": Notice("The member is changed; it holds from the next request on."),
     "member_removed": Notice("Removed: its tokens work no more, and what it wrote stays."),
     "revoked": Notice("Revoked: the token and all that was issued with it stop working within a second."),
@@ -42,6 +45,7 @@ NOTICES: Mapping[str, Notice] = {
     "merged": Notice("Merged: the other one stands, and its evidence grew."),
     "settled": Notice("Settled: one of the two holds."),
     "snoozed": Notice("Put off, for you alone."),
+    "woken": Notice("Back in your inbox."),
     "reopened": Notice("Taken back: it waits again."),
     "unlinked": Notice("The link is gone."),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -14,7 +15,11 @@ from markupsafe import Markup, escape
 
 from mycel import __version__
 from mycel.domain.hidden_text import with_hidden_named
+from mycel.domain.inbox import Surroundings
+from mycel.domain.marks import voice_of
 from mycel.domain.memory import Memory
+from mycel.surfaces.web.evidence import AROUND
+from mycel.surfaces.web.headlines import beyond_headline, coded, head_and_rest, headline, marked, shown_headline
 from mycel.surfaces.web.markdown import to_html
 from mycel.surfaces.web.page import address_of, in_path
 
@@ -46,11 +51,9 @@ PAGE_HEADERS: Mapping[str, str] = {
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
 }
-# Two lines of a list.
-MOST_EXCERPT = 240
-# No longer than a title and its excerpt together.
-SHORT_TEXT = 160
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_DAYS_TOLD = 30
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)")
 
 
 def render(template: str, *, prefix: str = "", **values: object) -> str:
@@ -82,34 +85,44 @@ def ago(moment: datetime | None, *, now: datetime) -> str:
     seconds = (now - moment).total_seconds()
     if -_MINUTE < seconds < 0:
         return "just now"
-    if seconds < 0:
-        return moment.astimezone(UTC).strftime("%Y-%m-%d")
-    for least, size, unit in ((_DAY, _DAY, "d"), (_HOUR, _HOUR, "h"), (_MINUTE, _MINUTE, "min")):
-        if seconds >= least:
-            count = int(seconds // size)
-            return moment.strftime("%Y-%m-%d") if unit == "d" and count > 30 else f"{count} {unit} ago"
+    for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
+        count = round(-seconds / size) if seconds < 0 else int(seconds // size)
+        if abs(seconds) >= size:
+            if unit == "d" and count > _DAYS_TOLD:
+                return moment.astimezone(UTC).strftime("%Y-%m-%d")
+            return f"in {count} {unit}" if seconds < 0 else f"{count} {unit} ago"
     return "just now"
 
 
-def headline(memory: Memory) -> str:
-    """Its title; of a short text that begins with it, all of the text."""
-    is_short = len(memory.content) <= SHORT_TEXT and "\n" not in memory.content.strip()
-    return memory.content if begins_with_title(memory) and is_short else memory.title
+def lasting(milliseconds: float) -> str:
+    """How long something took, in the two largest units that say something."""
+    seconds = round(milliseconds / 1000)
+    if not seconds:
+        return f"{milliseconds:.0f} ms"
+    units = [("d", seconds // _DAY), ("h", seconds % _DAY // _HOUR), ("min", seconds % _HOUR // _MINUTE)]
+    told = [f"{count} {unit}" for unit, count in (*units, ("s", seconds % _MINUTE)) if count]
+    return " ".join(told[:2])
 
 
-def begins_with_title(memory: Memory) -> bool:
-    return memory.content.startswith(memory.title.removesuffix("…"))
+def moment(text: str) -> str:
+    """A text that is nothing but a moment, as a moment is shown."""
+    return exact(datetime.fromisoformat(text)) if _MOMENT.fullmatch(text) else text
 
 
-def beyond_headline(memory: Memory) -> str:
-    """What its text says that the line above does not: a title is often its first sentence, or the beginning of it."""
-    said = headline(memory).removesuffix("…")
-    rest = memory.content.removeprefix(said)
-    if rest == memory.content:
-        return rest[:MOST_EXCERPT]
-    is_cut = said != headline(memory) or rest[:1] not in {".", "!", "?", "\n"}
-    told = rest.lstrip(".!?,;: \n")[:MOST_EXCERPT]
-    return f"… {told}" if told and is_cut else told
+def lead_in(evidence: Surroundings) -> str:
+    """What was said before, from the beginning of a word."""
+    before = evidence.before
+    return before if evidence.start <= len(before) else re.sub(r"^\S{0,40}\s+", "… ", before, count=1)
+
+
+def lead_out(evidence: Surroundings) -> str:
+    """What was said after, to the end of a word; nobody says whether it goes on."""
+    after = evidence.after
+    return after if len(after) < AROUND else re.sub(r"\s+\S{0,40}$", " …", after, count=1)
+
+
+def voice(memory: Memory) -> str:
+    return voice_of(memory.metadata, memory.agent_id)
 
 
 def sentence(text: str) -> str:
@@ -119,36 +132,6 @@ def sentence(text: str) -> str:
 
 def exact(moment: datetime | None) -> str:
     return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def marked(snippet: str) -> Markup:
-    """A snippet whose matched words stand between two pairs of stars."""
-    parts = with_hidden_named(snippet).split("**")
-    pieces = (
-        Markup("<mark>{}</mark>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts) if part
-    )
-    return Markup("").join(pieces)
-
-
-def head_and_rest(snippet: str, memory: Memory) -> tuple[Markup, Markup]:
-    """The headline of a hit and what its snippet says beyond it; its marks stand in both where the one begins so."""
-    told = headline(memory)
-    said = told.removesuffix("…")
-    parts, left = snippet.split("**"), len(said)
-    if not "".join(parts).startswith(said):
-        return escape(with_hidden_named(told)), marked(snippet)
-    head: list[str] = []
-    while left > len(parts[0]):
-        left -= len(parts[0])
-        head.append(parts.pop(0))
-    # A word that the cut goes through is marked on both sides of it.
-    opening = [""] if len(head) % 2 else []
-    rest = "**".join([*opening, parts[0][left:], *parts[1:]])
-    beyond = marked(rest.lstrip(".!?,;: \n"))
-    head.append(parts[0][:left])
-    if said == told or not beyond:
-        return marked("**".join(head)), beyond
-    return marked("**".join(head)) + "…", Markup("… ") + beyond
 
 
 def whole(number: float) -> str:
@@ -195,8 +178,15 @@ def _environment() -> Environment:
         exactly=exactly,
         marked=marked,
         head_and_rest=head_and_rest,
-        headline=headline,
+        headline=shown_headline,
+        plain_headline=headline,
+        coded=coded,
+        lasting=lasting,
+        moment=moment,
+        lead_in=lead_in,
+        lead_out=lead_out,
         beyond_headline=beyond_headline,
         sentence=sentence,
+        voice=voice,
     )
     return environment

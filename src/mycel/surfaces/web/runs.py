@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from mycel.access.rules import may_curate, may_review
 from mycel.domain.report import Report
 from mycel.domain.team import ENGINE
+from mycel.surfaces.web.memory_page import title_of
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown
 
 HERE = "/audit/runs"
@@ -15,6 +17,8 @@ ROWS = 20
 EVENTS = 20
 # Of one run; its report as JSON has all.
 ACTIONS_SHOWN = 12
+# So many are looked up for a page.
+TITLES = 100
 
 
 def show(asked: PageRequest) -> Shown:
@@ -26,8 +30,17 @@ def show(asked: PageRequest) -> Shown:
         "counts": {one.id: counts_of(one) for one in reports},
         "may_undo": {one.id for one in reports if _may_undo(asked, one)},
         "shown": ACTIONS_SHOWN,
+        "titles": _titles(asked, reports),
     }
     return Shown(facts, beside)
+
+
+def _titles(asked: PageRequest, reports: Iterable[Report]) -> dict[str, str | None]:
+    """Of the memories that the latest runs name, as far as the reader sees them."""
+    named = (
+        id for one in reports for action in one.actions[:ACTIONS_SHOWN] for id in (action.memory_id, action.other_id)
+    )
+    return {id: title_of(asked, id) for id in list(dict.fromkeys(id for id in named if id))[:TITLES]}
 
 
 def _may_undo(asked: PageRequest, report: Report) -> bool:

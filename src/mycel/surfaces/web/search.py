@@ -6,8 +6,9 @@ from typing import Any
 
 from mycel.domain.ids import parse_id
 from mycel.domain.recall import Explanation, Hit, Recall
+from mycel.domain.request_filters import ANY_STATUS
 from mycel.domain.search_request import Ranking
-from mycel.errors import MycelError, NotFound
+from mycel.errors import InvalidInput, MycelError, NotFound
 from mycel.surfaces.web.evidence import evidence_of
 from mycel.surfaces.web.filters import STATUSES, TYPES, chips_of, filters_of, moment_of
 from mycel.surfaces.web.page import Page, PageRequest, Shown, address_of
@@ -49,16 +50,26 @@ def _limit(asked: PageRequest) -> int:
 
 
 def _missing(asked: PageRequest, recall: Recall) -> Explanation | str | None:
-    """Why a memory that somebody expected is not among the hits; it is named by its id or its address."""
+    """Why a memory that somebody expected is not among the hits; it is named by its address or its words."""
     given = asked.one("missing")
     if given is None:
         return None
     try:
-        return asked.memory.explain(recall.id, missing=str(parse_id(given.rstrip("/").rpartition("/")[2])))
+        id = _expected(asked, given)
+        return asked.memory.explain(recall.id, missing=id) if id else "No memory has these words."
     except NotFound:
         return "There is no such memory."
     except MycelError as error:
         return str(error)
+
+
+def _expected(asked: PageRequest, given: str) -> str | None:
+    """The memory that somebody names by its id, its address, or some of its words."""
+    try:
+        return str(parse_id(given.partition("?")[0].rstrip("/").rpartition("/")[2]))
+    except InvalidInput:
+        found = asked.memory.search(given, limit=1, status=ANY_STATUS)
+        return next((str(hit.memory.id) for hit in found.hits), None)
 
 
 def bars_of(hit: Hit) -> list[tuple[str, float, float]]:

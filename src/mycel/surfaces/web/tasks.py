@@ -74,7 +74,7 @@ def tasks_of(episodes: Sequence[Episode]) -> list[Task]:
         Task(
             id,
             tried[0].memory.project_id,
-            tried[0].account[0],
+            ": ".join(tried[0].account[:2]),
             tried[0].action,
             tuple(dict.fromkeys(one.agent_id for one in tried)),
             len(tried),

@@ -129,7 +129,7 @@ def add_member(asked: PageRequest) -> SeeOther | Shown:
         )
     except MycelError as error:
         return _refused(asked, error)
-    return SeeOther(HERE, did="member_added")
+    return SeeOther(HERE, did="member_added" if asked.caller.is_operator else "member_awaits")
 
 
 def update_member(asked: PageRequest) -> SeeOther | Shown:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -58,6 +59,35 @@ def test_an_element_that_is_too_large_is_passed_over(monkeypatch: pytest.MonkeyP
     large = [json.dumps("x" * 5000 + '\\" [{'), json.dumps([1] * 3000), json.dumps({"a": "y" * 5000})]
     found = list(elements(io.BytesIO(f"[1, {', '.join(large)}, 2]".encode())))
     assert [one.value for one in found] == [1, None, None, None, 2]
+
+
+@pytest.mark.parametrize("many", [b"1,", b'"a",', b"[],", b"{},", b",", b":", b"[", b"[]", b'"a":[1]', b'"a":[1],'])
+@pytest.mark.parametrize("before", [b'["%s",', b'{"a":["%s"],', b'{"a":"%s"', b'{"%s":x', b'{"a":[1]"%s"'])
+def test_many_small_parts_after_a_large_one_are_copied_a_few_times(
+    before: bytes, many: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is copied for each element of a file takes the square of its length."""
+    copied = 0
+    drop, part = json_stream._Buffer.drop, json_stream._Splitter._text
+
+    def counted_drop(self: json_stream._Buffer, upto: int) -> None:
+        nonlocal copied
+        copied += len(self.text) - upto
+        drop(self, upto)
+
+    def counted_part(self: json_stream._Splitter, end: int) -> bytes:
+        nonlocal copied
+        found = part(self, end)
+        copied += len(found)
+        return found
+
+    monkeypatch.setattr(json_stream._Buffer, "drop", counted_drop)
+    monkeypatch.setattr(json_stream._Splitter, "_text", counted_part)
+    whole = before.replace(b"%s", b"a" * 100_000) + many * 25_000
+    with suppress(Cut):
+        for _ in elements(io.BytesIO(whole)):
+            pass
+    assert copied < 8 * len(whole)
 
 
 def test_a_text_that_is_cut_gives_what_was_whole_and_says_so() -> None:

@@ -51,6 +51,11 @@
     history.pushState(null, "", address);
     scrollTo(0, 0);
     (document.querySelector("main [autofocus]") || main()).focus();
+    // To whom does not see it: what was done, and what stands there now, once.
+    const said = [...main().querySelectorAll(".notice[role=status]")];
+    for (const notice of said) notice.removeAttribute("role");
+    const words = said.map((notice) => notice.querySelector("span").textContent);
+    document.getElementById("told").textContent = [...words, main().querySelector("h1")?.textContent].join(" ");
   }
   document.addEventListener("submit", async (event) => {
     const form = event.target;
