@@ -7,8 +7,8 @@ from typing import Any
 
 from mycel.engine.imports.json_stream import Cut, elements
 from mycel.engine.imports.material import Entry
-from mycel.engine.imports.records import Found, Left, Talk, Warned
-from mycel.engine.imports.values import filled, label, listed, mapping, moment, text
+from mycel.engine.imports.records import Found, Left, Talk
+from mycel.engine.imports.values import cut_in, filled, label, listed, mapping, moment, text
 
 _ROLES = {"user", "assistant", "system", "tool"}
 
@@ -29,7 +29,7 @@ def read(entry: Entry) -> Iterator[Found]:
                 else:
                     yield _conversation(mapping(element.value), where)
         except Cut:
-            yield Warned(f"{entry.name} ends in the middle: what was whole is taken")
+            yield cut_in(entry.name)
 
 
 def _conversation(one: Mapping[str, Any], where: str) -> Found:

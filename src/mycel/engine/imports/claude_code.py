@@ -10,7 +10,7 @@ from mycel.engine.imports.json_stream import json_lines
 from mycel.engine.imports.material import Entry, Unreadable
 from mycel.engine.imports.notes import links_of, names_in, open_note, plain
 from mycel.engine.imports.records import Found, Left, Remembered, Talk
-from mycel.engine.imports.values import filled, in_parts, label, mapping, moment, text
+from mycel.engine.imports.values import cut_in, filled, in_parts, label, mapping, moment, text
 from mycel.engine.transcripts import claude_code, codex
 from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES, Said, byte_size
 
@@ -34,11 +34,11 @@ def is_transcript(values: Sequence[object]) -> bool:
 
 
 def read_transcript(entry: Entry) -> Iterator[Found]:
-    bad = 0
+    bad, is_cut = 0, False
     lines: list[Mapping[str, Any]] = []
 
     def whole() -> Iterator[Mapping[str, Any]]:
-        nonlocal bad
+        nonlocal bad, is_cut
         with entry.open() as file:
             for element in json_lines(file):
                 if isinstance(element.value, Mapping):
@@ -48,6 +48,7 @@ def read_transcript(entry: Entry) -> Iterator[Found]:
                     yield line
                 else:
                     bad += 1
+                    is_cut = element.is_cut
 
     with entry.open() as file:
         head = [mapping(one.value) for one, _ in zip(json_lines(file), range(_HEAD_LINES), strict=False)]
@@ -64,6 +65,8 @@ def read_transcript(entry: Entry) -> Iterator[Found]:
         yield Left("session", entry.name, "nobody says anything in it")
     for _ in range(bad):
         yield Left("line", entry.name, "is not valid JSON", refused=True)
+    if is_cut:
+        yield cut_in(entry.name)
 
 
 def _parts(said: Iterator[Said]) -> Iterator[list[dict[str, Any]]]:

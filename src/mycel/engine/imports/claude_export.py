@@ -7,8 +7,8 @@ from typing import Any
 
 from mycel.engine.imports.json_stream import Cut, Element, elements
 from mycel.engine.imports.material import Entry
-from mycel.engine.imports.records import Found, Left, Remembered, Talk, Warned
-from mycel.engine.imports.values import filled, in_parts, label, listed, mapping, moment, place, text
+from mycel.engine.imports.records import Found, Left, Remembered, Talk
+from mycel.engine.imports.values import cut_in, filled, in_parts, label, listed, mapping, moment, place, text
 
 _ROLES = {"human": "user", "assistant": "assistant"}
 
@@ -39,7 +39,7 @@ def read(entry: Entry) -> Iterator[Found]:
                 else:
                     yield from _read(element, entry.name)
         except Cut:
-            yield Warned(f"{entry.name} ends in the middle: what was whole is taken")
+            yield cut_in(entry.name)
     if members:
         whole = {name: _member(name, values) for name, values in members.items()}
         yield from _read(Element("", 1, whole), entry.name)

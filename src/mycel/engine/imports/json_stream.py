@@ -39,6 +39,8 @@ class Element:
     number: int
     value: Any = None
     problem: str | None = None
+    # What the file ends with, and is not whole.
+    is_cut: bool = False
 
 
 class Cut(Exception):
@@ -77,16 +79,16 @@ def json_lines(file: IO[bytes]) -> Iterator[Element]:
                 line = file.readline(_CHUNK)
             yield Element("", number, problem=f"is longer than {MAX_ELEMENT_BYTES:,} bytes")
         elif filled := line.strip(_BLANK + b"\0"):
-            yield from _values_in(filled, number)
+            yield from _values_in(filled, number, is_last=not line.endswith(b"\n"))
 
 
-def _values_in(line: bytes, number: int) -> Iterator[Element]:
+def _values_in(line: bytes, number: int, *, is_last: bool) -> Iterator[Element]:
     try:
         yield Element("", number, parsed(line))
     except ValueError as error:
         several = _concatenated(line)
         if several is None:
-            yield Element("", number, problem=str(error))
+            yield Element("", number, problem=str(error), is_cut=is_last)
         else:
             yield from (Element("", number, value) for value in several)
 

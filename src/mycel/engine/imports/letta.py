@@ -7,8 +7,8 @@ from typing import Any
 
 from mycel.engine.imports.json_stream import Cut, elements
 from mycel.engine.imports.material import Entry
-from mycel.engine.imports.records import Found, Left, Remembered, Warned
-from mycel.engine.imports.values import filled, in_parts, label, listed, mapping, moment, text
+from mycel.engine.imports.records import Found, Left, Remembered
+from mycel.engine.imports.values import cut_in, filled, in_parts, label, listed, mapping, moment, text
 
 _LEFT = {
     "tools": "the code of tools is no memory",
@@ -41,7 +41,7 @@ def read(entry: Entry) -> Iterator[Found]:
                 elif element.name in _LEFT and isinstance(element.value, Mapping):
                     yield Left(element.name, where, _LEFT[element.name])
         except Cut:
-            yield Warned(f"{entry.name} ends in the middle: what was whole is taken")
+            yield cut_in(entry.name)
 
 
 def _agent(agent: Mapping[str, Any], where: str, read: set[str]) -> Iterator[Found]:

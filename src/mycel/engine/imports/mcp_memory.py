@@ -8,7 +8,7 @@ from typing import Any
 from mycel.engine.imports.json_stream import Element, json_lines
 from mycel.engine.imports.material import Entry
 from mycel.engine.imports.records import Found, Left, Related, Remembered, relation_of
-from mycel.engine.imports.values import filled, in_parts, label, listed, mapping, text
+from mycel.engine.imports.values import cut_in, filled, in_parts, label, listed, mapping, text
 
 
 def recognises(value: object) -> bool:
@@ -22,6 +22,8 @@ def read(entry: Entry) -> Iterator[Found]:
     with entry.open() as file:
         for element in json_lines(file):
             yield from _read(element)
+            if element.is_cut:
+                yield cut_in(entry.name)
 
 
 def _read(element: Element) -> Iterator[Found]:

@@ -8,7 +8,7 @@ from typing import Any
 from mycel.engine.imports.json_stream import Cut, elements
 from mycel.engine.imports.material import Entry, ForeignTables
 from mycel.engine.imports.records import Found, Left, Remembered, Warned
-from mycel.engine.imports.values import filled, in_parts, label, mapping, moment, tags, text
+from mycel.engine.imports.values import cut_in, filled, in_parts, label, mapping, moment, tags, text
 
 # What `get_all` gives unless asked for more.
 USUAL_PAGE = 20
@@ -36,7 +36,7 @@ def read(entry: Entry) -> Iterator[Found]:
                     read += 1
                     yield from _read(element.value, element.problem, f"record {element.number}")
         except Cut:
-            yield Warned(f"{entry.name} ends in the middle: what was whole is taken")
+            yield cut_in(entry.name)
     if further:
         yield Warned(f"{entry.name} is one page: it names a next one, which is not here")
     elif isinstance(count, int) and count > read:

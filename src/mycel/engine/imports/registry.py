@@ -25,7 +25,8 @@ from mycel.engine.imports import (
 )
 from mycel.engine.imports.json_stream import Cut, Element, elements, json_lines
 from mycel.engine.imports.material import Entry, Material, head_of
-from mycel.engine.imports.records import Found, Left, Warned
+from mycel.engine.imports.records import Found, Left
+from mycel.engine.imports.values import cut_in
 
 # Enough to know what a folder or file holds; a large one is not read whole for that.
 _LOOKED_AT = 200
@@ -166,8 +167,10 @@ def _rows(read_element: Callable[[Element, str], Iterator[Found]], recognises: C
                 for element in json_lines(file) if is_lines else elements(file):
                     if element.problem is not None or isinstance(element.value, dict):
                         yield from read_element(element, f"{entry.name}, record {element.number}")
+                    if element.is_cut:
+                        raise Cut
             except Cut:
-                yield Warned(f"{entry.name} ends in the middle: what was whole is taken")
+                yield cut_in(entry.name)
 
     return read
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.draft import MAX_CONTENT_BYTES
-from mycel.engine.imports.records import RELATED, Found, Related, Remembered
+from mycel.engine.imports.records import RELATED, Found, Related, Remembered, Warned
 from mycel.errors import InvalidInput
 
 # Seconds until the year 5138; what is larger counts milliseconds.
@@ -87,6 +87,10 @@ def tags(*groups: object) -> list[str]:
 def filled(**values: Any) -> dict[str, Any]:
     """Without what is empty."""
     return {name: value for name, value in values.items() if value not in (None, "", [], {}, ())}
+
+
+def cut_in(name: str) -> Warned:
+    return Warned(f"{name} ends in the middle: what was whole is taken")
 
 
 def in_parts(record: Remembered) -> Iterable[Found]:

@@ -108,6 +108,26 @@ class TestMem0:
         assert list(remembered(found)) == ["1"]
         assert any(isinstance(one, Warned) and "ends in the middle" in one.text for one in found)
 
+    @pytest.mark.parametrize(
+        ("form", "line"),
+        [
+            ("mcp-memory", {"type": "entity", "name": "a", "entityType": "t", "observations": []}),
+            ("langgraph", {"prefix": "a", "key": "limits", "value": {"n": 1}}),
+            (
+                "claude-code",
+                {"type": "user", "sessionId": "s", "uuid": "u", "message": {"role": "user", "content": "x"}},
+            ),
+        ],
+    )
+    def test_lines_that_end_in_the_middle_of_one_are_warned_of(self, read: Read, form: str, line: Any) -> None:
+        for left, is_cut in [
+            (lines(line, line), False),
+            (lines(line, line)[:-5], True),
+            (lines(line) + "\n{]\n", False),
+        ]:
+            found = read(form, {"s.jsonl": left})
+            assert any(isinstance(one, Warned) and "ends in the middle" in one.text for one in found) == is_cut
+
     def test_one_record_without_text_is_refused_alone(self, read: Read) -> None:
         found = read("mem0", {"m.json": [{"id": "1", "memory": "x"}, {"id": "2"}, {"memory": "z"}]})
         assert list(remembered(found)) == ["1"]
