@@ -841,7 +841,8 @@ def forget_scope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], No
                     kept.cache_clear()
 
     def forget(arm: str) -> None:
-        monkeypatch.setattr(f"mycel.stores.sql.{arm}.visible", sees_everything)
+        for module in (f"mycel.stores.sql.{arm}", *(["mycel.stores.sql.memory_pages"] if arm == "memories" else [])):
+            monkeypatch.setattr(f"{module}.visible", sees_everything)
         for module in SEARCHING_POSTGRES if arm == "index" else ():
             monkeypatch.setattr(module, "visible", sees_everything)
         # What is searched is masked in the index as well.

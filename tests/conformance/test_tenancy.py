@@ -256,7 +256,8 @@ def test_a_query_that_forgets_who_asks_is_noticed(
 ) -> None:
     pairs = [pair for pair in generated(world, "zephyr-mate", "hushed") if pair.hidden.case in {"get", "list", "tree"}]
     assert asked(app, world, "zephyr-mate", "hushed", pairs).leaks == {}
-    monkeypatch.setattr("mycel.stores.sql.memories.visible", sees_everything)
+    for module in ("memories", "memory_pages"):
+        monkeypatch.setattr(f"mycel.stores.sql.{module}.visible", sees_everything)
     forget_statements()
     try:
         assert asked(app, world, "zephyr-mate", "hushed", pairs).leaks.keys() == {"get", "list", "tree"}

@@ -34,7 +34,7 @@ class OutcomeUnknown(psycopg.OperationalError):
 # quote is not for everybody who calls a service.
 _UNCONNECTED: tuple[tuple[re.Pattern[str], Callable[[], MycelError]], ...] = (
     (
-        re.compile(r'database ".*" does not exist'),
+        re.compile(r'database "[^"]*" does not exist'),
         lambda: Misconfigured("the server has no database of this name: correct the address, or have it made"),
     ),
     (

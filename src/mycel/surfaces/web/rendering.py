@@ -54,6 +54,8 @@ PAGE_HEADERS: Mapping[str, str] = {
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _DAYS_TOLD = 30
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)")
+_CUT_WORD_BEFORE = re.compile(r"\A\S{0,40}+\s++")
+_CUT_WORD_AFTER = re.compile(r"(?<!\s)\s++\S{0,40}+\Z")
 
 
 def render(template: str, *, prefix: str = "", **values: object) -> str:
@@ -112,13 +114,13 @@ def moment(text: str) -> str:
 def lead_in(evidence: Surroundings) -> str:
     """What was said before, from the beginning of a word."""
     before = evidence.before
-    return before if evidence.start <= len(before) else re.sub(r"^\S{0,40}\s+", "… ", before, count=1)
+    return before if evidence.start <= len(before) else _CUT_WORD_BEFORE.sub("… ", before, count=1)
 
 
 def lead_out(evidence: Surroundings) -> str:
     """What was said after, to the end of a word; nobody says whether it goes on."""
     after = evidence.after
-    return after if len(after) < AROUND else re.sub(r"\s+\S{0,40}$", " …", after, count=1)
+    return after if len(after) < AROUND else _CUT_WORD_AFTER.sub(" …", after, count=1)
 
 
 def voice(memory: Memory) -> str:
