@@ -17,7 +17,7 @@ SHORT_TEXT = 160
 _LITTLE_MORE = 24
 _CODE = re.compile(r"`([^`\n]+)`")
 # What markdown begins a line with: quotes, headings, items, rules of tables and fences.
-_BEGINNING = re.compile(r"[ \t>]*(?:(#{1,6}|[-*+]|\d{1,3}[.)])[ \t]+|(?:```|~~~).*$|\|?[-: |]{3,}$)?")
+_BEGINNING = re.compile(r"[ \t>]*+(?:(#{1,6}|[-*+]|\d{1,3}[.)])[ \t]+|(?:```|~~~).*$|\|?[-: |]{3,}$)?")
 
 
 def headline(memory: Memory) -> str:
