@@ -252,8 +252,10 @@ def _with_vendor_keys(settings: Settings) -> Settings:
 def _read_file(path: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(path.read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return {}
+    except NotADirectoryError:
+        raise Misconfigured(f"the data directory has to be a folder: {path.parent} is a file or lies in one") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Misconfigured(f"{path} cannot be read: {error}") from None
     if "data" in found:
@@ -361,11 +363,10 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "database_url": _database,
     "database_login": _one_of("bound", "trusted"),
     "agent": _text,
-    "url": lambda value: _address(value).rstrip("/"),
+    **dict.fromkeys(("url", "public_url"), lambda value: _address(value).rstrip("/")),
     "token": _secret,
     "daemon": _one_of("auto", "off"),
     "log_level": _one_of(*LOG_LEVELS),
-    "public_url": lambda value: _address(value).rstrip("/"),
     "allowed_hosts": _names(lambda value: _host_name(value).strip("[]")),
     "allowed_origins": _names(_origin),
     "requests_per_second": _above_zero,
@@ -392,9 +393,8 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "backup_folder": lambda value: _folders([value])[0],
     "backup_every_hours": _number(lambda number: 0.1 <= number <= 8760, wanted="of hours from 0.1 to 8760"),
     "backups_kept": _whole(1, 10_000),
-    "recency_half_life_days": _above_zero,
+    **dict.fromkeys(("recency_half_life_days", "access_recency_hours"), _above_zero),
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),
-    "access_recency_hours": _above_zero,
     "candidate_multiplier": _whole(1, 100),
     "author_share": _number(lambda number: 0 < number <= 1, wanted="above 0 and at most 1"),
 }

@@ -46,6 +46,13 @@ def test_the_environment_wins_over_the_file_and_both_over_the_default(
     assert (load_settings(tmp_path).embedder, origin_of("embedder", data=tmp_path)) == ("openai", "MYCEL_EMBEDDER")
 
 
+def test_a_data_directory_that_is_a_file_or_lies_in_one_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "notes").touch()
+    for data in (tmp_path / "notes", tmp_path / "notes" / "below"):
+        with pytest.raises(Misconfigured, match="has to be a folder"):
+            load_settings(data)
+
+
 def test_another_embedder_brings_the_key_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("MYCEL_EMBEDDER", "none")
