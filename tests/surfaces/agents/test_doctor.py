@@ -15,7 +15,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from mycel.services.embeddings import LITTLE
+from mycel.surfaces.agents.checks import OK, WARNING, check_index
+from mycel.testing.embedder import WordEmbedder
 from tests.service_process import Service, connected, environment, service
+from tests.squad import open_squad
 
 MYCEL = str(Path(sys.executable).with_name("mycel"))
 # A doctor is asked while a person waits; on a busy machine it takes some of them to start.
@@ -192,3 +196,17 @@ def test_it_tells_that_an_agent_is_asked_what_it_learned(opened: Clinic) -> None
     refused = opened.run("install", "gemini", "--yes", "--reflect")
     assert refused.returncode != 0
     assert "its hooks cannot have the agent go on" in refused.stderr
+
+
+def test_what_the_next_search_finds_by_meaning_anyway_is_no_warning(tmp_path: Path) -> None:
+    with open_squad(tmp_path, embedder=WordEmbedder()).workspace as workspace:
+        operator = workspace.as_operator()
+        operator.save("Deploys are on Tuesdays.")
+        found = check_index(workspace, operator)
+        assert (found.state, found.text.split(", ")[-1]) == (OK, "1 more with the next search")
+        for number in range(LITTLE):
+            operator.save(f"Port {8000 + number} is taken.")
+        assert check_index(workspace, operator).state == WARNING
+        workspace.embed_pending()
+        found = check_index(workspace, operator)
+        assert (found.state, found.text.split(" (")[0]) == (OK, "executive: 9 found by words, 9 also by meaning")

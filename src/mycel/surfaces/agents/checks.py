@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from mycel.errors import AccessDenied, MycelError
 from mycel.providers.llms.registry import COMMAND as COMMAND_MODEL
 from mycel.providers.llms.registry import NONE as NO_MODEL
+from mycel.services.embeddings import LITTLE
 from mycel.settings import Settings, environment_of_commands
 from mycel.stores.layout import is_unused
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
@@ -165,19 +166,18 @@ def check_index(workspace: WorkspaceApi, memory: MemoryApi) -> Finding:
         count = memory.stats().memories
     except MycelError as error:
         return problem("index", str(error), "see what is said about the member and the service")
-    words = f"{count:,} memories of {team} can be found by their words"
+    words = f"{team}: {count:,} found by words"
     try:
         made = workspace.embedding_progress(team)
     except AccessDenied:
         return ok("index", words)
     if made.model is None:
         return ok("index", f"{words}; the embedder is `none`")
-    text = f"{words}, {made.embedded:,} also by their meaning ({made.model})"
-    if made.pending:
-        return warning(
-            "index", f"{text}, {made.pending:,} wait", "the service goes on with it; `mycel embed` does it now"
-        )
-    return ok("index", text)
+    text = f"{words}, {made.embedded:,} also by meaning ({made.model})"
+    if made.pending > LITTLE:
+        advice = "the next search begins with them; `mycel embed` does it now"
+        return warning("index", f"{text}, {made.pending:,} wait for their vectors", advice)
+    return ok("index", f"{text}, {made.pending:,} more with the next search" if made.pending else text)
 
 
 def check_stores(workspace: WorkspaceApi) -> list[Finding]:
