@@ -93,6 +93,7 @@ def test_what_is_not_there_and_not_allowed_are_problems(client: TestClient) -> N
     ):
         assert answer.headers["content-type"] == "application/problem+json"
         assert (answer.status_code, answer.json()["status"], answer.json()["code"]) == (status, status, code)
+    assert client.get("/nowhere").json()["detail"] == "there is no such route; /docs shows them all"
 
 
 @pytest.mark.parametrize(

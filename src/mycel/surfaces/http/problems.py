@@ -61,8 +61,9 @@ async def of_mycel(_request: Request, error: Exception) -> Problem:
 async def of_http(_request: Request, error: Exception) -> Problem:
     raised = cast(HTTPException, error)
     status = HTTPStatus(raised.status_code)
-    code = NotFound.code if status == HTTPStatus.NOT_FOUND else status.name.lower()
-    return Problem(status, str(raised.detail), code=code, headers=raised.headers)
+    if status == HTTPStatus.NOT_FOUND:
+        return Problem(status, "there is no such route; /docs shows them all", code=NotFound.code)
+    return Problem(status, str(raised.detail), code=status.name.lower(), headers=raised.headers)
 
 
 async def of_bug(_request: Request, _error: Exception) -> Problem:
