@@ -39,8 +39,8 @@ def test_a_program_extracts_and_summarises(user: UserHome) -> None:
         user.model.play("floats lose money", answer=answer)
         found = extract_with_model(model, talk)
         assert [one.content for one in found.candidates] == ["Amounts of the till are kept in cents."]
-        user.model.play("floats lose money", answer='{"summary": "Amounts are kept in cents."}')
-        assert summarize_with_model(model, talk) == "Amounts are kept in cents."
+        user.model.play("floats lose money", answer='{"summary": {"decided": ["Amounts are kept in cents."]}}')
+        assert summarize_with_model(model, talk) == "Decided:\n- Amounts are kept in cents."
         assert model.model == COMMANDS[user.program.agent][0]
     asked = [one for one in user.model.requests if "floats lose money" in one.text]
     assert asked
