@@ -32,7 +32,10 @@ def test_nothing_said_is_an_empty_summary_without_a_question() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{}, {"summary": ""}, {"summary": 5}, *(lists(open=open) for open in (5, ["a\0"], ["\ud800"], [7]))],
+    [
+        *({}, {"summary": ""}, {"summary": 5}, {"summary": {"text": ["a"]}}),
+        *(lists(open=open) for open in (5, ["a\0"], ["\ud800"], [7])),
+    ],
 )
 def test_a_wrong_answer_is_no_summary(wrong: dict[str, Any]) -> None:
     with pytest.raises(Unavailable, match="scripted"):
@@ -42,6 +45,11 @@ def test_a_wrong_answer_is_no_summary(wrong: dict[str, Any]) -> None:
 def test_a_model_that_writes_a_text_instead_is_taken_at_its_word() -> None:
     model = ScriptedModel({"summary": " The team moved to pnpm. "})
     assert summarize_with_model(model, talk(("user", "We move to pnpm."))) == "Said:\n- The team moved to pnpm."
+
+
+def test_lists_that_a_model_leaves_out_are_empty() -> None:
+    model = ScriptedModel({"summary": {"decided": ["The team moved to pnpm."]}})
+    assert summarize_with_model(model, talk(("user", "We move to pnpm."))) == "Decided:\n- The team moved to pnpm."
 
 
 def test_a_summary_that_is_too_long_loses_its_last_points_and_then_words() -> None:

@@ -65,9 +65,12 @@ def _parts(model: LanguageModel, summary: object) -> dict[Part, list[str]]:
     if isinstance(summary, str) and summary.strip():
         # A small model that keeps to no schema may still say something worth keeping.
         return {Part.SAID: _points(model, {Part.SAID.lower(): [summary]}, Part.SAID)}
-    if not isinstance(summary, Mapping):
+    lists = cast("Mapping[str, Any]", summary if isinstance(summary, Mapping) else {})
+    # Programs are held to no schema: some leave out the lists that would be empty.
+    parts = {part: _points(model, lists, part) for part in PARTS if part.lower() in lists}
+    if not parts:
         raise Unavailable(f"the language model {model.model} gave a wrong answer: `summary` is no object of lists")
-    return {part: _points(model, cast("Mapping[str, Any]", summary), part) for part in PARTS}
+    return parts
 
 
 def _points(model: LanguageModel, answer: Mapping[str, Any], part: Part) -> list[str]:
