@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,5 +20,5 @@ def test_the_lesson_of_the_readme_reaches_a_prompt_of_claude_code(tmp_path: Path
         given = first_day(tmp_path, told.append)
     except NotHere as missing:
         pytest.skip(str(missing))
-    assert any("lesson by swe-1" in line for line in given.splitlines() if LESSON in line)
+    assert re.search(rf"## Lessons\n- \[m:\w+\] swe-1 today: {re.escape(LESSON)}", given)
     assert "The cache has to be warm." in told
