@@ -18,9 +18,16 @@ MycelError
 
 from __future__ import annotations
 
+import sys
+
 # What every object of a workspace says, and says at once, when it is used after the end.
 CLOSED = "the workspace is closed"
 KEY_TAKEN = "another active memory of this project and category has the same key"
+
+
+def install_command(extra: str) -> str:
+    """For this environment: `mycel` is another project's name in the index, from where any other would take it."""
+    return f"{sys.executable} -m pip install 'mycel[{extra}]'"
 
 
 class MycelError(Exception):

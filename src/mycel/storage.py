@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mycel.contracts.clock import Clock, SystemClock
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores
-from mycel.errors import Misconfigured
+from mycel.errors import Misconfigured, install_command
 from mycel.services.backups import Backups, BackupSettings
 from mycel.services.transfer import Side, transfer
 from mycel.settings import Settings
@@ -91,4 +91,4 @@ def _driver() -> Generator[None]:
     try:
         yield
     except ImportError as error:
-        raise Misconfigured("a workspace on Postgres needs its driver: pip install 'mycel[postgres]'") from error
+        raise Misconfigured(f"a workspace on Postgres needs its driver: {install_command('postgres')}") from error

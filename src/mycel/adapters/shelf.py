@@ -15,12 +15,12 @@ from mycel.domain.fields import UNPRINTABLE
 from mycel.domain.fields import path as checked_path
 from mycel.domain.hidden_text import hides
 from mycel.domain.memory import Memory, MemoryType, Status
-from mycel.errors import Conflict, InvalidInput, NotFound
+from mycel.errors import Conflict, InvalidInput, NotFound, install_command
 
 
 def missing_package(package: str, error: ImportError) -> ImportError:
     """What to raise instead of an error that names only a module."""
-    text = f'this adapter needs {package}: pip install "mycel[adapters]" ({error})'
+    text = f"this adapter needs {package}: {install_command('adapters')} ({error})"
     return ImportError(text, name=error.name, path=error.path)
 
 

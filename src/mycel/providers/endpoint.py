@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from mycel.errors import Misconfigured, MycelError, Unavailable
+from mycel.errors import Misconfigured, MycelError, Unavailable, install_command
 
 if TYPE_CHECKING:
     import httpx2
@@ -185,7 +185,7 @@ class Endpoint(Generic[ClientT]):
             http = httpx2.AsyncClient(event_hooks=hooks, timeout=httpx2.Timeout(None, connect=self._connect_seconds))
             return self._service.connect(self._url, self._key or "none", http)
         except ImportError as error:
-            needed = f"`{self._service.choice}` needs the {error.name} package: pip install 'mycel[llm]'"
+            needed = f"`{self._service.choice}` needs the {error.name} package: {install_command('llm')}"
             raise Misconfigured(needed) from None
 
     async def _within(

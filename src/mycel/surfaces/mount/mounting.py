@@ -12,12 +12,11 @@ from types import ModuleType
 
 from mycel.contracts.memory_api import MemoryApi
 from mycel.durable_file import replace_file
-from mycel.errors import InvalidInput, Misconfigured
+from mycel.errors import InvalidInput, Misconfigured, install_command
 from mycel.surfaces.mount.file_system import NoteFileSystem
 from mycel.surfaces.mount.held import HeldFile
 from mycel.surfaces.mount.notes import MountedNotes
 
-NO_PACKAGE = "a mount needs the package mfusepy: pip install 'mycel[mount]'"
 NO_FUSE = "a mount needs FUSE: on Debian and Ubuntu `apt-get install fuse3`, on macOS macFUSE from macfuse.io"
 NO_DEVICE = "this machine lends no /dev/fuse: a container gets it with `--device /dev/fuse --cap-add SYS_ADMIN`"
 MOST_THREADS = 10
@@ -29,7 +28,7 @@ def require_fuse() -> ModuleType:
     try:
         import mfusepy  # pyright: ignore[reportMissingTypeStubs]
     except ModuleNotFoundError:
-        raise Misconfigured(NO_PACKAGE) from None
+        raise Misconfigured(f"a mount needs the package mfusepy: {install_command('mount')}") from None
     except (OSError, AttributeError):
         raise Misconfigured(NO_FUSE) from None
     if os.name == "posix" and os.uname().sysname == "Linux" and not _DEVICE.exists():
