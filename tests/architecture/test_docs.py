@@ -66,15 +66,34 @@ def test_every_decision_is_listed() -> None:
     assert pages == set(re.findall(r"\((0\d+[^)]*\.md)\)", (folder / "README.md").read_text("utf-8")))
 
 
+def pages() -> list[Path]:
+    return [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub makes them from headings: no marks, small letters, a dash for each space."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
 def test_no_link_in_the_docs_is_broken() -> None:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
-        for page in pages
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
-        if not (page.parent / target).exists()
+        for page in pages()
+        for target in re.findall(r"\]\(([^):]+)\)", page.read_text("utf-8"))
+        for path, _, anchor in [target.partition("#")]
+        for led in [page.parent / path if path else page]
+        if not led.exists() or (anchor and anchor not in anchors(led))
     ]
     assert broken == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_module_that_a_page_names_is_there(page: Path) -> None:
+    homes = ("src", "tests", "benchmarks", "training", "examples", "scripts")
+    known = [str(path) for home in homes for path in (ROOT / home).rglob("*.py")]
+    named = re.findall(r"`([\w/]+\.py)`", page.read_text("utf-8"))
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in known)] == []
 
 
 def test_every_file_that_the_architecture_names_is_there() -> None:
