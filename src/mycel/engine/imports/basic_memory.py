@@ -9,7 +9,17 @@ from typing import Any
 
 from mycel.engine.english.sentences import fenced_blocks, is_inside
 from mycel.engine.imports.material import Entry, Unreadable
-from mycel.engine.imports.notes import WIKI_LINK, Names, Note, is_markdown, linked, links_of, names_in, open_note
+from mycel.engine.imports.notes import (
+    WIKI_LINK,
+    Names,
+    Note,
+    is_markdown,
+    linked,
+    links_of,
+    names_in,
+    open_note,
+    open_notes,
+)
 from mycel.engine.imports.records import Found, Left, Related, Remembered, relation_of
 from mycel.engine.imports.values import filled, in_parts, label, tags
 
@@ -40,16 +50,11 @@ def recognises(entry: Entry) -> bool:
 
 def read(entries: Sequence[Entry]) -> Iterator[Found]:
     names = names_in([entry for entry in entries if is_markdown(entry)])
-    for entry in entries:
-        if not is_markdown(entry):
-            yield Left("file", entry.name, entry.problem or "is no markdown")
-            continue
-        try:
-            note = open_note(entry)
-        except Unreadable as error:
-            yield Left("note", entry.name, str(error), refused=True)
-            continue
-        yield from _note(note, names)
+    for note in open_notes(entries):
+        if isinstance(note, Left):
+            yield note
+        else:
+            yield from _note(note, names)
 
 
 def _note(note: Note, names: Names) -> Iterator[Found]:

@@ -90,6 +90,17 @@ def open_note(entry: Entry) -> Note:
     return Note(entry, front, body, is_valid)
 
 
+def open_notes(entries: Sequence[Entry]) -> Iterator[Note | Left]:
+    for entry in entries:
+        if not is_markdown(entry):
+            yield Left("file", entry.name, entry.problem or "is no markdown")
+            continue
+        try:
+            yield open_note(entry)
+        except Unreadable as error:
+            yield Left("note", entry.name, str(error), refused=True)
+
+
 def names_in(entries: Sequence[Entry]) -> Names:
     names = Names()
     for entry in entries:
@@ -102,22 +113,15 @@ def names_in(entries: Sequence[Entry]) -> Names:
 
 def read(entries: Sequence[Entry]) -> Iterator[Found]:
     """Two rounds over the files: the first learns the names that links may mean."""
-    notes = [entry for entry in entries if is_markdown(entry)]
-    names = names_in(notes)
-    for entry in entries:
-        if not is_markdown(entry):
-            yield Left("file", entry.name, entry.problem or "is no markdown")
-            continue
-        try:
-            note = open_note(entry)
-        except Unreadable as error:
-            yield Left("note", entry.name, str(error), refused=True)
-            continue
-        if not note.body.strip():
-            yield Left("note", entry.name, "is empty")
-            continue
-        yield from in_parts(Remembered("note", note.id, note.body.strip(), note.fields()))
-        yield from links_of(note, note.body, names)
+    names = names_in([entry for entry in entries if is_markdown(entry)])
+    for note in open_notes(entries):
+        if isinstance(note, Left):
+            yield note
+        elif body := note.body.strip():
+            yield from in_parts(Remembered("note", note.id, body, note.fields()))
+            yield from links_of(note, note.body, names)
+        else:
+            yield Left("note", note.entry.name, "is empty")
 
 
 def links_of(note: Note, body: str, names: Names, *, known: frozenset[str] = frozenset()) -> Iterator[Found]:
