@@ -120,9 +120,10 @@ class HeldEmbedder(WordEmbedder):
     def __init__(self, *, synonyms: Iterable[Sequence[str]] = (), name: str = "words") -> None:
         super().__init__(name=name, dimensions=512, synonyms=synonyms)
         self._released = threading.Event()
+        self._was_released = True
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        self._released.wait(60)
+        self._was_released = self._released.wait(60)
         return super().embed_documents(texts)
 
     def release(self) -> None:
@@ -136,6 +137,7 @@ class HeldEmbedder(WordEmbedder):
 
     def __exit__(self, *failure: object) -> None:
         self.release()
+        assert self._was_released, "its workspace was closed before it, and waited to the end"
 
 
 def ids(recall: Recall) -> list[str]:

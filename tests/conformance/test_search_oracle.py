@@ -345,7 +345,8 @@ def test_whoever_may_read_the_words_does_find_them(tmp_path: Path) -> None:
 
 
 def test_what_waits_for_its_vectors_unseen_does_not_degrade_a_search(tmp_path: Path) -> None:
-    with HeldEmbedder() as embedder, open_squad(tmp_path, embedder=embedder).workspace as workspace:
+    embedder = HeldEmbedder()
+    with open_squad(tmp_path, embedder=embedder).workspace as workspace, embedder:
         author, teammate = workspace.as_member("swe-1"), workspace.as_member("swe-2")
         author.save_many([{"content": f"note {number}", "visibility": "private"} for number in range(20)])
         assert teammate.search("note").degraded == ()
