@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from mycel.domain.memory import Memory
     from mycel.domain.transfer import TransferReport
 
-ArchiveFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="The archive, JSON lines; packed where its name ends in .gz.")
-]
-
 _ARCHIVE = "archive"
 
 

@@ -31,7 +31,6 @@ class Task:
     last: Action
     agents: tuple[str, ...]
     tries: int
-    first_at: datetime
     last_at: datetime
 
 
@@ -78,7 +77,6 @@ def tasks_of(episodes: Sequence[Episode]) -> list[Task]:
             tried[0].action,
             tuple(dict.fromkeys(one.agent_id for one in tried)),
             len(tried),
-            tried[-1].created_at,
             tried[0].created_at,
         )
         for id, tried in found.items()
