@@ -13,6 +13,7 @@ import typer
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.working_memory import WorkingMemory
 from mycel.embedded.workspace import Workspace
+from mycel.engine.imports.registry import NAMES
 from mycel.settings import Settings, variable_of
 from mycel.surfaces.cli.main import build
 from mycel.surfaces.mcp.tool import Tool
@@ -58,6 +59,11 @@ def test_every_public_method_is_in_the_reference(made: type) -> None:
 @pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
 def test_every_setting_is_in_the_reference(name: str) -> None:
     assert f"`{variable_of(name)}`" in SETTINGS
+
+
+@pytest.mark.parametrize("form", NAMES)
+def test_every_form_of_imports_is_in_the_guide(form: str) -> None:
+    assert f"`{form}`" in (ROOT / "docs/guides/importing.md").read_text("utf-8")
 
 
 def test_every_decision_is_listed() -> None:

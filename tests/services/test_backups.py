@@ -301,6 +301,7 @@ def test_the_service_makes_them_by_itself_and_keeps_the_last(data: Path, monkeyp
         assert len(names) == 4
         assert {one.name for one in workspace.backups()} == {*names[-2:], "by-hand"}
         assert all(backup_files.check_backup(Path(one.folder)).is_sound for one in workspace.backups())
+        assert workspace.backups_in(Path(workspace.backups()[0].folder).parent) == workspace.backups()
 
 
 @pytest.mark.files_only
