@@ -27,7 +27,7 @@ DECIDED = "We decided to keep all amounts in cents, since floats lose money."
 ASKED = "The invoices are off by a cent, can you find out why?"
 # Long enough for an honest answer, and for a hanging one not to hold up the tests.
 PATIENCE = 60.0
-SHORT = 2.0
+SHORT = 0.3
 
 CANDIDATES = {
     "candidates": [
