@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,8 @@ def kill_again_and_again(tmp_path: Path, plan: Sequence[str]) -> None:
     # One that found less to do than the moment needs ends by itself; the others must have been killed.
     assert set(deaths) <= {-signal.SIGKILL, 0}
     assert deaths.count(-signal.SIGKILL) >= len(plan) * 0.7, deaths
-    expected, found = finish(undisturbed), finish(disturbed)
+    with ThreadPoolExecutor(2) as both:
+        expected, found = both.map(finish, (undisturbed, disturbed))
     assert found == expected
     assert len(set(found)) == len(found)
     assert find_damage(team_file(disturbed, "builders")) == []
