@@ -6,23 +6,16 @@ Light and dark, at the width of a phone and of a desk, with the text of a hostil
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.page import Page as Row
 from mycel.surfaces.web.site import PAGES
-from tests.e2e.test_pages import browser, pytestmark
-from tests.serving import served
-from tests.storefront import fill
 
-__all__ = ["browser", "pytestmark"]
 PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 900}
 # So little that whatever can be scrolled is.
 LITTLE = {"width": 360, "height": 400}
@@ -57,20 +50,6 @@ HUGE = (PILE, RTL, "w" * 60_000, "#" * 9_000, "| " * 900)
 # Where a text is cut, marks of both of its parts meet.
 PILED = re.compile("[\u0300-\u036f\u0489]{16}")
 OTHERS = ("/sign-in", "/docs", "/memory/01a1ec7d-4681-7aa8-a04e-d9724d2a8682", "/browse/all?order=x", "/search?q=retry")
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    folder: Path = tmp_path_factory.mktemp("pages")
-    fill(str(folder))
-    with open_workspace(folder) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def address(workspace: Workspace) -> Iterator[str]:
-    with served(workspace) as url:
-        yield url
 
 
 @pytest.fixture(scope="module")

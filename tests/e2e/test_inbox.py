@@ -10,11 +10,10 @@ from playwright.sync_api import Browser, Page
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
-from tests.e2e.test_pages import browser, press, pytestmark
+from tests.e2e.test_pages import press
 from tests.serving import served
 from tests.storefront import fill
 
-__all__ = ["browser", "pytestmark"]
 TABS = 7
 
 

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
-from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
 from tests.proxy import proxied
-from tests.serving import served
-from tests.storefront import fill
-
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
-_QUIET = "background-networking component-update sync gpu"
-FLAGS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in _QUIET.split(" "))]
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed; on Debian: apt-get install chromium")
-
 
 # A browser drops the keys that come before its first picture of a page.
 _A_PICTURE = "() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"
@@ -30,28 +17,6 @@ _A_PICTURE = "() => new Promise((seen) => requestAnimationFrame(() => requestAni
 def press(page: Page, key: str) -> None:
     page.evaluate(_A_PICTURE)
     page.keyboard.press(key)
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    folder: Path = tmp_path_factory.mktemp("pages")
-    fill(str(folder))
-    with open_workspace(folder) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def address(workspace: Workspace) -> Iterator[str]:
-    with served(workspace) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture
