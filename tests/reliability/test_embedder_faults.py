@@ -11,7 +11,6 @@ import pytest
 
 from mycel.contracts.embedder import Background
 from mycel.errors import Unavailable
-from mycel.providers import endpoint
 from mycel.providers.breaker import Breaker
 from mycel.providers.embeddings.openai import OpenAIEmbedder
 from mycel.testing.embedder import WordEmbedder
@@ -115,10 +114,7 @@ def running_server() -> Iterator[EmbeddingServer]:
 
 
 @pytest.fixture
-def server(running_server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.02)
+def server(running_server: EmbeddingServer, near_endpoint: None) -> Iterator[EmbeddingServer]:
     running_server.script = sound
     yield running_server
     running_server.forget()

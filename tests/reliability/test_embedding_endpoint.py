@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from mycel.errors import Misconfigured, MycelError, Unavailable
-from mycel.providers import endpoint
 from mycel.providers.breaker import Breaker
 from mycel.providers.embeddings.openai import OpenAIEmbedder
 from tests.reliability import embedding_server as scripts
@@ -30,18 +29,8 @@ PATIENCE = 10.0
 SHORT = 0.3
 SLACK = 2.0
 
+pytestmark = pytest.mark.usefixtures("near_endpoint")
 Maker = Callable[..., OpenAIEmbedder]
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.02)
 
 
 @pytest.fixture(scope="module")

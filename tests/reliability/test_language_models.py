@@ -21,7 +21,6 @@ from mycel.domain.source import Transcript, Turn
 from mycel.engine.by_model.extraction import INVENTED_EVIDENCE, SCHEMA, WRONG_SHAPE, extract_with_model
 from mycel.engine.by_model.summary import PARTS, summarize_with_model
 from mycel.errors import Misconfigured, MycelError, Unavailable
-from mycel.providers import endpoint
 from mycel.providers.breaker import Breaker
 from mycel.providers.llms.anthropic import AnthropicLanguageModel
 from mycel.providers.llms.openai import OpenAILanguageModel
@@ -39,18 +38,8 @@ SHORT = 0.3
 SLACK = 20.0
 VENDORS = {"openai": OpenAILanguageModel, "anthropic": AnthropicLanguageModel}
 
+pytestmark = pytest.mark.usefixtures("near_endpoint")
 Maker = Callable[..., LanguageModel]
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.02)
 
 
 @pytest.fixture(scope="module")

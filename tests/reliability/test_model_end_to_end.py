@@ -15,7 +15,6 @@ from mycel.contracts.judge import PairOdds, Sentence, SentenceOdds
 from mycel.domain.memory import Memory, Status
 from mycel.embedded.workspace import Workspace
 from mycel.engine.by_model.summary import PARTS
-from mycel.providers import endpoint
 from mycel.settings import Settings
 from tests.reliability import embedding_server as faults
 from tests.reliability.embedding_server import Exchange, Script
@@ -97,10 +96,7 @@ SCRIPTS: dict[str, Script] = {
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
-    monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.02)
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+def server(near_endpoint: None) -> Iterator[LanguageModelServer]:
     made = LanguageModelServer()
     yield made
     made.stop()
