@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -56,9 +57,17 @@ def test_every_public_method_is_in_the_reference(made: type) -> None:
     assert [name for name in missing if name not in {"member_id", "team"}] == []
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
-def test_every_setting_is_in_the_reference(name: str) -> None:
-    assert f"`{variable_of(name)}`" in SETTINGS
+@pytest.mark.parametrize("setting", fields(Settings), ids=lambda setting: setting.name)
+def test_every_setting_is_in_the_reference_with_its_default(setting: Field[Any]) -> None:
+    (row,) = [line for line in SETTINGS.splitlines() if line.startswith(f"| `{variable_of(setting.name)}` |")]
+    told = row.split("|")[2].strip().strip("`")
+    match setting.default:
+        case float() as number:
+            assert float(told) == number
+        case str() | int() as value:
+            assert told == str(value)
+        case _:
+            assert told
 
 
 @pytest.mark.parametrize("form", NAMES)
