@@ -41,7 +41,7 @@ def test_what_cannot_be_done_is_said_with_the_file(platform, tmp_path: Path) -> 
     (root / "odd.md").write_text("---\ntype: [\n---\nx\n", "utf-8")
     (root / "wrong.md").write_text("---\ntype: meeting\n---\nx\n", "utf-8")
     shown = platform.ok("vault", "sync", str(root), "--as", "lead-1").splitlines()
-    assert shown[0] == "odd.md  front matter: is not valid YAML"
+    assert shown[0] == "odd.md  front matter: is not valid YAML near line 3"
     assert shown[1].startswith("wrong.md  type: 'meeting' is not one of: fact, lesson")
 
 

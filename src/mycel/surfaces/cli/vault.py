@@ -41,6 +41,7 @@ KINDS = {
     "written": "notes written",
     "moved": "notes moved",
     "removed": "notes removed with their memories",
+    "restored": "memories restored with their notes",
     "conflicts": "copies kept of conflicts",
 }
 

@@ -13,8 +13,8 @@ from mycel.surfaces.vault.agreement import FILE, FOLDER, LOCK, Agreement, KnownV
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
 from mycel.surfaces.vault.note_fields import Fields
-from mycel.surfaces.vault.perform import Done, Performer
-from mycel.surfaces.vault.plan import CreateNote, DeleteMemory, Forget, Plan, Problem, plan
+from mycel.surfaces.vault.perform import KINDS, Done, Performer
+from mycel.surfaces.vault.plan import BringBack, CreateNote, DeleteMemory, Forget, Plan, Problem, plan
 from mycel.surfaces.vault.scan import SETTLE_SECONDS, Scan, Scanner, Signature
 from mycel.surfaces.vault.team_view import TeamView
 
@@ -50,13 +50,14 @@ class VaultReport:
     written: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
     def is_agreed(self) -> bool:
         """Whether nothing was to be done."""
-        return not any((self.saved, self.updated, self.deleted, self.written, self.moved, self.removed, self.conflicts))
+        return not any(getattr(self, kind) for kind in KINDS)
 
 
 class Vault:
@@ -124,7 +125,7 @@ class Vault:
         self._require_root()
         scan = self._settled(progress)
         self._read_team(progress)
-        made = plan(agreement.notes, scan, self.view.notes, trusts_versions=agreement.trusts_versions)
+        made = plan(agreement, scan, self.view.notes)
         _require_sane(made, len(agreement.notes), allowed)
         _require_later(made, self.view, allowed)
         performer = Performer(self._memory, self._files, agreement, self.view, made, scan)
@@ -196,12 +197,9 @@ class Vault:
         return Agreement.create(self.root, team=team, member=member, anew=was_one)
 
     def _report(self, done: Done) -> VaultReport:
-        found = {name: tuple(getattr(done, name)) for name in _KINDS}
+        found = {name: tuple(getattr(done, name)) for name in KINDS}
         whose = (str(self.root), self._memory.team, self._memory.member_id)
         return VaultReport(*whose, len(self.agreement.notes), **found, problems=tuple(dict.fromkeys(done.problems)))
-
-
-_KINDS = ("saved", "updated", "deleted", "written", "moved", "removed", "conflicts")
 
 
 def status(root: Path, memory: MemoryApi) -> VaultReport:
@@ -213,8 +211,8 @@ def status(root: Path, memory: MemoryApi) -> VaultReport:
     view = TeamView(memory)
     view.read({id: one.fields for id, one in found.notes.items()}, cursor=found.cursor)
     scan = Scanner(VaultFiles(root)).scan()
-    made = plan(found.notes, scan, view.notes, trusts_versions=found.trusts_versions)
-    kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    made = plan(found, scan, view.notes)
+    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for step in made.steps:
         _sort_in(kinds, step, found)
     kinds["conflicts"] += made.conflict_copies
@@ -233,6 +231,8 @@ def _sort_in(kinds: dict[str, list[str]], step: object, agreement: Agreement) ->
         kinds["written"].append(agreement.notes[step.id].file if step.id in agreement.notes else step.id)
     elif isinstance(step, DeleteMemory):
         kinds["deleted"].append(step.file)
+    elif isinstance(step, BringBack):
+        kinds["restored"].append(step.note.file)
     elif not isinstance(step, Forget):
         kinds["removed"].append(step.note.file)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
 
@@ -286,7 +286,7 @@ def _counter(progress: Progress | None, part: str, whole: int = 0) -> Callable[[
 
 
 def _add(total: Done, done: Done) -> None:
-    for name in _KINDS:
+    for name in KINDS:
         getattr(total, name).extend(getattr(done, name))
     total.problems = done.problems
     total.again = done.again
