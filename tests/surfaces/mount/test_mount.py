@@ -230,6 +230,24 @@ def test_removing_a_note_deletes_its_memory_but_not_many_at_once(mount: Mounted,
     assert "more than a tenth of the notes would go at once" in mount.said()
 
 
+def test_a_note_that_is_moved_out_and_back_is_the_same_memory(mount: Mounted, lead: MemoryApi, tmp_path: Path) -> None:
+    id = only(lead, "Deploys")
+    subprocess.run(["mv", mount.root / "ops/Deploys.md", tmp_path / "out.md"], check=True)
+    assert list(lead.list()) == []
+    subprocess.run(["mv", tmp_path / "out.md", mount.root / "ops/Deploys.md"], check=True)
+    assert only(lead, "Deploys") == id
+
+
+def test_what_was_purged_meanwhile_is_not_put_back(mount: Mounted, lead: MemoryApi, tmp_path: Path) -> None:
+    id = only(lead, "Deploys")
+    subprocess.run(["mv", mount.root / "ops/Deploys.md", tmp_path / "out.md"], check=True)
+    lead.purge(id)
+    back = subprocess.run(["mv", tmp_path / "out.md", mount.root / "ops/Deploys.md"], check=False)
+    assert back.returncode == 1
+    assert "is of no memory that you may see" in mount.said()
+    assert list(lead.list(status="any")) == []
+
+
 def test_a_copy_with_the_same_id_is_told_and_not_merged(mount: Mounted, lead: MemoryApi, data: Path) -> None:
     copied = subprocess.run(["cp", mount.root / "ops/Deploys.md", mount.root / "Copy.md"], check=False)
     assert copied.returncode == 1
