@@ -88,7 +88,8 @@ def _export_table(call: Invocation, file: str, format: str, query: str | None, f
         )
         for piece in rendered(counted(found), TableFormat(format)):
             opened.write(piece)
-    call.answer({"file": file, "format": format, "memories": done}, lambda: note(f"{done:,} memories are in {file}."))
+    what = f"{done:,} {'memory is' if done == 1 else 'memories are'}"
+    call.answer({"file": file, "format": format, "memories": done}, lambda: note(f"{what} in {file}."))
 
 
 def migrate(

@@ -218,7 +218,18 @@ def status(root: Path, memory: MemoryApi) -> VaultReport:
     kinds["conflicts"] += made.conflict_copies
     counted = {kind: tuple(files) for kind, files in kinds.items()}
     whose = (str(root), memory.team, memory.member_id)
-    return VaultReport(*whose, len(found.notes), **counted, problems=tuple(made.problems))
+    problems = [*_accident(made, found, view), *made.problems]
+    return VaultReport(*whose, len(found.notes), **counted, problems=tuple(problems))
+
+
+def _accident(made: Plan, agreement: Agreement, view: TeamView) -> list[Problem]:
+    """Why a sync would stop before it did any of it."""
+    try:
+        _require_sane(made, len(agreement.notes), Allowed())
+        _require_later(made, view, Allowed())
+    except Conflict as error:
+        return [Problem("all of it", str(error))]
+    return []
 
 
 def _sort_in(kinds: dict[str, list[str]], step: object, agreement: Agreement) -> None:
