@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from mycel.errors import InvalidInput
 from mycel.surfaces.vault.agreement import Agreed, Agreement
-from mycel.surfaces.vault.compare import Places, Reconcile, SaveNote, compared, new_note, title_of
+from mycel.surfaces.vault.compare import NO_TEXT, Places, Reconcile, SaveNote, compared, new_note, title_of
 from mycel.surfaces.vault.front_matter import Note
 from mycel.surfaces.vault.names import known_folders
 from mycel.surfaces.vault.note_fields import PATH, Remote, has_links, has_old_names, unknown_links
-from mycel.surfaces.vault.scan import LocalNote, Scan
+from mycel.surfaces.vault.scan import IS_EMPTY, LocalNote, Scan
 from mycel.surfaces.vault.wiki_links import NoteNames
 
 
@@ -146,7 +146,8 @@ class _Planner:
         for file, one in self._scan.notes.items():
             known = self._by_file.get(file)
             if one.text is None:
-                self._problems.append(Problem(file, one.problem or "cannot be read"))
+                is_new = known is None and one.problem == IS_EMPTY
+                self._problems.append(Problem(file, NO_TEXT if is_new else one.problem or "cannot be read"))
                 self._is_unsure |= known is None
                 if known is not None:
                     self._held.add(known.id)
