@@ -9,6 +9,7 @@ import pytest
 
 from mycel.errors import AccessDenied, Conflict, Misconfigured, NotFound
 from mycel.surfaces.vault.agreement import FILE, FOLDER
+from mycel.surfaces.vault.sync import status
 from tests.surfaces.vault.bench import Bench
 
 
@@ -178,6 +179,13 @@ def test_what_others_deleted_is_not_brought_back_by_its_note(lead: Bench) -> Non
     lead.write("notes/Prices are gross.md", text.decode())
     (problem,) = lead.sync().problems
     assert "no memory has" in problem.about
+
+
+def test_the_status_names_the_notes_that_a_sync_would_write(lead: Bench) -> None:
+    lead.sync()
+    lead.save("Deploys happen on Tuesdays.", path="/ops")
+    assert status(lead.root, lead.memory).written == ("ops/Deploys happen on Tuesdays.md",)
+    assert lead.sync().written == ("ops/Deploys happen on Tuesdays.md",)
 
 
 def test_a_deleted_memory_takes_its_note_along(lead: Bench) -> None:

@@ -12,6 +12,7 @@ from mycel.errors import Conflict, InvalidInput, InvalidState, Misconfigured, No
 from mycel.surfaces.vault.agreement import FILE, FOLDER, LOCK, Agreement, KnownVaults, require_own
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
+from mycel.surfaces.vault.names import folder_for, free_file
 from mycel.surfaces.vault.note_fields import Fields
 from mycel.surfaces.vault.perform import KINDS, Done, Performer
 from mycel.surfaces.vault.plan import BringBack, CreateNote, DeleteMemory, Forget, Plan, Problem, plan
@@ -214,7 +215,11 @@ def status(root: Path, memory: MemoryApi) -> VaultReport:
     made = plan(found, scan, view.notes)
     kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for step in made.steps:
-        _sort_in(kinds, step, found)
+        if isinstance(step, CreateNote) and step.id not in found.notes:
+            new = view.notes[step.id].memory
+            kinds["written"].append(free_file(folder_for(new.path, made.places.folders), new.title, new.id, taken=()))
+        else:
+            _sort_in(kinds, step, found)
     kinds["conflicts"] += made.conflict_copies
     counted = {kind: tuple(files) for kind, files in kinds.items()}
     whose = (str(root), memory.team, memory.member_id)
@@ -239,7 +244,7 @@ def _sort_in(kinds: dict[str, list[str]], step: object, agreement: Agreement) ->
         kind = "conflicts" if step.conflicts else "updated" if step.pushes else "written"
         kinds[kind].append(step.note.file)
     elif isinstance(step, CreateNote):
-        kinds["written"].append(agreement.notes[step.id].file if step.id in agreement.notes else step.id)
+        kinds["written"].append(agreement.notes[step.id].file)
     elif isinstance(step, DeleteMemory):
         kinds["deleted"].append(step.file)
     elif isinstance(step, BringBack):
