@@ -92,7 +92,7 @@ class Vault:
             (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
-            raise Conflict(f"another sync or watch of {self.root} is running") from None
+            raise Conflict(f"another sync or watch of {self.root} is running: end it first") from None
         except OSError as error:
             raise Unavailable(f"the vault {self.root} cannot be written: {error.strerror}") from None
         try:
