@@ -296,6 +296,17 @@ def test_a_search_is_a_folder_and_its_files_can_be_written(mount: Mounted, lead:
     assert lead.get(only(lead, "Deploys")).content.endswith("Usually.")
 
 
+def test_what_was_purged_is_in_no_search_that_was_listed_before(mount: Mounted, lead: MemoryApi) -> None:
+    saved = lead.save("Backups run at night.", title="Backups", path="/ops")
+    until(lambda: "Backups.md" in mount.names("ops"))
+    words = "search/when do backups run"
+    assert "01 Backups.md" in mount.names(words)
+    lead.purge(saved.id)
+    until(lambda: "Backups.md" not in mount.names("ops"))
+    assert "01 Backups.md" not in mount.names(words)
+    assert not (mount.root / words / "01 Backups.md").exists()
+
+
 def test_hostile_titles_and_paths_stay_in_the_mount(tmp_path: Path, data: Path, lead: MemoryApi) -> None:
     for number, title in enumerate(TITLES):
         plain = title.replace("\u200b", "b").replace("\ufeff", "c").replace("\u202e", "r")
