@@ -11,7 +11,7 @@ from mycel.contracts.clock import SystemClock
 from mycel.domain.backup import Backup, Restored, RestorePlan
 from mycel.errors import InvalidInput
 from mycel.services.backup_files import Report, check_backup, copy_backup
-from mycel.services.restore import empty, keep_taken_away, plan_restore
+from mycel.services.restore import empty, keep_taken_away, note_kept, plan_restore
 from mycel.services.transfer import Side, transfer
 from mycel.settings import Settings
 from mycel.storage import backups_of, open_side
@@ -44,6 +44,7 @@ def restore_workspace(
 
 
 def _restore_files(settings: Settings, backup: Backup, new: Path, confirm: Confirm | None) -> Restored:
+    old = restored.kept_files(settings.data)
     with _opened(new) as then:
         if is_unused(settings.data):
             plan = _agreed(plan_restore(backup, then, None), confirm)
@@ -51,7 +52,8 @@ def _restore_files(settings: Settings, backup: Backup, new: Path, confirm: Confi
             with open_side(settings) as now:
                 plan = _agreed(plan_restore(backup, then, now), confirm)
                 keep_taken_away(then, now)
-    kept = restored.put_in_place(settings.data)
+            note_kept(then, str(old.resolve()))
+    kept = restored.put_in_place(settings.data, kept=old)
     return Restored(plan=plan, kept=None if kept is None else str(kept))
 
 

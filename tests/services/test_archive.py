@@ -304,6 +304,15 @@ def test_what_a_member_took_over_once_is_not_taken_again(old: Workspace, new: Wo
     assert member(new).import_(file).counts["memory"] == {Taken.UNCHANGED: 1, Taken.PURGED: 1}
 
 
+def test_what_was_purged_here_is_not_taken_over_by_a_member(old: Workspace, file: Path) -> None:
+    gone = member(old).save("Use tabs.")
+    member(old).export(file)
+    member(old).purge(gone.id)
+    for other in ("swe-1", "swe-2"):
+        assert old.as_member(other).import_(file).counts["memory"] == {Taken.PURGED: 1}
+    assert list(member(old).list(status="any")) == []
+
+
 def test_a_key_that_is_taken_is_not_taken_over(old: Workspace, new: Workspace, file: Path) -> None:
     for workspace, value in ((old, "Sort them."), (new, "Leave them.")):
         member(workspace).knowledge.upsert(project="p", category="convention", key="imports", value=value)

@@ -212,6 +212,28 @@ def test_the_old_is_kept_and_can_be_had_back(workspace: Workspace, data: Path, t
 
 
 @pytest.mark.files_only
+def test_two_restores_of_one_second_keep_what_each_replaced(workspace: Workspace, data: Path, tmp_path: Path) -> None:
+    workspace.backup(tmp_path / "backup")
+    member(workspace).save("now")
+    workspace.close()
+    settings = load_settings(data)
+    kept = [restore_workspace(settings, tmp_path / "backup").kept for _ in range(2)]
+    assert len(set(kept)) == 2
+    assert contents(Path(str(kept[0]))) == {"now"}
+
+
+def test_a_receipt_names_the_kept_old_too(workspace: Workspace, data: Path, tmp_path: Path) -> None:
+    saved = member(workspace).save("then")
+    workspace.backup(tmp_path / "backup")
+    workspace.close()
+    kept = restore_workspace(load_settings(data), tmp_path / "backup").kept
+    assert kept is not None
+    with open_workspace(data) as again:
+        held = member(again).purge(saved.id).held_by_backups
+        assert {str(Path(kept).resolve()), str((tmp_path / "backup").resolve())} <= set(held)
+
+
+@pytest.mark.files_only
 @pytest.mark.parametrize("steps", range(5))
 def test_a_restore_that_is_cut_short_while_it_replaces_is_carried_through(
     workspace: Workspace, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int

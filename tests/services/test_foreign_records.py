@@ -92,6 +92,24 @@ def test_what_was_purged_stays_purged(memory: TeamMemory) -> None:
     assert outcomes(memory, TEA, dry_run=True) == [ImportOutcome.PURGED]
 
 
+def test_what_was_written_from_a_memory_here_is_not_taken_in_beside_it(memory: TeamMemory) -> None:
+    saved = memory.save("Prices are gross.")
+    note = {"id": "prices.md", "content": "Prices are gross.\n", "memory": saved.id}
+    edited = {**note, "id": "copy.md", "content": "Prices are net."}
+    assert outcomes(memory, note, edited) == [UNCHANGED, ImportOutcome.EDITED]
+    memory.delete(saved.id)
+    assert outcomes(memory, note) == [ImportOutcome.DELETED]
+    memory.purge(saved.id)
+    assert outcomes(memory, note, edited) == [ImportOutcome.PURGED] * 2
+    assert outcomes(memory, {**note, "memory": "prices"}) == [ImportOutcome.REFUSED]
+    assert not memory.list(status="any").items
+
+
+def test_what_others_hide_is_no_memory_that_a_record_was_written_from(workspace: Workspace, memory: TeamMemory) -> None:
+    hidden = workspace.as_member("swe-2").save("I doubt it.", visibility="private")
+    assert outcomes(memory, {**TEA, "memory": hidden.id}) == [NEW]
+
+
 def test_what_was_deleted_stays_deleted(memory: TeamMemory) -> None:
     (taken,) = take(memory, TEA)
     memory.delete(taken.id or "")

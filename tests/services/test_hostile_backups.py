@@ -56,9 +56,7 @@ def test_no_pipe_is_waited_for_and_no_link_followed(name: str, kind: str, backup
         (tmp_path / "elsewhere").write_bytes(content)
         (backup / name).symlink_to(tmp_path / "elsewhere")
     assert "other" in {one.name for one in find_backups(tmp_path)}
-    try:
-        assert check_backup(backup).problems
-    except MycelError:
-        assert name == MANIFEST
+    (problem,) = check_backup(backup).problems
+    assert name in problem
     with pytest.raises(MycelError):
         copy_backup(backup, tmp_path / "target")

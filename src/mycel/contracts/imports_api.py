@@ -20,7 +20,8 @@ class ImportsApi(Protocol):
     ) -> list[ImportedRecord]:
         """Up to 1000 records of another system, each for itself: one that is refused stops no other.
 
-        A record is an object with its `id` there and `content` and the fields of `save`; or its `id`, `messages` (or
+        A record is an object with its `id` there and `content` and the fields of `save`, and as `memory` the id of the
+        memory here that it was once written from, whose text is not taken in a second time; or its `id`, `messages` (or
         text) and the fields of a captured conversation, which stays raw unless `capture_mode` is `extract`; or a link:
         `from_id`, `to_id` and `relation`, by ids of the same `system`. The same record again changes nothing; one that
         says something else is a new version, unless its text was changed or it was deleted here. What was purged stays

@@ -110,7 +110,7 @@ def read_manifest(folder: Path) -> Manifest:
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"there is no backup in {folder}: it has no {MANIFEST}") from None
     except OSError as error:
-        raise _translated(error, folder) from error
+        raise _translated(error, folder / MANIFEST) from error
     return _parsed(text)
 
 

@@ -14,7 +14,7 @@ from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.foreign_import import MARK, ImportedRecord, ImportOutcome, derived_id, digest_of
-from mycel.domain.ids import MemoryId, SourceId, TeamName
+from mycel.domain.ids import MemoryId, SourceId, TeamName, parse_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import PREFIX, REVIEW, marks_of, with_marks
 from mycel.domain.memory import NO_METADATA, MadeBy, Memory, SourceKind, SourceRef, Status
@@ -50,6 +50,8 @@ class _Memory:
 
     prepared: PreparedMemory
     said: str
+    # The memory here that it was written from.
+    origin: MemoryId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class _Preparing:
         for name in _OF_OURS & given.keys():
             raise InvalidInput("is not for records of other systems", field=name)
         content = given.pop("content", None)
+        origin = given.pop("memory", None)
         ends_at = given.get("expires_at")
         if ends_at is not None and fields.moment(ends_at, field="expires_at") <= self.now:
             return ImportedRecord(ImportOutcome.PAST)
@@ -147,7 +150,8 @@ class _Preparing:
             "source_ref": SourceRef(uri=f"import:{self.system}"),
             "metadata": with_marks(new.values.get("metadata", NO_METADATA), **marks),
         }
-        return _Memory(replace(new, values=values), said)
+        was = None if origin is None else parse_id(origin, field="memory")
+        return _Memory(replace(new, values=values), said, was)
 
     def _shown(self, id: str) -> str:
         """The id as it is there; what could steer a reader, or is a secret, is only its digest."""
@@ -258,8 +262,10 @@ class _Weighing:
         id = one.prepared.id
         before = transaction.memories.find(read_scope(self.caller), id, deleted=True)
         if before is None:
-            if transaction.memories.find_receipt(id) is not None:
+            if any(transaction.memories.find_receipt(own) for own in (id, one.origin) if own is not None):
                 return ImportedRecord(ImportOutcome.PURGED)
+            if (standing := self._standing(transaction, one)) is not None:
+                return standing
             new.append((one.prepared.at(transaction), one.prepared.words))
             return ImportedRecord(ImportOutcome.NEW, None if self.rehearsed else id)
         if before.deleted_at is not None:
@@ -275,6 +281,18 @@ class _Weighing:
                 before, after, by=self.caller.member_id, reason="it was changed where it came from"
             )
         return ImportedRecord(ImportOutcome.UPDATED, id)
+
+    def _standing(self, transaction: Transaction, one: _Memory) -> ImportedRecord | None:
+        """What became of the memory that a record was written from, if the caller may see it."""
+        if one.origin is None:
+            return None
+        found = transaction.memories.find(read_scope(self.caller), one.origin, deleted=True)
+        if found is None:
+            return None
+        if found.deleted_at is not None:
+            return ImportedRecord(ImportOutcome.DELETED)
+        is_same = found.content.strip() == str(one.prepared.values["content"]).strip()
+        return ImportedRecord(ImportOutcome.UNCHANGED if is_same else ImportOutcome.EDITED, found.id)
 
     def _renewed(self, before: Memory, found: Memory, at: datetime) -> Memory:
         """What people added here stays; what waits for a person waits again."""

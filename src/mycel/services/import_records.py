@@ -126,6 +126,14 @@ _STANDING = {Status.ACTIVE, Status.INBOX}
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """A record as a new memory of the caller, with the id that it had."""
+
+    was: MemoryId
+    prepared: PreparedMemory
+
+
+@dataclass(frozen=True, slots=True)
 class Adopting:
     """Reads records as new memories of the caller. Their ids follow from what they were: a second time finds them."""
 
@@ -134,7 +142,7 @@ class Adopting:
     writing: Writing
     now: datetime
 
-    def prepare(self, record: Record) -> PreparedMemory | Link | Taken:
+    def prepare(self, record: Record) -> Own | Link | Taken:
         """Outside the transaction: checks and analyses the text, or says why it is left out."""
         if isinstance(record, Link):
             return self._link(record)
@@ -144,14 +152,16 @@ class Adopting:
         if memory.status not in _STANDING or memory.deleted_at is not None or self._is_over(memory):
             return Taken.PAST
         try:
-            return self._own(memory)
+            return Own(memory.id, self._own(memory))
         except InvalidInput:
             return Taken.REFUSED
 
-    def store(self, transaction: Transaction, prepared: PreparedMemory | Link, *, dry_run: bool) -> Taken:
-        if isinstance(prepared, Link):
-            return self._store_link(transaction, prepared, dry_run=dry_run)
-        if transaction.memories.find_receipt(prepared.id) is not None:
+    def store(self, transaction: Transaction, own: Own | Link, *, dry_run: bool) -> Taken:
+        if isinstance(own, Link):
+            return self._store_link(transaction, own, dry_run=dry_run)
+        prepared = own.prepared
+        # What was purged comes back under no other id either.
+        if any(transaction.memories.find_receipt(id) is not None for id in (own.was, prepared.id)):
             return Taken.PURGED
         scope = read_scope(self.caller)
         if transaction.memories.find(scope, prepared.id, deleted=True) is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mycel.access.scope import engine_scope
 from mycel.contracts.directory import DirectoryTransaction
 from mycel.contracts.store import Store, Transaction
-from mycel.domain.archive import Tombstone
+from mycel.domain.archive import BackupNote, Tombstone
 from mycel.domain.backup import Backup, RestorePlan, TeamRestored
 from mycel.domain.ids import SourceId, TeamName
 from mycel.domain.query import Filters
@@ -54,6 +54,17 @@ def keep_taken_away(then: Side, now: Side) -> None:
             with then.stores.lease(team) as old, now.stores.lease(team) as present:
                 _keep_purged(old, present)
                 old.files.scrub()
+
+
+def note_kept(then: Side, location: str) -> None:
+    """That what was replaced is kept there, so that receipts of what is purged from now on name it like a backup."""
+    for team in then.stores.teams_with_store():
+        with then.stores.lease(team) as store:
+            store.transact(
+                lambda transaction: transaction.archive.put_backup_note(
+                    BackupNote(location, transaction.committed_at, transaction.committed_at)
+                )
+            )
 
 
 def empty(side: Side, *, but: Collection[str]) -> None:

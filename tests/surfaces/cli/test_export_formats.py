@@ -66,3 +66,13 @@ def test_says_what_does_not_go_together(mycel: CommandLine, tmp_path: Path, args
     assert result.exit_code != 0
     assert "format" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_a_table_goes_to_standard_output_and_an_archive_does_not(
+    mycel: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mycel.ok("save", "a heron")
+    assert json.loads(mycel.run("export", "-", "--format", "ndjson").stdout)["content"] == "a heron"
+    assert mycel.run("export", "-").exit_code != 0
+    assert list(tmp_path.glob("-*")) == []

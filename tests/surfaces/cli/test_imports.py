@@ -135,6 +135,17 @@ def test_what_was_purged_stays_purged(mycel, graph: Path) -> None:
     assert {one["reason"] for one in report["counts"] if one["kind"] == "entity"} == {"it was purged here"}
 
 
+def test_notes_of_a_vault_bring_back_nothing_and_double_nothing(mycel, tmp_path: Path) -> None:
+    gone, stays = (mycel.json("save", text)["id"] for text in ("Prices are gross.", "Prices are rounded."))
+    mycel.ok("vault", "sync", str(tmp_path / "vault"))
+    # As a clone in git has them.
+    notes = (tmp_path / "vault").rename(tmp_path / "notes")
+    mycel.ok("purge", gone, "--yes")
+    report = mycel.json("import", str(notes), "--form", "markdown")
+    assert {one["reason"] for one in report["counts"]} == {"it was purged here", "it is here already"}
+    assert [one["id"] for one in mycel.json("list", "--status", "any")["items"]] == [stays]
+
+
 def test_a_conversation_stays_raw_unless_it_is_to_be_drawn_from(mycel, tmp_path: Path) -> None:
     said = {"sender": "human", "text": "We decided to keep every time in UTC because clocks drift."}
     talk = {"uuid": "c-1", "name": "Clocks", "chat_messages": [said]}

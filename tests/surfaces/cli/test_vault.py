@@ -20,7 +20,7 @@ def test_a_vault_is_made_and_both_sides_reach_each_other(platform, tmp_path: Pat
     root = str(tmp_path / "vault")
     first = platform.run("vault", "sync", root, "--as", "lead-1")
     assert first.stdout.splitlines() == ["what\tnumber\tfiles", "notes written\t1\tnotes/Builds need 16 GB.md"]
-    assert first.stderr == f"{root} holds 1 notes of lead-1 in platform.\n"
+    assert first.stderr == f"{root} holds 1 note of lead-1 in platform.\n"
     note = tmp_path / "vault/notes/Builds need 16 GB.md"
     note.write_text(note.read_text("utf-8").replace("16 GB.\n", "32 GB.\n"), "utf-8")
     (tmp_path / "vault/notes/mine.md").write_text("A note of mine.\n", "utf-8")
@@ -41,7 +41,7 @@ def test_what_cannot_be_done_is_said_with_the_file(platform, tmp_path: Path) -> 
     (root / "odd.md").write_text("---\ntype: [\n---\nx\n", "utf-8")
     (root / "wrong.md").write_text("---\ntype: meeting\n---\nx\n", "utf-8")
     shown = platform.ok("vault", "sync", str(root), "--as", "lead-1").splitlines()
-    assert shown[0] == "odd.md  front matter: is not valid YAML"
+    assert shown[0] == "odd.md  front matter: is not valid YAML near line 3"
     assert shown[1].startswith("wrong.md  type: 'meeting' is not one of: fact, lesson")
 
 
@@ -55,6 +55,8 @@ def test_an_accident_ends_with_an_error_and_is_allowed_in_so_many_words(platform
     result = platform.run("vault", "sync", str(root), "--as", "lead-1")
     assert result.exit_code != 0
     assert "3 of 13 notes are gone" in result.stderr
+    (problem,) = platform.json("vault", "status", str(root), "--as", "lead-1")["problems"]
+    assert "3 of 13 notes are gone" in problem["about"]
     report = platform.json("vault", "sync", str(root), "--as", "lead-1", "--allow-deletions")
     assert len(report["deleted"]) == 3
 

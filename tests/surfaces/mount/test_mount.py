@@ -230,6 +230,24 @@ def test_removing_a_note_deletes_its_memory_but_not_many_at_once(mount: Mounted,
     assert "more than a tenth of the notes would go at once" in mount.said()
 
 
+def test_a_note_that_is_moved_out_and_back_is_the_same_memory(mount: Mounted, lead: MemoryApi, tmp_path: Path) -> None:
+    id = only(lead, "Deploys")
+    subprocess.run(["mv", mount.root / "ops/Deploys.md", tmp_path / "out.md"], check=True)
+    assert list(lead.list()) == []
+    subprocess.run(["mv", tmp_path / "out.md", mount.root / "ops/Deploys.md"], check=True)
+    assert only(lead, "Deploys") == id
+
+
+def test_what_was_purged_meanwhile_is_not_put_back(mount: Mounted, lead: MemoryApi, tmp_path: Path) -> None:
+    id = only(lead, "Deploys")
+    subprocess.run(["mv", mount.root / "ops/Deploys.md", tmp_path / "out.md"], check=True)
+    lead.purge(id)
+    back = subprocess.run(["mv", tmp_path / "out.md", mount.root / "ops/Deploys.md"], check=False)
+    assert back.returncode == 1
+    assert "is of no memory that you may see" in mount.said()
+    assert list(lead.list(status="any")) == []
+
+
 def test_a_copy_with_the_same_id_is_told_and_not_merged(mount: Mounted, lead: MemoryApi, data: Path) -> None:
     copied = subprocess.run(["cp", mount.root / "ops/Deploys.md", mount.root / "Copy.md"], check=False)
     assert copied.returncode == 1
@@ -276,6 +294,17 @@ def test_a_search_is_a_folder_and_its_files_can_be_written(mount: Mounted, lead:
     with (mount.root / "recent/Deploys.md").open("a") as file:
         file.write("Usually.\n")
     assert lead.get(only(lead, "Deploys")).content.endswith("Usually.")
+
+
+def test_what_was_purged_is_in_no_search_that_was_listed_before(mount: Mounted, lead: MemoryApi) -> None:
+    saved = lead.save("Backups run at night.", title="Backups", path="/ops")
+    until(lambda: "Backups.md" in mount.names("ops"))
+    words = "search/when do backups run"
+    assert "01 Backups.md" in mount.names(words)
+    lead.purge(saved.id)
+    until(lambda: "Backups.md" not in mount.names("ops"))
+    assert "01 Backups.md" not in mount.names(words)
+    assert not (mount.root / words / "01 Backups.md").exists()
 
 
 def test_hostile_titles_and_paths_stay_in_the_mount(tmp_path: Path, data: Path, lead: MemoryApi) -> None:

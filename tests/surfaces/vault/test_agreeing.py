@@ -9,6 +9,7 @@ import pytest
 
 from mycel.errors import AccessDenied, Conflict, Misconfigured, NotFound
 from mycel.surfaces.vault.agreement import FILE, FOLDER
+from mycel.surfaces.vault.sync import status
 from tests.surfaces.vault.bench import Bench
 
 
@@ -120,6 +121,71 @@ def test_a_deleted_note_deletes_its_memory_which_can_be_restored(lead: Bench) ->
     lead.memory.restore(saved.id)
     lead.sync()
     assert lead.only_file().read_text().endswith("Deploys happen on Tuesdays.\n")
+
+
+def test_a_note_that_is_put_back_brings_its_memory_back(lead: Bench) -> None:
+    saved = lead.save("Prices are gross.")
+    lead.sync()
+    path = lead.only_file()
+    text = path.read_bytes()
+    path.unlink()
+    assert lead.sync().deleted
+    # As whoever takes it out of the trash does, or goes back and forth between commits.
+    path.write_bytes(text)
+    assert lead.sync().restored == ("notes/Prices are gross.md",)
+    assert lead.memory.get(saved.id).content == "Prices are gross."
+    before = lead.everything()
+    assert lead.sync().is_agreed
+    assert lead.everything() == before
+
+
+def test_a_note_that_is_put_back_with_an_edit_loses_neither_text(lead: Bench) -> None:
+    saved = lead.save("Prices are gross.")
+    lead.sync()
+    path = lead.only_file()
+    text = path.read_text()
+    path.unlink()
+    lead.sync()
+    path.write_text(text.replace("gross", "net"))
+    lead.sync()
+    assert lead.memory.get(saved.id).content == "Prices are gross."
+    assert [one.memory.content for one in lead.memory.inbox()] == ["Prices are net."]
+
+
+def test_what_was_purged_is_not_brought_back_by_its_note(lead: Bench) -> None:
+    saved = lead.save("Prices are gross.")
+    lead.sync()
+    path = lead.only_file()
+    text = path.read_bytes()
+    path.unlink()
+    lead.sync()
+    lead.memory.purge(saved.id)
+    path.write_bytes(text)
+    for _ in range(2):
+        report = lead.sync()
+        assert not report.restored
+        (problem,) = report.problems
+        assert "no memory has" in problem.about
+    assert not lead.memory.list(status="any")
+
+
+def test_what_others_deleted_is_not_brought_back_by_its_note(lead: Bench) -> None:
+    saved = lead.save("Prices are gross.")
+    lead.sync()
+    path = lead.only_file()
+    text = path.read_bytes()
+    lead.memory.delete(saved.id)
+    lead.sync()
+    lead.write("notes/Prices are gross.md", text.decode())
+    (problem,) = lead.sync().problems
+    assert "no memory has" in problem.about
+
+
+def test_the_status_names_the_notes_that_a_sync_would_write(lead: Bench) -> None:
+    lead.sync()
+    lead.save("Deploys happen on Tuesdays.", path="/ops")
+    assert status(lead.root, lead.memory).written == ("ops/Deploys happen on Tuesdays.md",)
+    assert lead.sync().written == ("ops/Deploys happen on Tuesdays.md",)
 
 
 def test_a_deleted_memory_takes_its_note_along(lead: Bench) -> None:

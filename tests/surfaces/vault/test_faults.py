@@ -61,6 +61,13 @@ def test_a_note_that_is_half_written_or_invalid_is_neither_published_nor_rewritt
     assert [problem.file for problem in report.problems] == [NOTE]
 
 
+def test_a_new_file_without_text_is_told_as_such_and_saved_when_it_has_some(lead: Bench, note: Path) -> None:
+    new = lead.write("Untitled.md", "")
+    assert [problem.about for problem in lead.sync().problems] == ["has no text yet"]
+    new.write_text("Deploys need two people.\n")
+    assert lead.sync().saved == ("Untitled.md",)
+
+
 def test_a_note_that_cannot_be_read_and_was_renamed_deletes_nothing(lead: Bench, note: Path) -> None:
     note.rename(note.with_name("renamed.md")).write_text("---\nid: [\n---\nx")
     lead.sync()

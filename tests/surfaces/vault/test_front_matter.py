@@ -72,6 +72,11 @@ def test_refuses_what_it_could_not_give_back(text: str) -> None:
         read_note(text)
 
 
+def test_says_where_front_matter_is_no_yaml() -> None:
+    with pytest.raises(InvalidInput, match="near line 4"):
+        read_note("\n---\na: 1\nb: c: d\n---\nx")
+
+
 @pytest.mark.parametrize("lead", ["", "\ufeff", "\n", "\r\n\r\n", "\ufeff\n"])
 def test_front_matter_is_never_put_before_front_matter(lead: str) -> None:
     text = f"{lead}---\nmine: 1\n---\nx\n"

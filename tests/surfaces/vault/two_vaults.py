@@ -26,6 +26,7 @@ class TwoVaults:
         self._count = 0
         self._kept: set[bytes] = set()
         self._by_token: set[bytes] = set()
+        self._deleted: list[tuple[Path, bytes]] = []
         for bench in self.benches:
             bench.deletions = True
 
@@ -38,6 +39,7 @@ class TwoVaults:
             (self._tag, 2),
             (self._rename, 3),
             (self._delete, 1),
+            (self._put_back, 1),
             (self._remember, 2),
             (self._change_memory, 6),
             (self._delete_memory, 1),
@@ -130,7 +132,17 @@ class TwoVaults:
         path = self._file(bench)
         if path is not None:
             self._gives_up(path)
+            self._deleted.append((path, path.read_bytes()))
             path.unlink()
+
+    def _put_back(self, bench: Bench) -> None:
+        """As it was, out of the trash, by whoever deleted it."""
+        mine = [one for one in self._deleted if one[0].is_relative_to(bench.root) and not one[0].exists()]
+        if mine:
+            path, content = self._random.choice(mine)
+            self._deleted.remove((path, content))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
 
     def _remember(self, bench: Bench) -> None:
         bench.save(f"Saved as {self._token()}", path=f"/{self._random.choice(FOLDERS)}")

@@ -19,6 +19,9 @@ WIKI_LINK = re.compile(r"\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?(?:\|[^\
 _INLINE_TAG = re.compile(r"(?:^|(?<=\s))#([A-Za-z\u00c0-\uffff][\w/-]{0,60})")
 # What the front matter says that has a field here; all else is kept beside.
 _KNOWN = frozenset({"title", "tags", "tag", "created", "date", "modified", "updated"})
+# What each note of a vault says.
+_OF_A_VAULT = frozenset({"id", "type", "status", "by", "version"})
+_MEMORY_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(slots=True)
@@ -31,6 +34,12 @@ class Note:
     @property
     def id(self) -> str:
         return self.entry.name
+
+    @property
+    def memory(self) -> str | None:
+        """Which memory of ours it was written from, if it is a note of a vault."""
+        own = text(self.front.get("id"))
+        return own if self.front.keys() >= _OF_A_VAULT and _MEMORY_ID.fullmatch(own) else None
 
     @property
     def title(self) -> str:
@@ -118,7 +127,7 @@ def read(entries: Sequence[Entry]) -> Iterator[Found]:
         if isinstance(note, Left):
             yield note
         elif body := note.body.strip():
-            yield from in_parts(Remembered("note", note.id, body, note.fields()))
+            yield from in_parts(Remembered("note", note.id, body, note.fields(), memory=note.memory))
             yield from links_of(note, note.body, names)
         else:
             yield Left("note", note.entry.name, "is empty")

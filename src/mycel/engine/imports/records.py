@@ -15,6 +15,8 @@ class Remembered:
     id: str
     content: str
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    # The memory of ours that it was written from, if it was.
+    memory: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ from mycel.engine.imports import (
 )
 from mycel.engine.imports.json_stream import Cut, Element, elements, json_lines
 from mycel.engine.imports.material import Entry, Material, head_of
-from mycel.engine.imports.records import Found, Left
+from mycel.engine.imports.missing_files import missing_files
+from mycel.engine.imports.records import Found, Left, Warned
 from mycel.engine.imports.values import cut_in
 
 # Enough to know what a folder or file holds; a large one is not read whole for that.
@@ -122,6 +123,9 @@ def _by_file(
                 yield from _guarded(entry, read)
             else:
                 yield Left("file", entry.name, "is nothing that this form has")
+        if lacking := missing_files(material.entries()) if material.is_folder else []:
+            more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
+            yield Warned(f"{material.name} lacks {lacking[0]}{more}: a part of the export is not here")
 
     return Form(name, about, recognises_material, read_material, own_ids)
 

@@ -109,7 +109,7 @@ def in_parts(record: Remembered) -> Iterable[Found]:
         # The first part has the id of the whole, so that links to it lead somewhere.
         id = record.id if earlier is None else f"{record.id}#part-{number + 1}"
         title = label(f"{name} \u203a {title_of(chunk, text=record.content)}")
-        yield Remembered(record.kind, id, content, {**record.fields, "title": title})
+        yield Remembered(record.kind, id, content, {**record.fields, "title": title}, memory=record.memory)
         if earlier is not None:
             yield Related("part", id, earlier, RELATED)
         earlier = id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,15 +41,22 @@ def forget_new_files(data: Path) -> None:
     shutil.rmtree(data / RESTORING_FOLDER, ignore_errors=True)
 
 
-def put_in_place(data: Path) -> Path | None:
-    """The new files for the old, which are kept; where those are now, if there were any.
+def kept_files(data: Path) -> Path:
+    """Where the old files will be, once new ones take their place."""
+    moment = datetime.now(UTC).strftime(_KEPT)
+    names = itertools.chain([moment], (f"{moment}-{number}" for number in itertools.count(2)))
+    return next(place for name in names if not (place := data / REPLACED_FOLDER / name).exists())
+
+
+def put_in_place(data: Path, *, kept: Path) -> Path | None:
+    """The new files for the old; where those are now, if there were any.
 
     Raises `Conflict` where somebody has one of the old ones open.
     """
     _require_unused(data)
     folder = data / RESTORING_FOLDER
     sync_tree(folder)
-    replace_file(folder / READY, datetime.now(UTC).strftime(_KEPT).encode(), mode=0o600)
+    replace_file(folder / READY, kept.name.encode(), mode=0o600)
     return finish(data)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mycel.domain.transfer import TransferReport
 
 _ARCHIVE = "archive"
+_STANDARD_OUTPUT = "-"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,7 +31,9 @@ def add_to(app: typer.Typer) -> None:
 @with_filters(options.FILTERS)
 def export(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; packed where its name ends in .gz.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where to, a table also to `-`; packed where its name ends in .gz.")
+    ],
     *,
     filters: dict[str, Any],
     format: Annotated[
@@ -50,6 +53,8 @@ def export(
         return
     if query is not None or filters:
         raise InvalidInput("holds a team as it is: filters go with the other formats", field="format")
+    if file == _STANDARD_OUTPUT:
+        raise InvalidInput("an archive gets its name once it is complete: name a file", field="file")
     with call.workspace() as workspace, counting("exporting") as progress:
         memory = call.memory_in(workspace)
         if memory.member_id == OPERATOR:
@@ -60,6 +65,8 @@ def export(
 
 
 def _export_table(call: Invocation, file: str, format: str, query: str | None, filters: Mapping[str, Any]) -> None:
+    import sys
+    from contextlib import nullcontext
     from pathlib import Path
 
     from mycel.services.archive_files import new_file
@@ -68,7 +75,8 @@ def _export_table(call: Invocation, file: str, format: str, query: str | None, f
     if format not in set(TableFormat):
         raise InvalidInput(f"must be one of {_ARCHIVE}, {', '.join(TableFormat)}", field="format")
     done = 0
-    with call.memory() as memory, new_file(Path(file)) as opened, counting("exporting") as progress:
+    to = nullcontext(sys.stdout.buffer) if file == _STANDARD_OUTPUT else new_file(Path(file))
+    with call.memory() as memory, to as opened, counting("exporting") as progress:
 
         def counted(memories: Iterable[Memory]) -> Iterator[Memory]:
             nonlocal done
@@ -84,7 +92,9 @@ def _export_table(call: Invocation, file: str, format: str, query: str | None, f
         )
         for piece in rendered(counted(found), TableFormat(format)):
             opened.write(piece)
-    call.answer({"file": file, "format": format, "memories": done}, lambda: note(f"{done:,} memories are in {file}."))
+    if file == _STANDARD_OUTPUT:
+        return
+    call.answer({"file": file, "format": format, "memories": done}, lambda: note(f"Memories in {file}: {done:,}."))
 
 
 def migrate(

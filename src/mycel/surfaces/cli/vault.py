@@ -41,6 +41,7 @@ KINDS = {
     "written": "notes written",
     "moved": "notes moved",
     "removed": "notes removed with their memories",
+    "restored": "memories restored with their notes",
     "conflicts": "copies kept of conflicts",
 }
 
@@ -116,4 +117,5 @@ def _show(report: VaultReport) -> None:
     for problem in report.problems:
         print_lines([line((problem.file, "bold"), f"  {problem.about}")])
     agreed = " and agrees" if report.is_agreed and not report.problems else ""
-    note(f"{report.directory} holds {report.notes:,} notes of {report.member} in {report.team}{agreed}.")
+    notes = f"{report.notes:,} note{'' if report.notes == 1 else 's'}"
+    note(f"{report.directory} holds {notes} of {report.member} in {report.team}{agreed}.")

@@ -211,7 +211,8 @@ class _Sending:
             return {"from_id": record.from_id, "to_id": record.to_id, "relation": record.relation}
         place = {} if self.choices.project is None else {"project": self.choices.project}
         said = {"content": record.content} if isinstance(record, Remembered) else {"messages": record.material}
-        return {"id": record.id, **said, **record.fields, **place}
+        ours = {"memory": record.memory} if isinstance(record, Remembered) and record.memory else {}
+        return {"id": record.id, **said, **record.fields, **place, **ours}
 
     def _count(self, record: Remembered | Talk | Related, found: ImportedRecord) -> None:
         becomes = _becomes(record)

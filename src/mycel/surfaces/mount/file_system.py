@@ -354,7 +354,9 @@ class NoteFileSystem:
                 known = self._searches[words] = (now, listed(ids, self._notes.tree, ranked=True))
             for old in list(self._searches)[:-MOST_SEARCHES]:
                 del self._searches[old]
-        return known[1]
+        with self._notes.lock:
+            # Of what was purged or hidden since, the title goes at once as well.
+            return {name: id for name, id in known[1].items() if id in self._notes.tree.file_of}
 
     def _file(self, name: str) -> str:
         """The file that is meant, also by a name in a virtual folder."""

@@ -53,6 +53,8 @@ class MountedNotes:
         self._writer = NoteWriter(memory, self.tell)
         self._next_end: datetime | None = None
         self._removed_at: deque[float] = deque()
+        # Memories that went with their files here: who puts such a file back, as `mv` does, wants its memory back.
+        self._removed: set[str] = set()
         self._contents: dict[str, tuple[Remote, tuple[str, ...], bytes]] = {}
         # By the memory and the version that a text said it was of: what that text said when it was last written here.
         # An editor goes on saving the text it has, which says the version it once read.
@@ -187,6 +189,9 @@ class MountedNotes:
 
     def _updated(self, local: LocalNote, id: str) -> Remote:
         try:
+            if id in self._removed:
+                self._memory.restore(id)
+                self._removed.discard(id)
             remote = remote_of(self._memory.get(id), self._memory.links(id))
         except NotFound:
             about = f"{id} is of no memory that you may see; without an id this becomes a new one"
@@ -289,6 +294,7 @@ class MountedNotes:
     def _delete(self, id: str) -> None:
         with contextlib.suppress(NotFound):
             self._memory.delete(id)
+            self._removed.add(id)
         with self.lock:
             self._settle_aside(id)
             self._view.notes.pop(id, None)

@@ -64,6 +64,8 @@ class Agreement:
         self._lines = 0
         self.notes: dict[str, Agreed] = {}
         self.intents: dict[tuple[str, str], Intent] = {}
+        # Memories that went with their notes: whoever puts such a note back wants its memory back.
+        self.deleted: set[str] = set()
         # Up to which change the links of all notes are known.
         self.cursor = 0
         # A memory that was purged leaves no word behind, its title neither.
@@ -141,6 +143,14 @@ class Agreement:
             self._take(line)
         self._append(lines)
 
+    def delete(self, id: str) -> None:
+        """Forgets a note whose memory was deleted with it, but for the id."""
+        self._take_and_append({"deleted": id})
+
+    def give_up(self, id: str) -> None:
+        """Whoever puts the note of a deleted memory back does not get it back."""
+        self._take_and_append({"gone": id})
+
     def intend(self, notes: Iterable[tuple[str, str]]) -> list[str]:
         """The keys under which to save new notes, by their files and digests."""
         wanted = list(notes)
@@ -164,6 +174,7 @@ class Agreement:
     def rewrite(self) -> None:
         lines = [self._header, *map(_line, self.notes.values()), {"cursor": self.cursor}]
         lines += [{"intent": asdict(one)} for one in self.intents.values()]
+        lines += [{"deleted": id} for id in sorted(self.deleted)]
         replace_file(self._path, _encoded(lines), mode=0o600)
         self._lines = len(lines)
         self._tells_of_gone = False
@@ -172,16 +183,25 @@ class Agreement:
         if "note" in line:
             note = Agreed(**line["note"])
             self.notes[note.id] = note
+            self.deleted.discard(note.id)
             for key in [key for key in self.intents if key[0] == note.file]:
                 del self.intents[key]
         elif "gone" in line:
             self.notes.pop(line["gone"], None)
+            self.deleted.discard(line["gone"])
             self._tells_of_gone = True
+        elif "deleted" in line:
+            self._tells_of_gone |= self.notes.pop(line["deleted"], None) is not None
+            self.deleted.add(line["deleted"])
         elif "intent" in line:
             intent = Intent(**line["intent"])
             self.intents[intent.file, intent.sha256] = intent
         else:
             self.cursor = int(line["cursor"])
+
+    def _take_and_append(self, line: dict[str, Any]) -> None:
+        self._take(line)
+        self._append([line])
 
     def _append(self, lines: list[dict[str, Any]]) -> None:
         if not lines:

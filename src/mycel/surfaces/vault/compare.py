@@ -19,6 +19,7 @@ from mycel.surfaces.vault.note_fields import PATH, TITLE, VERSION, Fields, Remot
 from mycel.surfaces.vault.scan import LocalNote
 from mycel.surfaces.vault.wiki_links import NoteNames
 
+NO_TEXT = "has no text yet"
 # Equal to nothing that a side could say.
 _NOBODY = object()
 
@@ -93,7 +94,7 @@ def new_note(local: LocalNote, places: Places) -> SaveNote:
     """Raises `InvalidInput` for one that says what no memory can, or nothing yet."""
     fields = _fields(local, None, places, old_file=None)
     if not normal_body(local.note.body).strip():
-        raise InvalidInput("has no text yet", field="note")
+        raise InvalidInput(NO_TEXT, field="note")
     return SaveNote(local, fields)
 
 

@@ -76,7 +76,7 @@ def read_note(text: str) -> Note:
         line = _line_at(text, place)
         if line.rstrip() == FENCE:
             block = text[begin:place]
-            values, spans = _read_block(block)
+            values, spans = _read_block(block, first_line=text.count("\n", 0, begin) + 1)
             return Note(text[:begin], block, line, text[place + len(line) :], values, spans)
         place += len(line)
     raise InvalidInput("has no end: a line of --- is missing", field="front matter")
@@ -118,7 +118,7 @@ def _line_at(text: str, place: int) -> str:
     return text[place:] if end == -1 else text[place : end + 1]
 
 
-def _read_block(block: str) -> tuple[dict[str, Value], dict[str, _Span]]:
+def _read_block(block: str, *, first_line: int) -> tuple[dict[str, Value], dict[str, _Span]]:
     # Here, since no other command needs it.
     import yaml
 
@@ -127,8 +127,10 @@ def _read_block(block: str) -> tuple[dict[str, Value], dict[str, _Span]]:
     try:
         _refuse_tricks(block)
         root = cast(Any, yaml.compose(block, Loader=_loader()))  # pyright: ignore[reportUnknownMemberType]
-    except (yaml.YAMLError, ValueError, RecursionError):
-        raise InvalidInput("is not valid YAML", field="front matter") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f" near line {mark.line + first_line}"
+        raise InvalidInput(f"is not valid YAML{where}", field="front matter") from None
     if root is None:
         return {}, {}
     if not isinstance(root, yaml.MappingNode) or root.flow_style:

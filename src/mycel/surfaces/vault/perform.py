@@ -14,7 +14,7 @@ from functools import partial, singledispatchmethod
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.draft import first_sentence
 from mycel.domain.memory import Memory
-from mycel.errors import AccessDenied, Conflict, InvalidInput, MycelError
+from mycel.errors import AccessDenied, Conflict, InvalidInput, MycelError, NotFound
 from mycel.surfaces.vault.agreement import Agreed, Agreement
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import AT_ONCE, ChangedMeanwhile, VaultFiles, digest
@@ -31,12 +31,25 @@ from mycel.surfaces.vault.names import (
 )
 from mycel.surfaces.vault.note_fields import PATH, Remote, conflict_copy, rendered
 from mycel.surfaces.vault.note_writer import OF_ONE_NOTE, NoteWriter, disputed_text, text_of
-from mycel.surfaces.vault.plan import CreateNote, DeleteMemory, Forget, Plan, Problem, RemoveNote, SetAside, Step
+from mycel.surfaces.vault.plan import (
+    BringBack,
+    CreateNote,
+    DeleteMemory,
+    Forget,
+    Plan,
+    Problem,
+    RemoveNote,
+    SetAside,
+    Step,
+    of_nobody,
+)
 from mycel.surfaces.vault.scan import LocalNote, Scan
 from mycel.surfaces.vault.team_view import TeamView
 
 # Agreed on together: each time the disk is waited for.
 BATCH = 200
+# What a round does, and a report tells, by files.
+KINDS = ("saved", "updated", "deleted", "written", "moved", "removed", "restored", "conflicts")
 
 
 @dataclass(slots=True)
@@ -49,6 +62,7 @@ class Done:
     written: list[str] = field(default_factory=list[str])
     moved: list[str] = field(default_factory=list[str])
     removed: list[str] = field(default_factory=list[str])
+    restored: list[str] = field(default_factory=list[str])
     conflicts: list[str] = field(default_factory=list[str])
     problems: list[Problem] = field(default_factory=list[Problem])
     # Somebody was faster: to be looked at again.
@@ -56,7 +70,7 @@ class Done:
 
     @property
     def is_nothing(self) -> bool:
-        return not any((self.saved, self.updated, self.deleted, self.written, self.moved, self.removed, self.conflicts))
+        return not any(getattr(self, kind) for kind in KINDS)
 
 
 class Performer:
@@ -132,7 +146,8 @@ class Performer:
         self._pending.clear()
 
     def _note_problem(self, step: Step, error: MycelError) -> None:
-        file = step.note.file if isinstance(step, SaveNote | Reconcile | RemoveNote | SetAside) else self._file_of(step)
+        has_note = not isinstance(step, CreateNote | DeleteMemory | Forget)
+        file = step.note.file if has_note else self._file_of(step)
         self.done.problems.append(Problem(file, str(error)))
 
     def _file_of(self, step: CreateNote | DeleteMemory | Forget) -> str:
@@ -181,7 +196,7 @@ class Performer:
             self.done.problems.append(Problem(step.file, f"{error}: the file is back"))
             return
         self._view.notes.pop(step.id, None)
-        self._agreement.forget([step.id])
+        self._agreement.delete(step.id)
         self.done.deleted.append(step.file)
 
     @_do.register
@@ -201,6 +216,19 @@ class Performer:
         self._agreement.forget([step.id])
         self.done.conflicts.append(copy)
         self.done.problems.append(Problem(copy, "is what you wrote into a note whose memory is gone meanwhile"))
+
+    @_do.register
+    def _(self, step: BringBack) -> None:
+        try:
+            self._memory.restore(step.id)
+        except NotFound:
+            # Purged meanwhile, or somebody else's to see.
+            self._agreement.give_up(step.id)
+            self.done.problems.append(Problem(step.note.file, of_nobody(step.id)))
+            return
+        self.done.restored.append(step.note.file)
+        # The next round finds a memory, and compares.
+        self.done.again = True
 
     @_do.register
     def _(self, step: Forget) -> None:

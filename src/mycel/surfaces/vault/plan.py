@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mycel.errors import InvalidInput
-from mycel.surfaces.vault.agreement import Agreed
-from mycel.surfaces.vault.compare import Places, Reconcile, SaveNote, compared, new_note, title_of
+from mycel.surfaces.vault.agreement import Agreed, Agreement
+from mycel.surfaces.vault.compare import NO_TEXT, Places, Reconcile, SaveNote, compared, new_note, title_of
 from mycel.surfaces.vault.front_matter import Note
 from mycel.surfaces.vault.names import known_folders
 from mycel.surfaces.vault.note_fields import PATH, Remote, has_links, has_old_names, unknown_links
-from mycel.surfaces.vault.scan import LocalNote, Scan
+from mycel.surfaces.vault.scan import IS_EMPTY, LocalNote, Scan
 from mycel.surfaces.vault.wiki_links import NoteNames
 
 
@@ -46,11 +46,19 @@ class SetAside:
 
 
 @dataclass(frozen=True, slots=True)
+class BringBack:
+    """The memory went with its file, and the file was put back."""
+
+    id: str
+    note: LocalNote
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
     id: str
 
 
-Step = SaveNote | Reconcile | CreateNote | DeleteMemory | RemoveNote | SetAside | Forget
+Step = SaveNote | Reconcile | CreateNote | DeleteMemory | RemoveNote | SetAside | BringBack | Forget
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +85,19 @@ class Plan:
     has_unknown_links: bool = False
 
 
-def plan(
-    agreed: Mapping[str, Agreed], scan: Scan, memories: Mapping[str, Remote], *, trusts_versions: bool = True
-) -> Plan:
-    return _Planner(agreed, scan, memories, trusts_versions=trusts_versions).plan()
+def of_nobody(id: str) -> str:
+    return f"has the id {id}, which no memory has that you may see: take the id out to save it as a new one"
+
+
+def plan(agreement: Agreement, scan: Scan, memories: Mapping[str, Remote]) -> Plan:
+    return _Planner(agreement, scan, memories).plan()
 
 
 class _Planner:
-    def __init__(
-        self, agreed: Mapping[str, Agreed], scan: Scan, memories: Mapping[str, Remote], *, trusts_versions: bool
-    ) -> None:
-        self._agreed = agreed
-        self._trusts_versions = trusts_versions
+    def __init__(self, agreement: Agreement, scan: Scan, memories: Mapping[str, Remote]) -> None:
+        agreed = self._agreed = agreement.notes
+        self._deleted = agreement.deleted
+        self._trusts_versions = agreement.trusts_versions
         self._scan = scan
         self._memories = memories
         self._by_file = {one.file: one for one in agreed.values()}
@@ -137,7 +146,8 @@ class _Planner:
         for file, one in self._scan.notes.items():
             known = self._by_file.get(file)
             if one.text is None:
-                self._problems.append(Problem(file, one.problem or "cannot be read"))
+                is_new = known is None and one.problem == IS_EMPTY
+                self._problems.append(Problem(file, NO_TEXT if is_new else one.problem or "cannot be read"))
                 self._is_unsure |= known is None
                 if known is not None:
                     self._held.add(known.id)
@@ -168,9 +178,10 @@ class _Planner:
 
     def _decide_note(self, id: str, note: LocalNote) -> None:
         agreed, remote = self._agreed.get(id), self._memories.get(id)
-        if remote is None and agreed is None:
-            about = f"has the id {id}, which no memory has that you may see: take the id out to save it as a new one"
-            self._problems.append(Problem(note.file, about))
+        if remote is None and agreed is None and id in self._deleted:
+            self._plan.steps.append(BringBack(id, note))
+        elif remote is None and agreed is None:
+            self._problems.append(Problem(note.file, of_nobody(id)))
         elif remote is None:
             self._plan.gone.append(id)
             is_same = agreed is not None and (note.file, note.sha256) == (agreed.file, agreed.sha256)

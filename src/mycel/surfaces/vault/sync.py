@@ -12,9 +12,10 @@ from mycel.errors import Conflict, InvalidInput, InvalidState, Misconfigured, No
 from mycel.surfaces.vault.agreement import FILE, FOLDER, LOCK, Agreement, KnownVaults, require_own
 from mycel.surfaces.vault.compare import Reconcile, SaveNote
 from mycel.surfaces.vault.files import VaultFiles
+from mycel.surfaces.vault.names import folder_for, free_file
 from mycel.surfaces.vault.note_fields import Fields
-from mycel.surfaces.vault.perform import Done, Performer
-from mycel.surfaces.vault.plan import CreateNote, DeleteMemory, Forget, Plan, Problem, plan
+from mycel.surfaces.vault.perform import KINDS, Done, Performer
+from mycel.surfaces.vault.plan import BringBack, CreateNote, DeleteMemory, Forget, Plan, Problem, plan
 from mycel.surfaces.vault.scan import SETTLE_SECONDS, Scan, Scanner, Signature
 from mycel.surfaces.vault.team_view import TeamView
 
@@ -50,13 +51,14 @@ class VaultReport:
     written: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
     def is_agreed(self) -> bool:
         """Whether nothing was to be done."""
-        return not any((self.saved, self.updated, self.deleted, self.written, self.moved, self.removed, self.conflicts))
+        return not any(getattr(self, kind) for kind in KINDS)
 
 
 class Vault:
@@ -90,7 +92,7 @@ class Vault:
             (self.root / FOLDER).mkdir(mode=0o700, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
-            raise Conflict(f"another sync or watch of {self.root} is running") from None
+            raise Conflict(f"another sync or watch of {self.root} is running: end it first") from None
         except OSError as error:
             raise Unavailable(f"the vault {self.root} cannot be written: {error.strerror}") from None
         try:
@@ -124,7 +126,7 @@ class Vault:
         self._require_root()
         scan = self._settled(progress)
         self._read_team(progress)
-        made = plan(agreement.notes, scan, self.view.notes, trusts_versions=agreement.trusts_versions)
+        made = plan(agreement, scan, self.view.notes)
         _require_sane(made, len(agreement.notes), allowed)
         _require_later(made, self.view, allowed)
         performer = Performer(self._memory, self._files, agreement, self.view, made, scan)
@@ -196,12 +198,9 @@ class Vault:
         return Agreement.create(self.root, team=team, member=member, anew=was_one)
 
     def _report(self, done: Done) -> VaultReport:
-        found = {name: tuple(getattr(done, name)) for name in _KINDS}
+        found = {name: tuple(getattr(done, name)) for name in KINDS}
         whose = (str(self.root), self._memory.team, self._memory.member_id)
         return VaultReport(*whose, len(self.agreement.notes), **found, problems=tuple(dict.fromkeys(done.problems)))
-
-
-_KINDS = ("saved", "updated", "deleted", "written", "moved", "removed", "conflicts")
 
 
 def status(root: Path, memory: MemoryApi) -> VaultReport:
@@ -213,14 +212,29 @@ def status(root: Path, memory: MemoryApi) -> VaultReport:
     view = TeamView(memory)
     view.read({id: one.fields for id, one in found.notes.items()}, cursor=found.cursor)
     scan = Scanner(VaultFiles(root)).scan()
-    made = plan(found.notes, scan, view.notes, trusts_versions=found.trusts_versions)
-    kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    made = plan(found, scan, view.notes)
+    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for step in made.steps:
-        _sort_in(kinds, step, found)
+        if isinstance(step, CreateNote) and step.id not in found.notes:
+            new = view.notes[step.id].memory
+            kinds["written"].append(free_file(folder_for(new.path, made.places.folders), new.title, new.id, taken=()))
+        else:
+            _sort_in(kinds, step, found)
     kinds["conflicts"] += made.conflict_copies
     counted = {kind: tuple(files) for kind, files in kinds.items()}
     whose = (str(root), memory.team, memory.member_id)
-    return VaultReport(*whose, len(found.notes), **counted, problems=tuple(made.problems))
+    problems = [*_accident(made, found, view), *made.problems]
+    return VaultReport(*whose, len(found.notes), **counted, problems=tuple(problems))
+
+
+def _accident(made: Plan, agreement: Agreement, view: TeamView) -> list[Problem]:
+    """Why a sync would stop before it did any of it."""
+    try:
+        _require_sane(made, len(agreement.notes), Allowed())
+        _require_later(made, view, Allowed())
+    except Conflict as error:
+        return [Problem("all of it", str(error))]
+    return []
 
 
 def _sort_in(kinds: dict[str, list[str]], step: object, agreement: Agreement) -> None:
@@ -230,9 +244,11 @@ def _sort_in(kinds: dict[str, list[str]], step: object, agreement: Agreement) ->
         kind = "conflicts" if step.conflicts else "updated" if step.pushes else "written"
         kinds[kind].append(step.note.file)
     elif isinstance(step, CreateNote):
-        kinds["written"].append(agreement.notes[step.id].file if step.id in agreement.notes else step.id)
+        kinds["written"].append(agreement.notes[step.id].file)
     elif isinstance(step, DeleteMemory):
         kinds["deleted"].append(step.file)
+    elif isinstance(step, BringBack):
+        kinds["restored"].append(step.note.file)
     elif not isinstance(step, Forget):
         kinds["removed"].append(step.note.file)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
 
@@ -286,7 +302,7 @@ def _counter(progress: Progress | None, part: str, whole: int = 0) -> Callable[[
 
 
 def _add(total: Done, done: Done) -> None:
-    for name in _KINDS:
+    for name in KINDS:
         getattr(total, name).extend(getattr(done, name))
     total.problems = done.problems
     total.again = done.again

@@ -47,6 +47,10 @@ def reasons(found: list[Found], *, refused: bool | None = None) -> list[str]:
     return [one.reason for one in found if isinstance(one, Left) and refused in (None, one.refused)]
 
 
+def _in(folder: str, files: dict[str, Any]) -> dict[str, Any]:
+    return {f"{folder}/{name}": content for name, content in files.items()}
+
+
 def lines(*values: object) -> str:
     return "\n".join(json.dumps(value) for value in values)
 
@@ -242,6 +246,20 @@ class TestChatGpt:
             packed.writestr("chat.html", "<html>")
         found = read_place("chatgpt", tmp_path / "export.zip")
         assert [one.id for one in found if isinstance(one, Talk)] == ["c-1", "c-2"]
+        assert not [one for one in found if isinstance(one, Warned)]
+
+    @pytest.mark.parametrize(
+        ("others", "lacks"),
+        [
+            ({"conversations-003.json": []}, "conversations-001.json and 1 more"),
+            ({"export_manifest.json": {"parts": [{"path": "a/conversations-001.json"}]}}, "conversations-001.json"),
+            ({"export_manifest.json": "[" * 9000}, None),
+        ],
+    )
+    def test_a_part_that_is_missing_is_warned_of(self, read: Read, others: dict[str, Any], lacks: str | None) -> None:
+        found = read("chatgpt", {"x/conversations-000.json": [self.conversation()], **_in("x", others)}, at="x")
+        warnings = [one.text for one in found if isinstance(one, Warned)]
+        assert warnings == ([] if lacks is None else [f"x lacks {lacks}: a part of the export is not here"])
 
 
 class TestClaudeExport:
