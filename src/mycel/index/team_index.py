@@ -221,8 +221,9 @@ class TeamIndex:
         """Where the caller works first, so that it is never crowded out; then everywhere, for what is strong enough."""
         if not filters.is_within_reach:
             return [self._wide(scope, filters)]
-        reach = self._rows.findable(self.mask(scope, filters, linked=linked))
-        return [reach, self._wide(scope, filters.beyond_reach())]
+        wide = self._wide(scope, filters.beyond_reach())
+        # Asked last, it has a flag for whatever either of them finds.
+        return [self._rows.findable(self.mask(scope, filters, linked=linked)), wide]
 
     def _wide(self, scope: ReadScope, filters: Filters) -> Findable:
         sight = self._sights.of(scope)

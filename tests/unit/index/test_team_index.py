@@ -16,10 +16,12 @@ from mycel.domain.query import Filters
 from mycel.domain.team import Role
 from mycel.index.team_index import Cursor, TeamIndex
 from mycel.index.vectors import quantised
+from mycel.retrieval.terms import packed_texts
 
 READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
 DIRECTIONS = np.eye(4, 16, dtype=np.float32)
 STORED = quantised(DIRECTIONS)
+HERON = packed_texts("", "", "heron", "")
 
 
 def row(number: int, *, visibility: str = "team", status: str = "active", session: str | None = None) -> IndexRow:
@@ -34,10 +36,11 @@ def apply(
     *rows: IndexRow,
     gone: tuple[int, ...] = (),
     embedded: tuple[tuple[int, list[bytes]], ...] = (),
+    terms: tuple[tuple[int, bytes], ...] = (),
     sequence: int = 1,
 ) -> None:
     cursor = Cursor(sequence, 2 * sequence, f"a{sequence}")
-    index.apply(rows, terms=(), gone=gone, embedded=embedded, cursor=cursor)
+    index.apply(rows, terms=terms, gone=gone, embedded=embedded, cursor=cursor)
 
 
 def search(index: TeamIndex, direction: int, **filters: object) -> list[int]:
@@ -123,6 +126,34 @@ def test_searches_beside_a_writer_never_find_a_mixture() -> None:
         reader.join()
     assert problems == []
     assert turn > 10
+
+
+def test_a_search_near_its_project_beside_a_writer_finds_what_came_meanwhile_or_not() -> None:
+    """The columns grow with each of these writes, so that what is asked first knows fewer memories."""
+    index = TeamIndex("model", 16)
+    query = IndexQuery(Filters(reach_project="alpha"), 10, vector=DIRECTIONS[0], model="model")
+    is_over, problems = threading.Event(), list[Exception]()
+
+    def read() -> None:
+        while not is_over.is_set():
+            try:
+                index.candidates(READER, query)
+            except Exception as error:  # noqa: BLE001 - told to the test
+                problems.append(error)
+                return
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    number = 1_000
+    for sequence in range(1, 41):
+        number = int(number * 1.14)
+        apply(index, row(number), embedded=((number, [STORED[0]]),), terms=((number, HERON),), sequence=sequence)
+        time.sleep(0.005)
+    is_over.set()
+    for reader in readers:
+        reader.join()
+    assert problems == []
 
 
 def found_by(index: TeamIndex, direction: int, *, alive_at: datetime) -> list[int]:
