@@ -265,7 +265,7 @@ def test_nothing_of_a_purged_memory_is_left_in_the_file(tmp_path: Path, clock: M
 def test_what_a_killed_process_left_of_the_index_is_gone_after_a_purge(
     tmp_path: Path, clock: ManualClock, left: str
 ) -> None:
-    """It was writing the file when it was killed, or had written it and not yet looked whether all of it still stands."""
+    """It was killed while it wrote the file, or before it looked whether all that it had written still stands."""
     data = tmp_path / "data"
     prepare(data, clock)
     squad = reopened(data, clock)
