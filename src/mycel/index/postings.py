@@ -244,7 +244,8 @@ class Postings:
         counts = np.zeros((len(numbers), len(terms)), np.uint8)
         if not len(numbers):
             return counts
-        homes, highest = state.home[numbers], int(numbers.max())
+        # Of a damaged store the last memories may have no terms: clipped to the end of the others, they hold none.
+        homes, highest = state.home.take(numbers, mode="clip"), int(numbers.max())
         for place, lists in enumerate(state.lists(terms)):
             for one in lists:
                 found = _looked_up(one.rows, one.counts, numbers, highest)

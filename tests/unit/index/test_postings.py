@@ -156,6 +156,14 @@ def test_only_the_present_text_of_a_memory_counts() -> None:
     assert index.with_all(numbers_of(["stork", "heron"]), allowed).tolist() == []
 
 
+@pytest.mark.parametrize("beyond", [4, 50_000])
+def test_what_has_no_terms_holds_none(beyond: int) -> None:
+    index = Postings()
+    index.replace((number, packed(["heron"])) for number in (3, 1_023))
+    numbers = np.array([3, 1_023, beyond])
+    assert index.holding(numbers_of(["heron", "stork"]), numbers).tolist() == [[True, False], [True, False], [False] * 2]
+
+
 def test_what_was_kept_finds_the_same() -> None:
     known = texts(5)
     index = filled(known, seed=5, block=11)
