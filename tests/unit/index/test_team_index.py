@@ -1,6 +1,7 @@
 import json
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -14,6 +15,7 @@ from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Visibility
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
+from mycel.index import postings
 from mycel.index.team_index import Cursor, TeamIndex
 from mycel.index.vectors import quantised
 from mycel.retrieval.terms import packed_texts
@@ -154,6 +156,30 @@ def test_a_search_near_its_project_beside_a_writer_finds_what_came_meanwhile_or_
     for reader in readers:
         reader.join()
     assert problems == []
+
+
+@pytest.mark.parametrize("is_one_of_several", [False, True])
+def test_how_common_words_are_in_what_is_hidden_does_not_decide_which_of_them_find(
+    monkeypatch: pytest.MonkeyPatch, is_one_of_several: bool
+) -> None:
+    monkeypatch.setattr(postings, "FINDING_POSTINGS", 12)
+    index = TeamIndex()
+    texts = ["common " * 3] + ["rare " + "filler " * 40] * 4 + ["common " + "filler " * 40] * 6 + ["filler"] * 20
+    terms = tuple((number, packed_texts("", "", text, "")) for number, text in enumerate(texts, start=1))
+    apply(index, *(row(number) for number, _ in terms), terms=terms)
+    query = IndexQuery(Filters(), 3, ("rare", "common"))
+    if is_one_of_several:
+        query = replace(query, statistics=index.word_statistics(READER, query.terms))
+    seen = index.candidates(READER, query).numbers.tolist()
+    assert 1 in seen
+    hidden = range(100, 130)
+    apply(
+        index,
+        *(row(number, visibility="private") for number in hidden),
+        terms=tuple((number, packed_texts("", "", "common", "")) for number in hidden),
+        sequence=2,
+    )
+    assert index.candidates(READER, query).numbers.tolist() == seen
 
 
 def found_by(index: TeamIndex, direction: int, *, alive_at: datetime) -> list[int]:
