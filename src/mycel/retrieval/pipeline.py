@@ -120,17 +120,15 @@ class _Search:
 
     def look_further(self, chosen: Shared[Candidate]) -> bool:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
-        is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
+        others = self._of_others(chosen.crowding)
         is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
-        if not (is_crowded or is_repeated):
+        if not (others or is_repeated):
             return False
         copies = {key for one in self.close for key in one.copies}
         self._is_crowd = len(copies) >= CROWD
         self.close = [one for one in self.close if one.key not in copies]
-        if is_crowded:
-            # Asked even where every row is known: the answer says which of them are by others.
-            others = replace(self.request.filters, not_by=tuple(sorted(chosen.crowding)))
-            self._add_more(self._ask_again(others, self.request.limit), rows=self._wanted)
+        if others:
+            self._add_more(others, rows=self._wanted)
         if is_repeated:
             if self.found.pool.size > len(self._rows.at):
                 self._ask_again(self.request.filters, max(DEEP_LIMIT, self.request.limit))
@@ -214,10 +212,14 @@ class _Search:
         holds the words that were asked for is worth as much as theirs."""
         return 1.0 if holds_what_is_asked(one.evidence, self.weights) else one.relevance
 
-    def _has_others(self, authors: frozenset[str]) -> bool:
-        if self.request.filters.agent_id is not None:
-            return False
-        return any(place.store.index.has_other_authors(author) for place in self.places for author in authors)
+    def _of_others(self, authors: frozenset[str]) -> list[Key]:
+        """What the question finds of anybody else. Asked even where every row is known: the answer says which of them
+        are theirs. That there are others of whom it finds nothing must change nothing: all of it may be hidden."""
+        if not authors or self.request.filters.agent_id is not None:
+            return []
+        if not any(place.store.index.has_other_authors(author) for place in self.places for author in authors):
+            return []
+        return self._ask_again(replace(self.request.filters, not_by=tuple(sorted(authors))), self.request.limit)
 
     def _ask_again(self, filters: Filters, limit: int) -> list[Key]:
         """What the question finds by other filters or to another depth, known before or not."""
