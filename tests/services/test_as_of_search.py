@@ -220,6 +220,18 @@ def test_a_quoted_phrase_is_looked_for_in_the_text_of_then(squad: Squad, present
     assert "That grey heron." in found(squad.teammate, '"grey heron"', None)
 
 
+def test_where_the_past_alone_quotes_nobody_else_is_asked_to_share_the_answer(squad: Squad) -> None:
+    quoted = [f"A grey heron {does} by the lake." for does in ("stands", "sleeps", "waits")]
+    changed = [squad.author.save(text, path="/a") for text in quoted]
+    squad.teammate.save("The heron over there is not grey, said everybody.", path="/b")
+    then = a_moment(squad)
+    for number, memory in enumerate(changed):
+        squad.author.update(memory.id, content=f"Gone {number}.")
+    quoting = found(squad.teammate, '"grey heron"', then, limit=2)
+    assert len(quoting) == 2
+    assert set(quoting) <= set(quoted)
+
+
 def test_the_reasons_name_the_words_that_it_had_then(squad: Squad) -> None:
     memory = squad.author.save("The port is 5432.", path="/a")
     then = a_moment(squad)

@@ -85,4 +85,4 @@ def _keep_quoting(rows: CandidateRows, found: Found, past: Mapping[Key, Memory])
     quoting = {key for key, memory in past.items() if all(holds_phrase(memory, one) for one in phrases)}
     if phrases and (quoting or found.is_quoted):
         present = rows.at.keys() - past.keys() if found.is_quoted else set[Key]()
-        rows.keep(present | quoting)
+        rows.keep(present | quoting, for_good=not found.is_quoted)
