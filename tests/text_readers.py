@@ -107,7 +107,6 @@ def _question(text: str) -> None:
 def _snippet(text: str) -> None:
     terms = frozenset(analysis.index_text(text[-64:]).split()) | {"password"}
     snippet.make_snippet(text, terms)
-    analysis.matching_terms(text, terms)
 
 
 def _wordings(text: str) -> None:

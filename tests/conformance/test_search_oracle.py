@@ -79,7 +79,7 @@ COMMON = (
     "計画は毎週見直す。",
     "The cluster was quiet, the deploy was not.",
 )
-
+BIRDS = ("heron", "stork", "crane", "ibis", "egret", "wader")
 
 # Members keep their notes by the minute, and so much later all is hidden.
 AFTER_HIDING = ManualClock().now() + timedelta(minutes=7.5)
@@ -257,6 +257,23 @@ def build(folder: Path, hide: Callable[[World], None] | None, *, meaning: bool) 
     return world
 
 
+Build = Callable[..., World]
+
+
+def build_crowd(folder: Path, hide: Callable[[World], None] | None, *, meaning: bool) -> World:
+    """Nobody but one author has anything that a reader sees, and much of that says nearly the same."""
+    squad = open_squad(folder, embedder=wide_embedder() if meaning else None)
+    world = World(squad)
+    for number in range(40):
+        squad.author.save(f"{COMMON[number % 4]} Seen by the {BIRDS[number % 6]} team of the platform in spring.")
+        squad.pass_time(minutes=1)
+    if hide is not None:
+        hide(world)
+    squad.workspace.run_pending()
+    squad.pass_time(minutes=1)
+    return world
+
+
 def told(call: Callable[[], object]) -> str:
     try:
         found = call()
@@ -293,8 +310,10 @@ def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def worlds(folder: Path, hiding: str, *, meaning: bool) -> Iterator[tuple[World, World]]:
-    present = build(folder / "present", HIDINGS[hiding][0], meaning=meaning)
+def worlds(
+    folder: Path, hide: Callable[[World], None], *, meaning: bool, build: Build = build
+) -> Iterator[tuple[World, World]]:
+    present = build(folder / "present", hide, meaning=meaning)
     with pytest.MonkeyPatch.context() as patch:
         second = beside(folder / "absent")
         if isinstance(second, str):
@@ -310,8 +329,19 @@ def worlds(folder: Path, hiding: str, *, meaning: bool) -> Iterator[tuple[World,
 @pytest.mark.parametrize(("hiding", "meaning"), [(name, place % 2 > 0) for place, name in enumerate(HIDINGS)])
 def test_hidden_words_are_as_absent_ones(tmp_path: Path, hiding: str, meaning: bool) -> None:
     reader = HIDINGS[hiding][1][-1 if meaning else 0]
-    with worlds(tmp_path, hiding, meaning=meaning) as (present, absent):
+    with worlds(tmp_path, HIDINGS[hiding][0], meaning=meaning) as (present, absent):
         assert differences(present.member(reader), absent.member(reader)) == {}
+
+
+@pytest.mark.parametrize("meaning", [False, True], ids=["words", "words and meaning"])
+def test_an_author_of_whom_all_is_hidden_makes_no_difference_to_a_crowd_of_another(
+    tmp_path: Path, meaning: bool
+) -> None:
+    def hide(world: World) -> None:
+        world.hide("person-1", visibility="private")
+
+    with worlds(tmp_path, hide, meaning=meaning, build=build_crowd) as (present, absent):
+        assert differences(present.member("swe-2"), absent.member("swe-2"), fully=("common words", "many words")) == {}
 
 
 @pytest.mark.proof
@@ -321,14 +351,14 @@ def test_hidden_words_are_as_absent_ones(tmp_path: Path, hiding: str, meaning: b
 def test_hidden_words_are_as_absent_ones_to_everybody_in_every_answer(
     tmp_path: Path, hiding: str, meaning: bool
 ) -> None:
-    with worlds(tmp_path, hiding, meaning=meaning) as (present, absent):
+    with worlds(tmp_path, HIDINGS[hiding][0], meaning=meaning) as (present, absent):
         for reader in HIDINGS[hiding][1]:
             assert differences(present.member(reader), absent.member(reader), fully=QUESTIONS) == {}
 
 
 def test_nor_does_the_service_tell_them_apart(tmp_path: Path) -> None:
     with ExitStack() as opened:
-        pair = opened.enter_context(worlds(tmp_path, "private", meaning=True))
+        pair = opened.enter_context(worlds(tmp_path, _private, meaning=True))
         sides: list[Any] = []
         for world in pair:
             sender = opened.enter_context(in_process(world.squad.workspace))
@@ -339,7 +369,7 @@ def test_nor_does_the_service_tell_them_apart(tmp_path: Path) -> None:
 
 def test_whoever_may_read_the_words_does_find_them(tmp_path: Path) -> None:
     """Otherwise two worlds would be the same for want of anything to find."""
-    with worlds(tmp_path, "private", meaning=False) as (present, absent):
+    with worlds(tmp_path, _private, meaning=False) as (present, absent):
         found = differences(present.member("swe-1"), absent.member("swe-1"))
     assert set(found) >= set(QUESTIONS) - {"nowhere"}
 

@@ -21,7 +21,7 @@ def main(data: str, notes: str) -> None:
             texts = [f"downtime {os.getpid()} {round} {at} at night" for at in range(8)]
             saved = squad.author.save_many([{"content": text} for text in texts])
             word = f"vanishing{os.getpid()}x{round}end"
-            secret = squad.author.save(f"{word} automobile")
+            secret = squad.author.save(f"{word} automobile", tags=[word], category=word, key=word)
             squad.workspace.run_pending()
             squad.teammate.search("outage")
             squad.author.update(saved[0].id, content=f"wages {os.getpid()} {round}")

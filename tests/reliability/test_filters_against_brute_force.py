@@ -18,6 +18,7 @@ import pytest
 from mycel.domain.fields import MAX_PAGE
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
+from mycel.embedded.team_memory import TeamMemory
 from mycel.retrieval.relevance import STRONG
 from mycel.testing.embedder import WordEmbedder
 from tests.squad import CHILD, MEMBERS, TEAM, Squad, ids, open_squad
@@ -204,6 +205,13 @@ def a_question(draw: Random) -> str:
     )
 
 
+def check_index(world: World, member: TeamMemory, near: set[str], word: str, filters: dict[str, Any]) -> None:
+    """What is listed comes from the store; whatever has the word must have been found by the index itself."""
+    hits = member.search(word, min_relevance=0, limit=MAX_PAGE, **filters).hits
+    found = {hit.memory.id for hit in hits if hit.breakdown}
+    assert {id for id in near if word in world.memories[id].content.split()} <= found, (word, filters)
+
+
 def check_order(hits: Sequence[Hit]) -> None:
     listed = [hit for hit in hits if not hit.breakdown]
     ranked = list(hits[: len(hits) - len(listed)])
@@ -231,6 +239,7 @@ def compare(world: World, draw: Random, *, cases: int) -> int:
         assert all(hit.relevance >= STRONG for hit in recall.hits if hit.memory.id in strangers), told
         if len(near) + len(strangers) <= MAX_PAGE:
             assert set(found) == near | strangers, told
+            check_index(world, member, near, draw.choice(WORDS), filters)
         else:
             assert len(found) == MAX_PAGE, told
         check_order(recall.hits)
@@ -314,9 +323,9 @@ def test_a_hundred_thousand_records_leave_exactly_what_the_rules_say(tmp_path: P
         needles = [world.squad.author.save(f"needle {number}", tags=["needle"]) for number in range(12)]
         world.squad.workspace.embed_pending()
         world.squad.pass_time(minutes=1)
-        started = time.monotonic()
+        started = time.process_time()
         recall = world.squad.teammate.search("baran", tags="needle", min_relevance=0, limit=100)
-        assert time.monotonic() - started < 5
+        assert time.process_time() - started < 5
         assert len(recall.hits) == 12
         assert set(ids(recall)) == {memory.id for memory in needles}
         check_order(recall.hits)

@@ -261,6 +261,41 @@ def test_nothing_of_a_purged_memory_is_left_in_the_file(tmp_path: Path, clock: M
     assert b"bluebird" not in everything
 
 
+@pytest.mark.parametrize("left", ["whole", "unfinished"])
+def test_what_a_killed_process_left_of_the_index_is_gone_after_a_purge(
+    tmp_path: Path, clock: ManualClock, left: str
+) -> None:
+    """It was killed while it wrote the file, or before it looked whether all that it had written still stands."""
+    data = tmp_path / "data"
+    prepare(data, clock)
+    squad = reopened(data, clock)
+    with squad.workspace:
+        secret = squad.author.save("the merger is called bluebird", tags=["bluebird"])
+        squad.workspace.run_pending()
+        squad.teammate.search("merger")
+    kept = file_of(data, INDEX).read_bytes()
+    assert b"bluebird" in kept
+
+    def leave() -> None:
+        file_of(data, INDEX if left == "whole" else f".{INDEX}.k1ll3d__").write_bytes(kept)
+
+    def is_left() -> bool:
+        return any(b"bluebird" in file.read_bytes() for file in file_of(data).parent.iterdir())
+
+    if left == "unfinished":
+        leave()
+    squad = reopened(data, clock)
+    with squad.workspace:
+        squad.author.purge(secret.id)
+        squad.workspace.run_pending()
+    if left == "whole":
+        assert not is_left()
+        leave()
+    with reopened(data, clock).workspace as workspace:
+        workspace.as_member("swe-2").search("merger")
+        assert not is_left()
+
+
 def test_a_question_that_found_a_memory_right_before_it_was_purged_is_forgotten_with_it(
     tmp_path: Path, clock: ManualClock
 ) -> None:

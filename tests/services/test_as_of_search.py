@@ -206,12 +206,38 @@ def test_an_empty_question_lists_what_stood_then_as_it_was(squad: Squad) -> None
     assert set(found(squad.teammate, "heron", then, min_relevance=0)) == {"The stork sits.", "The heron stands."}
 
 
-def test_a_quoted_phrase_is_looked_for_in_the_text_of_then(squad: Squad) -> None:
-    changed = squad.author.save("A grey heron stands in the reeds.", path="/a")
-    squad.author.save("One grey heron flew over the pond.", path="/b")
+@pytest.mark.parametrize("present", [(), ("One grey heron flew over the pond.",)], ids=["changed", "changed or not"])
+def test_a_quoted_phrase_is_looked_for_in_the_text_of_then(squad: Squad, present: tuple[str, ...]) -> None:
+    quoted, turned = "A grey heron stands in the reeds.", "That heron is grey."
+    changed, became = squad.author.save(quoted, path="/a"), squad.author.save(turned, path="/b")
+    squad.author.save("The heron was not grey at all.", path="/c")
+    for text in present:
+        squad.author.save(text, path="/d")
     then = a_moment(squad)
     squad.author.update(changed.id, content="Gone.")
-    assert len(found(squad.teammate, '"grey heron"', then)) == 2
+    squad.author.update(became.id, content="That grey heron.")
+    assert sorted(found(squad.teammate, '"grey heron"', then)) == [quoted, *present]
+    assert "That grey heron." in found(squad.teammate, '"grey heron"', None)
+
+
+def test_where_the_past_alone_quotes_nobody_else_is_asked_to_share_the_answer(squad: Squad) -> None:
+    quoted = [f"A grey heron {does} by the lake." for does in ("stands", "sleeps", "waits")]
+    changed = [squad.author.save(text, path="/a") for text in quoted]
+    squad.teammate.save("The heron over there is not grey, said everybody.", path="/b")
+    then = a_moment(squad)
+    for number, memory in enumerate(changed):
+        squad.author.update(memory.id, content=f"Gone {number}.")
+    quoting = found(squad.teammate, '"grey heron"', then, limit=2)
+    assert len(quoting) == 2
+    assert set(quoting) <= set(quoted)
+
+
+def test_the_reasons_name_the_words_that_it_had_then(squad: Squad) -> None:
+    memory = squad.author.save("The port is 5432.", path="/a")
+    then = a_moment(squad)
+    squad.author.update(memory.id, content="The socket is a heron.")
+    [hit] = squad.teammate.search("port heron 5432", as_of=then).hits
+    assert hit.why.startswith("Matches 2 of 3 search terms (port, 5432)")
 
 
 def test_a_lead_searches_the_past_of_both_teams(squad: Squad) -> None:

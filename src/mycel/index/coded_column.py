@@ -210,6 +210,10 @@ class TimeColumn:
         self._earliest = min(self._earliest, moment)
         self._latest = max(self._latest, moment)
 
+    def remove(self, number: int) -> None:
+        """Nothing looks at it any more, but it would still be kept in a file."""
+        self.moments[number] = 0
+
     def extend(self, numbers: Indices, moments: Sequence[int]) -> None:
         self.moments[numbers] = moments
         self._widen(self.moments[numbers])

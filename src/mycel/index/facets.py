@@ -245,7 +245,7 @@ class Facets:
 
     def _clear(self, number: int) -> None:
         if self._states[number] != _ABSENT:
-            for column in self._texts.values():
+            for column in (*self._texts.values(), *self._times.values()):
                 column.remove(number)
 
     def _fill(self, rows: Sequence[IndexRow]) -> None:

@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from mycel.index.best import bar_of
 from mycel.index.coded_column import Flags, resized
-from mycel.retrieval.bm25 import LENGTH_WEIGHT, SATURATION
-from mycel.retrieval.terms import HEAD, NUMBER_BYTES, PER_ONE
+from mycel.index.word_scores import Scores, most_of, term_scores
+from mycel.retrieval.terms import HEAD, NUMBER_BYTES
 
 Terms = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
-Scores = NDArray[np.float32]
 
 LEAST_LENGTH = 1_024
 GROWTH = 1.125
 # Segments are merged where the smaller is more than this share of the larger: each row is rewritten a few times, and
 # there are no more segments than the logarithm of the rows.
 MERGED_SHARE = 0.25
-# Rarest first, terms find rows for as long as they have so few postings together; the others only score what was found.
+# Rarest first, terms find rows for as long as the reader sees so few of their postings together; the others only score
+# what was found.
 FINDING_POSTINGS = 20_000
 # So many of those are added before what has fallen behind for good is left out.
 SCORED_TOGETHER = 4
@@ -40,8 +40,6 @@ KNOWN_TERMS = 4_096
 REMEMBERED_FLAGS = 4
 _NOWHERE = 0
 _MOST_SEGMENTS = 30_000
-# How often a term stands in a text, by the count that is kept.
-_FOUND = np.arange(256, dtype=np.float32) / np.float32(PER_ONE)
 
 
 class Segment(NamedTuple):
@@ -184,12 +182,23 @@ class Postings:
         ]
 
     def search(
-        self, terms: Terms, rarities: Scores, *, allowed: Flags, usual_length: float, limit: int
+        self,
+        terms: Terms,
+        rarities: Scores,
+        *,
+        containing: Sequence[int],
+        allowed: Flags,
+        usual_length: float,
+        limit: int,
     ) -> tuple[Numbers, Scores]:
-        """The best rows by BM25, best first, of equals the one with the higher number. Terms come rarest first."""
+        """The best rows by BM25, best first, of equals the one with the higher number. Terms come rarest first.
+
+        `containing` says in how many of the memories that the reader sees each term stands: which of them find rows
+        follows from that, so that what is hidden has no part in it.
+        """
         state = self._state
         only = None if self._allows_all(state, allowed) else _alike(allowed, state.home)
-        finding = _finders(state, terms)
+        finding = _finders(containing)
         sums = _sums(state, terms[:finding], rarities[:finding], only, usual_length)
         rows = np.flatnonzero(sums > 0)
         if len(rows) < limit and finding < len(terms):
@@ -200,7 +209,7 @@ class Postings:
         scores = sums[rows]
         for first in range(finding, len(terms), SCORED_TOGETHER):
             block = slice(first, first + SCORED_TOGETHER)
-            rows, scores = _at_best(rows, scores, limit=limit, slack=_most_of(rarities[first:]))
+            rows, scores = _at_best(rows, scores, limit=limit, slack=most_of(rarities[first:]))
             scores = self._added(scores, state, terms[block], rarities[block], rows, usual_length)
         rows, scores = _at_best(rows, scores, limit=limit, slack=0.0)
         order = np.lexsort((rows, scores))[::-1][:limit]
@@ -244,7 +253,8 @@ class Postings:
         counts = np.zeros((len(numbers), len(terms)), np.uint8)
         if not len(numbers):
             return counts
-        homes, highest = state.home[numbers], int(numbers.max())
+        # Of a damaged store the last memories may have no terms: clipped to the end of the others, they hold none.
+        homes, highest = state.home.take(numbers, mode="clip"), int(numbers.max())
         for place, lists in enumerate(state.lists(terms)):
             for one in lists:
                 found = _looked_up(one.rows, one.counts, numbers, highest)
@@ -352,24 +362,13 @@ def _sums(state: _State, terms: Terms, rarities: Scores, allowed: Flags | None, 
     return sums
 
 
-def _finders(state: _State, terms: Terms) -> int:
+def _finders(containing: Sequence[int]) -> int:
     """How many of the terms, from the first on, find rows; the rarest always does."""
-    sizes = [sum(len(one.rows) for one in lists) for lists in state.lists(terms)]
-    known = next((place for place, size in enumerate(sizes) if size), None)
+    known = next((place for place, count in enumerate(containing) if count), None)
     if known is None:
-        return len(terms)
-    within = sum(total <= FINDING_POSTINGS for total in accumulate(sizes))
+        return len(containing)
+    within = sum(total <= FINDING_POSTINGS for total in accumulate(containing))
     return max(within, known + 1)
-
-
-def term_scores(rarity: float, counts: NDArray[np.uint8], lengths: Scores, usual_length: float) -> Scores:
-    found = _FOUND[counts]
-    weight = np.float32(rarity * (SATURATION + 1))
-    return (weight * found / (found + _damping(lengths, usual_length))).astype(np.float32, copy=False)
-
-
-def _damping(lengths: Scores, usual_length: float) -> Scores:
-    return np.float32(SATURATION) * (np.float32(1 - LENGTH_WEIGHT) + np.float32(LENGTH_WEIGHT / usual_length) * lengths)
 
 
 def _looked_up(listed: NDArray[np.int32], counts: NDArray[np.uint8], rows: Numbers, highest: int) -> NDArray[np.uint8]:
@@ -382,11 +381,6 @@ def _looked_up(listed: NDArray[np.int32], counts: NDArray[np.uint8], rows: Numbe
     at = np.searchsorted(listed, rows)
     at[at == len(listed)] = 0
     return np.where(listed[at] == rows, counts[at], 0)
-
-
-def _most_of(rarities: Scores) -> float:
-    """The highest score that terms could add."""
-    return float((SATURATION + 1) * rarities.sum())
 
 
 def _at_best(rows: Numbers, scores: Scores, *, limit: int, slack: float) -> tuple[Numbers, Scores]:

@@ -117,9 +117,9 @@ def _finalists(findable: Findable, *, query: Query, limit: int) -> Rows:
     """The rows to be found, or where they are many those that a first look prefers."""
     # Read after `alive`: whatever is alive there has its signs in what is found here.
     signs, count = findable.passages.signs, findable.row_count
-    if signs is None or count <= EXACT_ROWS:
-        return np.flatnonzero(findable.rows)
     wanted = max(int(FINALIST_SHARE * count), LEAST_FINALISTS, FINALISTS_PER_HIT * limit)
+    if signs is None or count <= max(EXACT_ROWS, wanted):
+        return np.flatnonzero(findable.rows)
     return signs.closest(query.unit, allowed=findable.rows, wanted=wanted)
 
 

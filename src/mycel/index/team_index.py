@@ -175,7 +175,7 @@ class TeamIndex:
         survey = found[-1]
         if quoted is not None:
             found = [self._rows.findable(_only(quoted, one.memories)) for one in found]
-        by_words = self._by_words(query, statistics, [one.memories for one in found])
+        by_words = self._by_words(scope, query, statistics, [one.memories for one in found])
         by_meaning = _joined(self.nearest(asked, one, limit=query.limit) for one in found if asked is not None)
         numbers = np.sort(np.concatenate((by_words[0], by_meaning[0])))
         numbers = numbers[run_starts(numbers)]
@@ -221,8 +221,9 @@ class TeamIndex:
         """Where the caller works first, so that it is never crowded out; then everywhere, for what is strong enough."""
         if not filters.is_within_reach:
             return [self._wide(scope, filters)]
-        reach = self._rows.findable(self.mask(scope, filters, linked=linked))
-        return [reach, self._wide(scope, filters.beyond_reach())]
+        wide = self._wide(scope, filters.beyond_reach())
+        # Asked last, it has a flag for whatever either of them finds.
+        return [self._rows.findable(self.mask(scope, filters, linked=linked)), wide]
 
     def _wide(self, scope: ReadScope, filters: Filters) -> Findable:
         sight = self._sights.of(scope)
@@ -241,12 +242,17 @@ class TeamIndex:
         with self._facets_in_use:
             return self._facets.next_expiry(moment)
 
-    def _by_words(self, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]) -> _Scored:
+    def _by_words(
+        self, scope: ReadScope, query: IndexQuery, statistics: WordStatistics, masks: Sequence[Flags]
+    ) -> _Scored:
         rarities = rarities_of(query.terms, frequencies=statistics.frequencies, documents=statistics.documents)
         terms, weights = _numbers_of(rarities), np.fromiter(rarities.values(), np.float32, len(rarities))
+        here = statistics if query.statistics is None else self.word_statistics(scope, rarities)
+        containing = [here.frequencies[term] for term in rarities]
+        usual_length, limit = statistics.usual_length, query.limit
         return _joined(
             self._postings.search(
-                terms, weights, allowed=allowed, usual_length=statistics.usual_length, limit=query.limit
+                terms, weights, containing=containing, allowed=allowed, usual_length=usual_length, limit=limit
             )
             for allowed in (masks if rarities else ())
         )

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, cast
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]  # PyStemmer ships no types; see EnglishStemmer
 
-# All a token may contain besides letters, digits and marks: the full-text index must not split on these.
+# All a token may contain besides letters, digits and marks.
 WORD_PUNCTUATION = "_./-:+#@"
 
 MAX_TOKEN_CHARS = 128
@@ -112,11 +112,6 @@ def index_tokens(text: str) -> list[str]:
         if of_parts:
             parts += of_parts
     return tokens + parts
-
-
-def matching_terms(text: str, terms: frozenset[str]) -> frozenset[str]:
-    """Those of the terms that a text is indexed by."""
-    return terms.intersection(index_tokens(text))
 
 
 def analysed(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

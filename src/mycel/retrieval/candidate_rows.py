@@ -27,9 +27,12 @@ class CandidateRows:
         self._cosines = np.empty(0)
         self._held = np.empty((0, len(weights.question.terms)), np.bool_)
         self._far = np.empty(0, np.bool_)
+        self._is_closed = False
 
     def add(self, place: int, found: Candidates) -> list[Key]:
         """Those that are not here yet; returns the keys of all."""
+        if self._is_closed:
+            return []
         keys = [(place, number) for number in found.numbers.tolist()]
         if not self.at:
             # The usual case: one place, asked once.
@@ -61,9 +64,10 @@ class CandidateRows:
         self._bm25[row], self._cosines[row] = bm25, np.nan if cosine is None else cosine
         self._held[row], self._far[row] = held, far
 
-    def keep(self, keys: Iterable[Key]) -> None:
-        """Only these can be found from now on."""
+    def keep(self, keys: Iterable[Key], *, for_good: bool = False) -> None:
+        """Only these can be found from now on; `for_good` also where more is brought in later."""
         self.at = {key: self.at[key] for key in keys}
+        self._is_closed = for_good
 
     def best(self, scores: NDArray[np.float64], *, most: int, among: Rows | None = None) -> list[Key]:
         """By these scores of all rows; of equals the newer."""

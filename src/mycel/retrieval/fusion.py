@@ -6,42 +6,15 @@ built-in model by `training.fit`, which leaves out one set after another: docs/d
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from math import log, sqrt
 
 from mycel.contracts.embedder import Background
-from mycel.domain.memory import Memory
 from mycel.domain.recall import Pool
-from mycel.retrieval.bm25 import COLUMN_WEIGHTS, SATURATION, damping_of, rarity_of, term_score
+from mycel.retrieval.bm25 import SATURATION, rarity_of
 from mycel.retrieval.lexical import MAX_QUESTION_WORDS, Question
-from mycel.retrieval.terms import column_tokens
-
-
-def score_past(
-    question: Question, memories: Sequence[Memory], *, frequencies: Mapping[str, int], documents: int, usual: float
-) -> list[float]:
-    """BM25 of texts that are in no index. Also by terms that no present text has: a past one may."""
-    rarities = {term: rarity_of(frequencies.get(term, 0), documents) for term in question.terms}
-    scores: list[float] = []
-    for counts, length in map(_count, memories):
-        damping = damping_of(length, usual)
-        scores.append(
-            sum(term_score(rarities[term], counts[term], damping=damping) for term in rarities if term in counts)
-        )
-    return scores
-
-
-def _count(memory: Memory) -> tuple[Mapping[str, float], int]:
-    counts: dict[str, float] = defaultdict(float)
-    columns = column_tokens(vars(memory))
-    for tokens, weight in zip(columns, COLUMN_WEIGHTS, strict=True):
-        for token in tokens:
-            counts[token] += weight
-    return counts, sum(map(len, columns))
-
 
 # Words beside one standard deviation of cosine: flat from 0.8 to 1.6 and from 2 to 3. The weight of an arm adapts by
 # itself: cosines count by how far they stand out for this question, words by how much of it they explain. Explicit

@@ -5,7 +5,7 @@ Filters and access come first, inside both arms: what a caller may not see takes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import log, prod
@@ -14,20 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mycel.domain.author_share import Shared, share_out
-from mycel.domain.memory import Memory, Scope
-from mycel.domain.memory_field import Index
+from mycel.domain.memory import Memory
 from mycel.domain.query import Filters
 from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, Signals
 from mycel.retrieval import ranking
-from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.candidate import Candidate, Key, Ranked, author_of, standing
 from mycel.retrieval.candidate_rows import CandidateRows
-from mycel.retrieval.fusion import Scale, Weights, scale_of, score_past, support, weights_of, words_score
-from mycel.retrieval.lexical import holds_phrase
+from mycel.retrieval.fusion import Scale, Weights, scale_of, support, weights_of, words_score
 from mycel.retrieval.lookup import Found, Meaning, Place, look_again, look_up
-from mycel.retrieval.passages import embedded_text
+from mycel.retrieval.past import add_past
 from mycel.retrieval.relevance import holds_what_is_asked, judge, judge_words, told_by_words
-from mycel.retrieval.terms import text_in
 
 # How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:
 # 20 and 25 answer the questions of all three sets as well as more do.
@@ -42,8 +38,6 @@ DEEP_ROWS = 400
 # So many copies move what is usual for a question: beside them only the hopeless are left out.
 CROWD = 8
 HOPELESS = 0.0001
-# Versions that stood at a past moment and no longer do; more than this many are not looked through.
-PAST_ROWS = 5_000
 
 
 def find(search: SearchRequest, places: Sequence[Place], meaning: Meaning | None, options: RankingOptions) -> Ranked:
@@ -91,7 +85,7 @@ class _Search:
     def gather(self) -> None:
         """Every place brings in its best; what stood differently at the moment asked about stands so here."""
         self._take(self.found)
-        self._add_past()
+        self._past = add_past(self._rows, self.request, self.found, self.places, self.meaning)
 
     def look_closer(self) -> None:
         """Takes the best of what words and meaning say, before any text is read."""
@@ -126,17 +120,15 @@ class _Search:
 
     def look_further(self, chosen: Shared[Candidate]) -> bool:
         """Where one author fills the answer, looks for others; where copies do, for what lies behind them."""
-        is_crowded = bool(chosen.crowding) and self._has_others(chosen.crowding)
+        others = self._of_others(chosen.crowding)
         is_repeated = len(chosen.items) < self.request.limit and any(one.copies for one in chosen.items)
-        if not (is_crowded or is_repeated):
+        if not (others or is_repeated):
             return False
         copies = {key for one in self.close for key in one.copies}
         self._is_crowd = len(copies) >= CROWD
         self.close = [one for one in self.close if one.key not in copies]
-        if is_crowded:
-            # Asked even where every row is known: the answer says which of them are by others.
-            others = replace(self.request.filters, not_by=tuple(sorted(chosen.crowding)))
-            self._add_more(self._ask_again(others, self.request.limit), rows=self._wanted)
+        if others:
+            self._add_more(others, rows=self._wanted)
         if is_repeated:
             if self.found.pool.size > len(self._rows.at):
                 self._ask_again(self.request.filters, max(DEEP_LIMIT, self.request.limit))
@@ -220,21 +212,14 @@ class _Search:
         holds the words that were asked for is worth as much as theirs."""
         return 1.0 if holds_what_is_asked(one.evidence, self.weights) else one.relevance
 
-    def _belongs_here(self, memory: Memory, place: Place) -> bool:
-        """Of a past version, which may have belonged elsewhere than it does today."""
-        filters = self.request.filters
-        if not filters.is_within_reach:
-            return True
-        if memory.scope in {Scope.AGENT, Scope.SESSION} and memory.agent_id == place.scope.member_id:
-            return True
-        in_project = filters.reach_project is not None and memory.project_id == filters.reach_project
-        in_repo = filters.reach_repo is not None and memory.repo_id == filters.reach_repo
-        return in_project or in_repo or memory.scope is Scope.GLOBAL
-
-    def _has_others(self, authors: frozenset[str]) -> bool:
-        if self.request.filters.agent_id is not None:
-            return False
-        return any(place.store.index.has_other_authors(author) for place in self.places for author in authors)
+    def _of_others(self, authors: frozenset[str]) -> list[Key]:
+        """What the question finds of anybody else. Asked even where every row is known: the answer says which of them
+        are theirs. That there are others of whom it finds nothing must change nothing: all of it may be hidden."""
+        if not authors or self.request.filters.agent_id is not None:
+            return []
+        if not any(place.store.index.has_other_authors(author) for place in self.places for author in authors):
+            return []
+        return self._ask_again(replace(self.request.filters, not_by=tuple(sorted(authors))), self.request.limit)
 
     def _ask_again(self, filters: Filters, limit: int) -> list[Key]:
         """What the question finds by other filters or to another depth, known before or not."""
@@ -306,35 +291,6 @@ class _Search:
             for number, signals in place.store.index.signals(place.scope, list(here)).items():
                 here[number].signals = signals
 
-    def _add_past(self) -> None:
-        """What stood differently at the moment asked about takes the place of what it is today."""
-        if self.request.as_of is None:
-            return
-        then = replace(self.request.filters.beyond_reach(), believed_at=None)
-        for index, place in enumerate(self.places):
-            past = place.store.index.past_versions(place.scope, at=self.request.as_of, filters=then, limit=PAST_ROWS)
-            cosines = self._cosines_of(place, [one.number for one in past if one.embedded])
-            scores = self._score_past([one.memory for one in past])
-            for version, score in zip(past, scores, strict=True):
-                key, memory = (index, version.number), version.memory
-                cosine, held = cosines.get(version.number), _held_by(memory, self.found.question.terms)
-                self._rows.put(key, bm25=score, cosine=cosine, held=held, far=not self._belongs_here(memory, place))
-                self._past[key] = memory
-        self._keep_quoting()
-
-    def _keep_quoting(self) -> None:
-        """Where any text quotes, also a past one, all must; of the present ones the store has seen to it."""
-        phrases = self.found.question.phrases
-        quoting = {key for key, memory in self._past.items() if all(holds_phrase(memory, one) for one in phrases)}
-        if phrases and (quoting or self.found.is_quoted):
-            present = self._rows.at.keys() - self._past.keys() if self.found.is_quoted else set[Key]()
-            self._rows.keep(present | quoting)
-
-    def _cosines_of(self, place: Place, numbers: Sequence[int]) -> Mapping[int, float]:
-        if self.meaning is None or not numbers:
-            return {}
-        return place.store.index.similarities(place.scope, self.meaning.vector, numbers, model=self.meaning.model)
-
     def _find_neighbours(self, candidates: Sequence[Candidate]) -> None:
         """What stood at a past moment has none."""
         unknown = (one for one in candidates if one.key not in self._beside and one.key not in self._past)
@@ -342,10 +298,6 @@ class _Search:
             at = self.places.index(place)
             found = self.found.candidates[at].neighbours(list(here))
             self._beside |= {(at, number): found.get(number, ()) for number in here}
-
-    def _score_past(self, memories: Sequence[Memory]) -> list[float]:
-        frequencies, documents, usual = self.found.statistics
-        return score_past(self.found.question, memories, frequencies=frequencies, documents=documents, usual=usual)
 
     def _score(self, one: Candidate, signals: Signals) -> None:
         memory = one.memory
@@ -364,16 +316,3 @@ class _Search:
         )
         one.parts |= {name: log(factor) for name, factor in factors.items()}
         one.score = sum(one.parts.values())
-
-
-def _held_by(memory: Memory, terms: Sequence[str]) -> list[bool]:
-    found = matching_terms(searched_text(memory), frozenset(terms))
-    return [term in found for term in terms]
-
-
-def searched_text(memory: Memory) -> str:
-    """Everything of a memory that words are looked for in."""
-    title, content, *others = (
-        text_in(vars(memory), index) for index in (Index.TITLE, Index.CONTENT, Index.SUMMARY, Index.LABELS)
-    )
-    return "\n".join(filter(None, [embedded_text(title=title, content=content), *others]))

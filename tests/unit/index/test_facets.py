@@ -322,6 +322,16 @@ def test_holes_are_in_no_mask() -> None:
     columns.remove(10**9)
 
 
+def test_nothing_is_left_of_what_was_removed() -> None:
+    columns, never = Facets(), Facets()
+    columns.put(row(5, tags='["a"]', path="/a", expires_at=9, holds_from=3, holds_until=7))
+    columns.remove(5)
+    for name, array in never.arrays().items():
+        assert np.array_equal(columns.arrays()[name], array), name
+    assert {text for texts in columns.texts().values() for text in texts} == {None}
+    assert columns.next_expiry(START) == never.next_expiry(START)
+
+
 def test_more_distinct_texts_than_small_codes_hold() -> None:
     column = CodedColumn(70_001)
     for first, end in ((0, 200), (200, 300), (300, 70_000)):

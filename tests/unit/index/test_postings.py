@@ -94,16 +94,19 @@ def test_finds_what_reading_every_memory_finds(
         assert counts == {term: sum(term in known[number] for number in seen) for term in terms}
         terms.sort(key=lambda term: counts[term])
         rarities = np.array([rarity_of(counts[term], documents) for term in terms], np.float32)
+        containing, usual = [counts[term] for term in terms], max(usual, 1.0)
         found, scores = index.search(
-            numbers_of(terms), rarities, allowed=allowed, usual_length=max(usual, 1.0), limit=10_000
+            numbers_of(terms), rarities, containing=containing, allowed=allowed, usual_length=usual, limit=10_000
         )
-        wanted = expected(known, terms, allowed, max(usual, 1.0))
+        wanted = expected(known, terms, allowed, usual)
         assert set(found.tolist()) == set(wanted)
         assert all(
             isclose(score, wanted[number], rel_tol=1e-4)
             for number, score in zip(found.tolist(), scores.tolist(), strict=True)
         )
-        few, best = index.search(numbers_of(terms), rarities, allowed=allowed, usual_length=max(usual, 1.0), limit=7)
+        few, best = index.search(
+            numbers_of(terms), rarities, containing=containing, allowed=allowed, usual_length=usual, limit=7
+        )
         if finding:
             assert (few.tolist(), best.tolist()) == (found[:7].tolist(), scores[:7].tolist())
         holding = index.holding(numbers_of(terms), found)
@@ -128,7 +131,14 @@ def test_leaving_out_what_falls_behind_changes_neither_rows_nor_scores(
         found: list[tuple[list[int], list[float]]] = []
         for together in (1, 4, 10**9):
             monkeypatch.setattr(module, "SCORED_TOGETHER", together)
-            rows, scores = index.search(numbers_of(terms), rarities, allowed=allowed, usual_length=usual, limit=7)
+            rows, scores = index.search(
+                numbers_of(terms),
+                rarities,
+                containing=[counts[term] for term in terms],
+                allowed=allowed,
+                usual_length=usual,
+                limit=7,
+            )
             found.append((rows.tolist(), scores.tolist()))
         assert len(found[0][0]) == 7
         assert found[0] == found[1] == found[2]
@@ -139,7 +149,7 @@ def test_of_equals_the_newer_comes_first() -> None:
     index.replace((number, packed(["heron", "lake"])) for number in range(1, 400))
     allowed = np.ones(1_000, np.bool_)
     found, scores = index.search(
-        numbers_of(["heron"]), np.array([0.5], np.float32), allowed=allowed, usual_length=2.0, limit=5
+        numbers_of(["heron"]), np.array([0.5], np.float32), containing=[399], allowed=allowed, usual_length=2.0, limit=5
     )
     assert found.tolist() == [399, 398, 397, 396, 395]
     assert len(set(scores.tolist())) == 1
@@ -156,6 +166,15 @@ def test_only_the_present_text_of_a_memory_counts() -> None:
     assert index.with_all(numbers_of(["stork", "heron"]), allowed).tolist() == []
 
 
+@pytest.mark.parametrize("beyond", [4, 50_000])
+def test_what_has_no_terms_holds_none(beyond: int) -> None:
+    index = Postings()
+    index.replace((number, packed(["heron"])) for number in (3, 1_023))
+    numbers = np.array([3, 1_023, beyond])
+    holding = index.holding(numbers_of(["heron", "stork"]), numbers)
+    assert holding.tolist() == [[True, False], [True, False], [False, False]]
+
+
 def test_what_was_kept_finds_the_same() -> None:
     known = texts(5)
     index = filled(known, seed=5, block=11)
@@ -163,12 +182,12 @@ def test_what_was_kept_finds_the_same() -> None:
     allowed = allowed_of(known, 5, share=0.7)
     terms = numbers_of(WORDS[:6])
     rarities = np.linspace(3, 1, 6, dtype=np.float32)
-    for one, other in zip(
-        index.search(terms, rarities, allowed=allowed, usual_length=9.0, limit=50),
-        again.search(terms, rarities, allowed=allowed, usual_length=9.0, limit=50),
-        strict=True,
-    ):
-        assert one.tolist() == other.tolist()
+    found = [
+        one.search(terms, rarities, containing=[9] * 6, allowed=allowed, usual_length=9.0, limit=50)
+        for one in (index, again)
+    ]
+    for kept, read in zip(*found, strict=True):
+        assert kept.tolist() == read.tolist()
     again.replace([(7, packed(["heron"]))])
     assert again.containing(numbers_of(["heron"]), np.ones(2_000, np.bool_)) == [1]
 

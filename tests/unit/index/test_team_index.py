@@ -1,6 +1,7 @@
 import json
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -14,12 +15,15 @@ from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Visibility
 from mycel.domain.query import Filters
 from mycel.domain.team import Role
+from mycel.index import postings
 from mycel.index.team_index import Cursor, TeamIndex
 from mycel.index.vectors import quantised
+from mycel.retrieval.terms import packed_texts
 
 READER = ReadScope(TeamName("team"), MemberId("ann"), Role.MEMBER)
 DIRECTIONS = np.eye(4, 16, dtype=np.float32)
 STORED = quantised(DIRECTIONS)
+HERON = packed_texts("", "", "heron", "")
 
 
 def row(number: int, *, visibility: str = "team", status: str = "active", session: str | None = None) -> IndexRow:
@@ -34,10 +38,11 @@ def apply(
     *rows: IndexRow,
     gone: tuple[int, ...] = (),
     embedded: tuple[tuple[int, list[bytes]], ...] = (),
+    terms: tuple[tuple[int, bytes], ...] = (),
     sequence: int = 1,
 ) -> None:
     cursor = Cursor(sequence, 2 * sequence, f"a{sequence}")
-    index.apply(rows, terms=(), gone=gone, embedded=embedded, cursor=cursor)
+    index.apply(rows, terms=terms, gone=gone, embedded=embedded, cursor=cursor)
 
 
 def search(index: TeamIndex, direction: int, **filters: object) -> list[int]:
@@ -123,6 +128,58 @@ def test_searches_beside_a_writer_never_find_a_mixture() -> None:
         reader.join()
     assert problems == []
     assert turn > 10
+
+
+def test_a_search_near_its_project_beside_a_writer_finds_what_came_meanwhile_or_not() -> None:
+    """The columns grow with each of these writes, so that what is asked first knows fewer memories."""
+    index = TeamIndex("model", 16)
+    query = IndexQuery(Filters(reach_project="alpha"), 10, vector=DIRECTIONS[0], model="model")
+    is_over, problems = threading.Event(), list[Exception]()
+
+    def read() -> None:
+        while not is_over.is_set():
+            try:
+                index.candidates(READER, query)
+            except Exception as error:  # noqa: BLE001 - told to the test
+                problems.append(error)
+                return
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    number = 1_000
+    for sequence in range(1, 41):
+        number = int(number * 1.14)
+        apply(index, row(number), embedded=((number, [STORED[0]]),), terms=((number, HERON),), sequence=sequence)
+        time.sleep(0.005)
+    is_over.set()
+    for reader in readers:
+        reader.join()
+    assert problems == []
+
+
+@pytest.mark.parametrize("is_one_of_several", [False, True])
+def test_how_common_words_are_in_what_is_hidden_does_not_decide_which_of_them_find(
+    monkeypatch: pytest.MonkeyPatch, is_one_of_several: bool
+) -> None:
+    monkeypatch.setattr(postings, "FINDING_POSTINGS", 12)
+    index = TeamIndex()
+    texts = ["common " * 3] + ["rare " + "filler " * 40] * 4 + ["common " + "filler " * 40] * 6 + ["filler"] * 20
+    terms = tuple((number, packed_texts("", "", text, "")) for number, text in enumerate(texts, start=1))
+    apply(index, *(row(number) for number, _ in terms), terms=terms)
+    query = IndexQuery(Filters(), 3, ("rare", "common"))
+    if is_one_of_several:
+        query = replace(query, statistics=index.word_statistics(READER, query.terms))
+    seen = index.candidates(READER, query).numbers.tolist()
+    assert 1 in seen
+    hidden = range(100, 130)
+    apply(
+        index,
+        *(row(number, visibility="private") for number in hidden),
+        terms=tuple((number, packed_texts("", "", "common", "")) for number in hidden),
+        sequence=2,
+    )
+    assert index.candidates(READER, query).numbers.tolist() == seen
 
 
 def found_by(index: TeamIndex, direction: int, *, alive_at: datetime) -> list[int]:

@@ -203,6 +203,17 @@ def test_two_passes_find_nearly_what_one_finds(share: float, monkeypatch: pytest
     assert hits >= 0.98 * 10 * 50
 
 
+def test_asked_for_all_there_are_a_first_look_leaves_none_out() -> None:
+    """One is as far away as can be, and stands where no sample of them looks."""
+    matrix = random_vectors(2 * HISTOGRAM_SAMPLE + 100)
+    matrix[1] = -matrix[0]
+    rows = VectorRows(DIMENSIONS)
+    rows.extend(np.arange(len(matrix)), matrix=np.rint(matrix * 25).astype(np.int8))
+    assert rows.passages.signs is not None
+    numbers, _ = rows.nearest(matrix[0], allowed=everything(len(matrix)), limit=len(matrix))
+    assert sorted(numbers.tolist()) == list(range(len(matrix)))
+
+
 def test_an_exact_scan_finds_what_unrounded_vectors_would() -> None:
     matrix = leaning_clusters(2_000)
     rows = filled(matrix)

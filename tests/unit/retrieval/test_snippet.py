@@ -2,7 +2,6 @@ import time
 
 import pytest
 
-from mycel.retrieval.analysis import matching_terms
 from mycel.retrieval.lexical import parse_question
 from mycel.retrieval.snippet import make_snippet
 
@@ -60,10 +59,6 @@ def test_cuts_between_words() -> None:
 def test_cuts_a_match_longer_than_the_snippet() -> None:
     snippet = make_snippet("x" * 300, {"x" * 128}, length=50)
     assert snippet == f"**{'x' * 50}**…"
-
-
-def test_names_the_terms_a_text_holds() -> None:
-    assert matching_terms("getUserById failed", frozenset({"user", "fail", "gateway"})) == {"user", "fail"}
 
 
 @pytest.mark.parametrize("unit", ["東京", "gateway ", "gateway", "a ", "**"])

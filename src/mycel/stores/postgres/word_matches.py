@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mycel.contracts.search_store import WordStatistics
-from mycel.index.postings import term_scores
+from mycel.index.word_scores import term_scores
 from mycel.retrieval.lexical import rarities_of
 from mycel.stores.postgres.search_clauses import SearchClauses, flags_in
 

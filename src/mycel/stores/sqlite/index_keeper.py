@@ -96,19 +96,30 @@ class IndexKeeper:
             self._catch_up(index)
             from mycel.index import index_file
 
+            self._forget_unfinished()
             try:
                 index_file.save(index, self._file)
             except OSError:
                 # On a full disk, say. Without the file the next opening takes longer, and that is all.
                 return
             self._saved_at = (index.sequence, index.embedding_id)
-        if self._database.read(_purged_since, index.sequence):
+        self._forget_purged(index.sequence)
+
+    def _forget_purged(self, sequence: int) -> None:
+        """Of a file that knows the log so far: whoever wrote it may not have known, or was killed before it looked."""
+        if self._database.read(_purged_since, sequence):
             self.forget_file()
 
     def forget_file(self) -> None:
         """What was purged may still be in it."""
         self._saved_at = (0, 0)
+        self._forget_unfinished()
         self._file.unlink(missing_ok=True)
+
+    def _forget_unfinished(self) -> None:
+        """What a process that was killed left of a file. Whoever is writing one just now writes it again later."""
+        for unfinished in self._file.parent.glob(f".{self._file.name}.*"):
+            unfinished.unlink(missing_ok=True)
 
     def _caught_up(
         self, model: str | None = None, dimensions: int = 0, *, state: tuple[int, int] | None = None
@@ -135,6 +146,7 @@ class IndexKeeper:
         stored = index_file.load(self._file)
         if stored is not None and self._database.read(_same_history, stored):
             self._saved_at = (stored.sequence, stored.embedding_id)
+            self._forget_purged(stored.sequence)
             return stored
         return TeamIndex()
 
