@@ -252,7 +252,7 @@
     const [method, path] = call.dataset.try.split(" ");
     const form = document.createElement("form");
     form.className = "try stack";
-    for (const one of call.querySelectorAll("[data-in]")) field(form, one.dataset.name, one.dataset.in, one.dataset.in);
+    for (const one of call.querySelectorAll("[data-in]")) field(form, one.querySelector("b").textContent, one.dataset.in, one.dataset.in);
     if (call.dataset.body) field(form, "body", "body", "", call.dataset.body);
     const button = document.createElement("button");
     button.textContent = `Send ${method} as ${document.body.dataset.member}`;
