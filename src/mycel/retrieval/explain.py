@@ -94,7 +94,9 @@ def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> st
     moved = [*_movements(candidate), *_validity(candidate)]
     if candidate.copies:
         moved.append(f"it stands for {len(candidate.copies)} more that say nearly the same")
-    text = f"{found}; {', '.join(moved)}." if moved else f"{found}."
+    # What only speaks against it goes on with the sentence.
+    joint = ", " if moved and moved[0] in _LOWERED.values() else "; "
+    text = f"{joint.join([found, ', '.join(moved)]) if moved else found}."
     return text[0].upper() + text[1:]
 
 
