@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
 
 from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.agents import INJECTIONS, SOURCES
 from tests.surfaces.web.conftest import Reader, text_of
 
 
@@ -100,3 +102,21 @@ def test_a_memory_that_nobody_read_says_nothing_of_a_last_time(lead: Reader, wor
     shown = text_of(lead.get(f"/memory/{unread.id}").text)
     assert "Never read" in shown
     assert "Last read" not in shown
+
+
+def test_all_that_it_was_given_and_has_handed_in_is_reached_page_by_page(lead: Reader, workspace: Workspace) -> None:
+    agent = workspace.as_member("reviewer-1")
+    for number in range(max(INJECTIONS, SOURCES) + 5):
+        agent.activity.report(text=f"given {number}.", occasion="prompt", session_id=f"s-{number}")
+        agent.capture_session([{"role": "user", "content": f"handed in {number}."}], title=f"source {number}.")
+    seen, pages = "", ["/agents/reviewer-1"]
+    for page in pages:
+        shown = lead.get(page).text
+        seen += text_of(shown)
+        onward = re.findall(r'<a[^>]* href="([^"]+)"[^>]*>(?:Given|Handed in) before<', shown)
+        pages += [html.unescape(one) for one in onward]
+    assert len(pages) == 3
+    assert "The latest" in seen
+    for number in range(max(INJECTIONS, SOURCES) + 5):
+        assert len(re.findall(rf"source {number}\.", seen)) == 1, number
+        assert len(re.findall(rf"Session s-{number} ", seen)) == 1, number
