@@ -184,6 +184,13 @@ def test_the_page_is_no_larger_than_any_other_and_tells_each_error_once(
         assert answer.text.count(told) == 1, told
 
 
+def test_what_is_asked_for_in_a_query_is_a_field_of_its_own_also_where_fields_depend_on_each_other(
+    client: TestClient,
+) -> None:
+    (call,) = re.findall(r'<details class="call" id="explain".*?</details>', client.get("/docs").text, re.DOTALL)
+    assert set(re.findall(r'data-in="query"><b>(\w+)</b>', call)) == {"recall_id", "missing", "memory_id"}
+
+
 def test_the_page_escapes_what_it_shows() -> None:
     from mycel.surfaces.http.docs_pages import operations_of
 

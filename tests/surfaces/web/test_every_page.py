@@ -20,6 +20,25 @@ MAX_PAGE_BYTES = 60_000
 MAX_FILE_BYTES = {"mycel.js": 25_000, "mycel.css": 20_000}
 # Pages of what is not there before somebody makes it.
 _RECEIPT = "/memory/{id}/receipt"
+# What a page lists, by its name among the facts: as many rows in the one as in the other.
+_LISTS = {
+    "/": "waiting latest",
+    "/inbox": "rows",
+    "/inbox/snoozed": "rows",
+    "/inbox/rejected": "rejected",
+    "/inbox/{id}": "rows",
+    "/browse": "folders rows",
+    "/browse/all": "rows",
+    "/browse/archived": "rows",
+    "/browse/deleted": "rows",
+    "/browse/tags": "by_tag",
+    "/tasks": "tasks",
+    "/tasks/{id:path}": "episodes",
+    "/agents": "members",
+    "/audit": "changes",
+    "/audit/actions": "actions",
+    "/audit/runs": "runs events",
+}
 _REMOTE = re.compile(r"""(?:src|href|action)=["'](?:https?:)?//""")
 
 
@@ -71,9 +90,13 @@ def test_its_json_has_the_same_facts(page: Page, lead: Reader, workspace: Worksp
     answer = lead.get(behind)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     facts = answer.json()
+    shown = lead.get(address).text
     for row in facts.get("rows", []):
         memory = row.get("memory", row)
-        assert memory["id"] in lead.get(address).text
+        assert memory["id"] in shown
+    if page.address in _LISTS:
+        listed = [len(facts[name]) for name in _LISTS[page.address].split()]
+        assert len(re.findall(r"\sdata-row(?!s)", shown)) == sum(listed)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)

@@ -52,7 +52,7 @@ def _operation(method: str, path: str, about: Mapping[str, Any], document: Docum
     body = about.get("requestBody", {}).get("content", {})
     taken = "".join(f"<p>Body, {_text(kind)}:</p>{_fields(one['schema'])}" for kind, one in body.items())
     given = [*about.get("parameters", []), *about.get("x-conditional-headers", [])]
-    parameters = _listed([_resolved(one, document) for one in given])
+    parameters = _listed([part for one in given for part in _parts(_resolved(one, document))])
     said = (
         _paragraphs(about.get("description", "")) + parameters + taken + _answers(about["responses"], document, always)
     )
@@ -73,6 +73,18 @@ def _sample(schema: Mapping[str, Any]) -> str:
 def _title(parameter: Mapping[str, Any]) -> str:
     needed = ", required" if parameter.get("required") else ""
     return f"<b>{_text(parameter['name'])}</b> ({_text(parameter['in'])}{needed})"
+
+
+def _parts(parameter: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Fields that depend on each other are one object, whose parts a query holds all the same."""
+    if not parameter.get("explode"):
+        return [parameter]
+    options = parameter["schema"].get("anyOf", [parameter["schema"]])
+    fields = {name: one for option in options for name, one in option["properties"].items()}
+    return [
+        {"name": name, "in": parameter["in"], "schema": one, "description": one.get("description", "")}
+        for name, one in fields.items()
+    ]
 
 
 def _listed(parameters: Sequence[Mapping[str, Any]]) -> str:

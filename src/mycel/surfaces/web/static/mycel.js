@@ -251,8 +251,11 @@
     if (!call?.open || !document.body.dataset.member || call.querySelector("form")) return;
     const [method, path] = call.dataset.try.split(" ");
     const form = document.createElement("form");
-    form.className = "try stack";
-    for (const one of call.querySelectorAll("[data-in]")) field(form, one.querySelector("b").textContent, one.dataset.in, one.dataset.in);
+    form.className = "try stack wide";
+    const fields = document.createElement("div");
+    fields.className = "fields";
+    form.append(fields);
+    for (const one of call.querySelectorAll("[data-in]")) field(fields, one.querySelector("b").textContent, one.dataset.in, one.dataset.in);
     if (call.dataset.body) field(form, "body", "body", "", call.dataset.body);
     const button = document.createElement("button");
     button.textContent = `Send ${method} as ${document.body.dataset.member}`;
