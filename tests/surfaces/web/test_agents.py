@@ -49,6 +49,19 @@ def test_others_read_the_notes_in_it_that_they_may_read(lead: Reader, told: tupl
         assert told[1] not in shown
 
 
+def test_a_memory_in_what_was_told_is_a_link_and_the_words_stay(lead: Reader, told: tuple[str, str]) -> None:
+    id = told[0]
+    shown = lead.get("/agents/swe-1").text
+    assert f'- [m:<a href="/memory/{id}">{id[:13]}</a>] (lesson) the shared note' in shown
+    assert f"- [m:{id[:13]}] (lesson) the shared note" in lead.get("/agents/swe-1.json").text
+
+
+def test_a_memory_in_a_briefing_is_a_link(lead: Reader) -> None:
+    shown = lead.get("/tasks/shop-318").text.partition("A briefing")[2]
+    (id,) = re.findall(r'\[m:<a href="/memory/([0-9a-f-]{36})">\1</a>\]', shown)[:1]
+    assert lead.get(f"/memory/{id}").status_code == 200
+
+
 def test_another_agent_reads_nothing_of_it(workspace: Workspace, told: tuple[str, str]) -> None:
     assert list(workspace.as_member("swe-2").activity.injections()) == []
     assert list(workspace.as_member("swe-2").activity.injections(agent="swe-1")) == []
