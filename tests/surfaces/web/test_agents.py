@@ -117,6 +117,15 @@ def test_a_memory_that_nobody_read_says_nothing_of_a_last_time(lead: Reader, wor
     assert "Last read" not in shown
 
 
+def test_a_memory_says_once_who_made_it_and_what_found_it(lead: Reader, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("The wombatport is 7.", valid_from="2026-01-01")
+    assert [hit.memory.id for hit in workspace.as_member("eng-director").search("wombatport").hits] == [memory.id]
+    shown = text_of(lead.get(f"/memory/{memory.id}").text)
+    assert re.search(r"Use +Never read; nobody has rated it\. +Who was given it", shown)
+    assert shown.count("manual") == 1
+    assert shown.count("2026-01-01") == 1
+
+
 def test_all_that_it_was_given_and_has_handed_in_is_reached_page_by_page(lead: Reader, workspace: Workspace) -> None:
     agent = workspace.as_member("reviewer-1")
     for number in range(max(INJECTIONS, SOURCES) + 5):
