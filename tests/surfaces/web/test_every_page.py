@@ -245,3 +245,20 @@ def test_a_memory_that_somebody_misses_is_named_by_its_address_or_its_words(
     assert answer["missing"]["memory"]["id"] == runbook.id
     lost = lead.get("/search.json", params={"q": "prices are integers", "missing": "zeppelinquokka"}).json()
     assert lost["missing"] == "No memory has these words."
+
+
+@pytest.mark.parametrize(
+    ("address", "status"), [("/nothing", 404), ("/memory/a/b", 404), (f"/inbox/{ABSENT}/approve", 405)]
+)
+def test_an_address_that_is_no_page_is_told_in_the_dress_of_the_others(
+    address: str, status: int, lead: Reader, client: TestClient
+) -> None:
+    answer = lead.get(address, accept="text/html,*/*")
+    assert answer.status_code == status
+    assert "Nothing here" in answer.text
+    assert "eng-director" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    signed_out = client.get(address, headers={"accept": "text/html"})
+    assert (signed_out.status_code, "eng-director" in signed_out.text) == (status, False)
+    for headers, path in (({}, address), ({"accept": "text/html"}, f"/api{address}")):
+        assert lead.get(path, **headers).headers["content-type"] == "application/problem+json"

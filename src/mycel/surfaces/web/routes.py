@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
@@ -17,7 +18,7 @@ from mycel.errors import AccessDenied, MycelError, NotFound, Unauthenticated
 from mycel.surfaces.http.calls import query_arguments
 from mycel.surfaces.http.credentials import COOKIE, cookie_of, credentials_of
 from mycel.surfaces.http.described_route import PageRoute
-from mycel.surfaces.http.problems import problem_of
+from mycel.surfaces.http.problems import of_http, problem_of
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.streams import TYPES, EventStream, opened
 from mycel.surfaces.web import preferences
@@ -220,9 +221,29 @@ async def _refusal(request: Request, error: MycelError, admitted: Admitted | Non
         return _signed_out(request, service)
     status = status_of(error)
     told = "the service needs its operator; its log says more" if status == 500 else str(error)
-    around = await framed(request, admitted)
-    text = render("error.html", prefix=service.prefix, **around, error=told, status=int(status), title=str(int(status)))
-    return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers_of(error)})
+    return await _error_page(request, admitted, told, int(status), headers_of(error))
+
+
+async def lost(request: Request, error: Exception) -> Response:
+    """A browser at an address that is none, or that only takes a form, is shown a page; programs get their problem."""
+    raised = cast(HTTPException, error)
+    is_reader = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if not is_reader or request.url.path.startswith("/api/"):
+        return await of_http(request, error)
+    try:
+        admitted = await admit(request)
+    except MycelError:
+        admitted = None
+    told, headers = "there is no page at this address", raised.headers or {}
+    return await _error_page(request, admitted, told, raised.status_code, headers)
+
+
+async def _error_page(
+    request: Request, admitted: Admitted | None, told: str, status: int, headers: Mapping[str, str]
+) -> Response:
+    around, prefix = await framed(request, admitted), service_of(request).prefix
+    text = render("error.html", prefix=prefix, **around, error=told, status=status, title=str(status))
+    return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers})
 
 
 async def framed(request: Request, admitted: Admitted | None) -> Mapping[str, Any]:
