@@ -13,6 +13,7 @@ from mycel.surfaces.web.forms import MAX_FIELDS
 from mycel.surfaces.web.page import Form, Page
 from mycel.surfaces.web.rendering import STATIC_TYPES, static_file
 from mycel.surfaces.web.site import FORMS, PAGES
+from tests.asking import ADDRESS as ORIGIN
 from tests.asking import asking
 from tests.surfaces.web.conftest import Reader
 
@@ -262,3 +263,14 @@ def test_an_address_that_is_no_page_is_told_in_the_dress_of_the_others(
     assert (signed_out.status_code, "eng-director" in signed_out.text) == (status, False)
     for headers, path in (({}, address), ({"accept": "text/html"}, f"/api{address}")):
         assert lead.get(path, **headers).headers["content-type"] == "application/problem+json"
+
+
+def test_whoever_sends_a_form_too_late_is_told_what_to_do(lead: Reader, workspace: Workspace) -> None:
+    address = opened(next(form for form in FORMS if form.address.endswith("/edit")), lead, workspace)
+    signed_out = lead.client.post(address, data={"content": "changed"}, headers={"origin": ORIGIN})
+    assert signed_out.status_code == 401
+    assert 'href="/sign-in"' in signed_out.text
+    assert "Bearer" not in signed_out.text
+    other_session = lead.post(address, token="0" * 32).text
+    assert "load the page again" in other_session
+    assert "An admin" not in other_session

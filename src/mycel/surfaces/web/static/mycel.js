@@ -45,7 +45,8 @@
   }
   function show(text, address) {
     const fresh = read(text);
-    if (!fresh.getElementById("main")) { location.assign(address); return; }
+    // Nor does a page for whoever is signed out fit into this one.
+    if (!fresh.querySelector("#main:not(.bare)")) { location.assign(address); return; }
     main().replaceWith(document.adoptNode(fresh.getElementById("main")));
     document.title = fresh.title;
     history.pushState(null, "", address);
