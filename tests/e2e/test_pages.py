@@ -30,7 +30,7 @@ def page(browser: Browser, address: str, workspace: Workspace) -> Iterator[Page]
     yield opened
     context.close()
     # Of an answer that is an error, as a conflict is, and of none at all the browser tells by itself.
-    expected = ("409 (Conflict)", "net::ERR_FAILED")
+    expected = ("409 (Conflict)", "401 (Unauthorized)", "net::ERR_FAILED")
     assert [one for one in complaints if not any(known in one for known in expected)] == []
 
 
@@ -209,6 +209,18 @@ def test_a_decision_shows_at_once_and_rolls_back_where_the_service_does_not_answ
     page.get_by_role("status").get_by_text("Approved").wait_for()
     assert "last=" in page.url
     assert workspace.as_member("eng-director").get(waiting.id).status == "active"
+
+
+def test_whoever_is_signed_out_meanwhile_is_led_to_sign_in_and_back(page: Page, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-2").save("The lamp is blue.", needs_review=True)
+    page.goto(f"/inbox/{waiting.id}")
+    [cookie] = [one for one in page.context.cookies() if one["name"] == "mycel_token"]
+    page.context.clear_cookies()
+    press(page, "a")
+    page.get_by_label("Token").fill(cookie["value"])
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Approve a").wait_for()
+    assert page.url.endswith(f"/inbox/{waiting.id}")
 
 
 def test_a_call_of_the_api_is_tried_with_the_readers_own_session(page: Page) -> None:

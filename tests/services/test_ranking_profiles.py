@@ -286,7 +286,14 @@ def test_what_is_certain_stands_above_what_is_doubted(any_squad: Squad) -> None:
     any_squad.pass_time(hours=1)
     recall = any_squad.author.search("restart gateway", min_relevance=0)
     assert before(recall, certain, doubted)
-    assert "though it is not certain" in hit_of(recall, doubted).why
+    assert hit_of(recall, doubted).why.endswith(", though it is not certain.")
+
+
+def test_what_speaks_against_a_hit_goes_on_with_its_sentence(any_squad: Squad) -> None:
+    old = any_squad.author.save("Restart the gateway.", type="episode", ttl="500d", confidence=0.2)
+    any_squad.pass_time(days=365)
+    why = hit_of(any_squad.author.search("restart gateway", min_relevance=0), old).why
+    assert why.endswith(", though it is old and it is not certain.")
 
 
 def test_what_belongs_to_the_project_stands_above_what_holds_everywhere(any_squad: Squad) -> None:

@@ -29,11 +29,12 @@ _RAISED = {
     "scope": "it belongs where you work",
     "usefulness": "others found it useful",
 }
+_AGAINST = "though "
 _LOWERED = {
-    "recency": "though it is old",
-    "scope": "though it belongs to another project",
-    "confidence": "though it is not certain",
-    "usefulness": "though others did not find it useful",
+    "recency": "it is old",
+    "scope": "it belongs to another project",
+    "confidence": "it is not certain",
+    "usefulness": "others did not find it useful",
 }
 
 
@@ -94,7 +95,9 @@ def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> st
     moved = [*_movements(candidate), *_validity(candidate)]
     if candidate.copies:
         moved.append(f"it stands for {len(candidate.copies)} more that say nearly the same")
-    text = f"{found}; {', '.join(moved)}." if moved else f"{found}."
+    # What only speaks against it goes on with the sentence.
+    joint = ", " if moved and moved[0].startswith(_AGAINST) else "; "
+    text = f"{joint.join([found, ', '.join(moved)]) if moved else found}."
     return text[0].upper() + text[1:]
 
 
@@ -131,4 +134,5 @@ def _movements(candidate: Candidate) -> list[str]:
     if "similarity" in parts:
         return []
     raised = [text for name, text in _RAISED.items() if parts.get(name, 0.0) > TELLING]
-    return raised + [text for name, text in _LOWERED.items() if parts.get(name, 0.0) < -TELLING]
+    lowered = [text for name, text in _LOWERED.items() if parts.get(name, 0.0) < -TELLING]
+    return [*raised, *([f"{_AGAINST}{' and '.join(lowered)}"] if lowered else [])]

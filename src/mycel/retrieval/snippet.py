@@ -1,5 +1,6 @@
 """The part of a text that shows best why it was found."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
@@ -8,6 +9,12 @@ from mycel.retrieval.terms import Holders
 
 ELLIPSIS = "…"
 
+# What is emphasised in markdown, which would be taken for a matched word.
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{2,3})(?=[^\s*])([^*\n]{1,200}+)(?<=\S)\1(?![\w*])")
+_OTHER_STARS = re.compile(r"\*{2,}")
+# Of the same width as what it stands for, so that every word stays in its place until the text is cut.
+_LEFT_OUT, _STAR = "\0", "\N{ASTERISK OPERATOR}"
+
 # How far a cut may move to fall between two words; beyond it, the text has no spaces to speak of.
 _CUT_SLACK_CHARS = 24
 
@@ -15,15 +22,23 @@ _CUT_SLACK_CHARS = 24
 def make_snippet(text: str, terms: Collection[str], *, length: int = 200, holders: Holders | None = None) -> str:
     """About `length` characters of the text where most of the terms meet, each matched word marked as **word**.
 
-    The beginning of the text where none is found. White space is collapsed, and … stands for what was cut. `holders` of
-    these terms, or of all that was asked, are for whoever makes several.
+    The beginning of the text where none is found. White space is collapsed, … stands for what was cut, what the text
+    emphasises itself is left plain. `holders` of these terms, or of all that was asked, are for whoever makes several.
     """
+    text = _without_emphasis(text)
     hits = list(_hits(text, terms=frozenset(terms), holders=holders))
     start, end = _window(text, hits=hits, length=length)
     shown = " ".join(_marked(text, hits=hits, start=start, end=end).split())
     before = ELLIPSIS if text[:start].strip() else ""
     after = ELLIPSIS if text[end:].strip() else ""
-    return f"{before}{shown}{after}"
+    return f"{before}{shown}{after}".replace(_LEFT_OUT, "")
+
+
+def _without_emphasis(text: str) -> str:
+    if "**" not in text:
+        return text
+    plain = _EMPHASIS.sub(lambda found: found[2].join([_LEFT_OUT * len(found[1])] * 2), text)
+    return _OTHER_STARS.sub(lambda found: _STAR * len(found[0]), plain)
 
 
 def _hits(text: str, *, terms: frozenset[str], holders: Holders | None) -> Iterator[Span]:

@@ -259,7 +259,7 @@ def _origin(memory: Memory, signals: Signals, recalls: Sequence[LoggedRecall]) -
         parts.append(f"Its evidence is characters {evidence.start} to {evidence.end} of source {evidence.source_id}.")
     if recalls:
         parts.append(f"Your latest search that found it: {recalls[0].query!r}.")
-    return " ".join(parts)
+    return "\n".join(parts)
 
 
 def _read(times: int) -> str:

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.each_database(slow=True)
 
 
 ORIGIN = "http://127.0.0.1:7077"
+MAX_PAGE_BYTES = 200_000
 # Those that are no operations, by the routes of the app.
 OTHERS = [
     *(("GET", path) for path in ("/health", "/health/live", "/health/ready", "/metrics", "/openapi.json", "/docs")),
@@ -171,6 +172,23 @@ def test_the_page_needs_nothing_from_elsewhere(client: TestClient, document: dic
     assert not re.search(r"(src|href)=\"(?!#|/(?!/))", answer.text)
     for method, path in routes_of(document):
         assert f'<b class="{method.lower()}">{method}</b> <code>{path}</code>' in answer.text
+
+
+def test_the_page_is_no_larger_than_any_other_and_tells_each_error_once(
+    client: TestClient, document: dict[str, Any]
+) -> None:
+    answer = client.get("/docs")
+    assert len(answer.content) <= MAX_PAGE_BYTES
+    for one in document["components"]["responses"].values():
+        told = re.sub(r"`([^`]+)`", r"<code>\1</code>", one["description"])
+        assert answer.text.count(told) == 1, told
+
+
+def test_what_is_asked_for_in_a_query_is_a_field_of_its_own_also_where_fields_depend_on_each_other(
+    client: TestClient,
+) -> None:
+    (call,) = re.findall(r'<details class="call" id="explain".*?</details>', client.get("/docs").text, re.DOTALL)
+    assert set(re.findall(r'data-in="query"><b>(\w+)</b>', call)) == {"recall_id", "missing", "memory_id"}
 
 
 def test_the_page_escapes_what_it_shows() -> None:

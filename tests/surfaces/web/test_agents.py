@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
 
 from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.agents import INJECTIONS, SOURCES
 from tests.surfaces.web.conftest import Reader, text_of
 
 
@@ -45,6 +47,19 @@ def test_others_read_the_notes_in_it_that_they_may_read(lead: Reader, told: tupl
         assert "the shared note about wombats" in shown
         assert "quokkasecret" not in shown
         assert told[1] not in shown
+
+
+def test_a_memory_in_what_was_told_is_a_link_and_the_words_stay(lead: Reader, told: tuple[str, str]) -> None:
+    id = told[0]
+    shown = lead.get("/agents/swe-1").text
+    assert f'- [m:<a href="/memory/{id}">{id[:13]}</a>] (lesson) the shared note' in shown
+    assert f"- [m:{id[:13]}] (lesson) the shared note" in lead.get("/agents/swe-1.json").text
+
+
+def test_a_memory_in_a_briefing_is_a_link(lead: Reader) -> None:
+    shown = lead.get("/tasks/shop-318").text.partition("A briefing")[2]
+    (id,) = re.findall(r'\[m:<a href="/memory/([0-9a-f-]{36})">\1</a>\]', shown)[:1]
+    assert lead.get(f"/memory/{id}").status_code == 200
 
 
 def test_another_agent_reads_nothing_of_it(workspace: Workspace, told: tuple[str, str]) -> None:
@@ -100,3 +115,30 @@ def test_a_memory_that_nobody_read_says_nothing_of_a_last_time(lead: Reader, wor
     shown = text_of(lead.get(f"/memory/{unread.id}").text)
     assert "Never read" in shown
     assert "Last read" not in shown
+
+
+def test_a_memory_says_once_who_made_it_and_what_found_it(lead: Reader, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("The wombatport is 7.", valid_from="2026-01-01")
+    assert [hit.memory.id for hit in workspace.as_member("eng-director").search("wombatport").hits] == [memory.id]
+    shown = text_of(lead.get(f"/memory/{memory.id}").text)
+    assert re.search(r"Use +Never read; nobody has rated it\. +Who was given it", shown)
+    assert shown.count("manual") == 1
+    assert shown.count("2026-01-01") == 1
+
+
+def test_all_that_it_was_given_and_has_handed_in_is_reached_page_by_page(lead: Reader, workspace: Workspace) -> None:
+    agent = workspace.as_member("reviewer-1")
+    for number in range(max(INJECTIONS, SOURCES) + 5):
+        agent.activity.report(text=f"given {number}.", occasion="prompt", session_id=f"s-{number}")
+        agent.capture_session([{"role": "user", "content": f"handed in {number}."}], title=f"source {number}.")
+    seen, pages = "", ["/agents/reviewer-1"]
+    for page in pages:
+        shown = lead.get(page).text
+        seen += text_of(shown)
+        onward = re.findall(r'<a[^>]* href="([^"]+)"[^>]*>(?:Given|Handed in) before<', shown)
+        pages += [html.unescape(one) for one in onward]
+    assert len(pages) == 3
+    assert "The latest" in seen
+    for number in range(max(INJECTIONS, SOURCES) + 5):
+        assert len(re.findall(rf"source {number}\.", seen)) == 1, number
+        assert len(re.findall(rf"Session s-{number} ", seen)) == 1, number

@@ -13,6 +13,7 @@ from mycel.surfaces.web.forms import MAX_FIELDS
 from mycel.surfaces.web.page import Form, Page
 from mycel.surfaces.web.rendering import STATIC_TYPES, static_file
 from mycel.surfaces.web.site import FORMS, PAGES
+from tests.asking import ADDRESS as ORIGIN
 from tests.asking import asking
 from tests.surfaces.web.conftest import Reader
 
@@ -20,6 +21,25 @@ MAX_PAGE_BYTES = 60_000
 MAX_FILE_BYTES = {"mycel.js": 25_000, "mycel.css": 20_000}
 # Pages of what is not there before somebody makes it.
 _RECEIPT = "/memory/{id}/receipt"
+# What a page lists, by its name among the facts: as many rows in the one as in the other.
+_LISTS = {
+    "/": "waiting latest",
+    "/inbox": "rows",
+    "/inbox/snoozed": "rows",
+    "/inbox/rejected": "rejected",
+    "/inbox/{id}": "rows",
+    "/browse": "folders rows",
+    "/browse/all": "rows",
+    "/browse/archived": "rows",
+    "/browse/deleted": "rows",
+    "/browse/tags": "by_tag",
+    "/tasks": "tasks",
+    "/tasks/{id:path}": "episodes",
+    "/agents": "members",
+    "/audit": "changes",
+    "/audit/actions": "actions",
+    "/audit/runs": "runs events",
+}
 _REMOTE = re.compile(r"""(?:src|href|action)=["'](?:https?:)?//""")
 
 
@@ -71,9 +91,13 @@ def test_its_json_has_the_same_facts(page: Page, lead: Reader, workspace: Worksp
     answer = lead.get(behind)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     facts = answer.json()
+    shown = lead.get(address).text
     for row in facts.get("rows", []):
         memory = row.get("memory", row)
-        assert memory["id"] in lead.get(address).text
+        assert memory["id"] in shown
+    if page.address in _LISTS:
+        listed = [len(facts[name]) for name in _LISTS[page.address].split()]
+        assert len(re.findall(r"\sdata-row(?!s)", shown)) == sum(listed)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
@@ -222,3 +246,31 @@ def test_a_memory_that_somebody_misses_is_named_by_its_address_or_its_words(
     assert answer["missing"]["memory"]["id"] == runbook.id
     lost = lead.get("/search.json", params={"q": "prices are integers", "missing": "zeppelinquokka"}).json()
     assert lost["missing"] == "No memory has these words."
+
+
+@pytest.mark.parametrize(
+    ("address", "status"), [("/nothing", 404), ("/memory/a/b", 404), (f"/inbox/{ABSENT}/approve", 405)]
+)
+def test_an_address_that_is_no_page_is_told_in_the_dress_of_the_others(
+    address: str, status: int, lead: Reader, client: TestClient
+) -> None:
+    answer = lead.get(address, accept="text/html,*/*")
+    assert answer.status_code == status
+    assert "Nothing here" in answer.text
+    assert "eng-director" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    signed_out = client.get(address, headers={"accept": "text/html"})
+    assert (signed_out.status_code, "eng-director" in signed_out.text) == (status, False)
+    for headers, path in (({}, address), ({"accept": "text/html"}, f"/api{address}")):
+        assert lead.get(path, **headers).headers["content-type"] == "application/problem+json"
+
+
+def test_whoever_sends_a_form_too_late_is_told_what_to_do(lead: Reader, workspace: Workspace) -> None:
+    address = opened(next(form for form in FORMS if form.address.endswith("/edit")), lead, workspace)
+    signed_out = lead.client.post(address, data={"content": "changed"}, headers={"origin": ORIGIN})
+    assert signed_out.status_code == 401
+    assert 'href="/sign-in"' in signed_out.text
+    assert "Bearer" not in signed_out.text
+    other_session = lead.post(address, token="0" * 32).text
+    assert "load the page again" in other_session
+    assert "An admin" not in other_session

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from mycel.embedded.workspace import Workspace
+from mycel.surfaces.web.inbox import ROWS
 from tests.surfaces.web.conftest import Reader, text_of
 
 
@@ -98,8 +100,8 @@ def test_bad_input_is_a_page_that_says_so(lead: Reader, workspace: Workspace) ->
 def test_home_counts_what_waits_in_the_readers_own_inbox(lead: Reader, workspace: Workspace) -> None:
     before = lead.get("/index.json").json()["waiting_in_all"]
     assert before == len(lead.get("/inbox.json").json()["rows"])
-    for number in range(2):
-        waiting = workspace.as_member("swe-1").save(f"The moon is server {number}.", needs_review=True)
+    agent = workspace.as_member("swe-1")
+    _, waiting = (agent.save(f"The moon is server {number}.", needs_review=True) for number in range(2))
     lead.post(f"/inbox/{waiting.id}/snooze", **{"for": "1d"})
     assert lead.get("/index.json").json()["waiting_in_all"] == before + 1
 
@@ -131,3 +133,38 @@ def test_what_was_put_off_is_taken_back_like_a_decision(lead: Reader, workspace:
 def test_what_stands_beside_each_other_is_read_apart(lead: Reader, workspace: Workspace) -> None:
     workspace.as_member("swe-2").save("Kept apart.", needs_review=True, type="lesson", project="shop")
     assert "lesson swe-2 just now shop" in re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", lead.get("/inbox").text))
+
+
+def test_a_candidate_of_a_later_page_is_reviewed_in_its_page(lead: Reader, workspace: Workspace) -> None:
+    agent = workspace.as_member("swe-2")
+    for number in range(ROWS + 5):
+        agent.save(f"Candidate {number} of many.", needs_review=True)
+    later = lead.get("/inbox.json", params={"cursor": lead.get("/inbox.json").json()["next_cursor"]}).json()["rows"]
+    first, second = (row["memory"]["id"] for row in later[:2])
+    page = html.unescape(re.findall(r'rel="next" href="([^"]+)"', lead.get("/inbox").text)[0])
+    [address] = {html.unescape(one) for one in re.findall(rf'"(/inbox/{first}[^"]*)"', lead.get(page).text)}
+    assert [row["memory"]["id"] for row in lead.get(address.replace("?", ".json?")).json()["rows"]][:2] == [
+        first,
+        second,
+    ]
+    answer = lead.post(address.replace("?", "/approve?"), expected_version="1", next=second)
+    led = lead.get(answer.headers["location"])
+    assert re.findall(r'class="here"[^>]*>\s*<input[^>]*value="([^"]+)"', led.text) == [second]
+    last = lead.post(address.replace("?", "/snooze?").replace(first, second))
+    assert last.headers["location"].startswith("/inbox?slept=")
+
+
+def test_the_list_says_what_contradicts_and_texts_that_are_the_same_stand_once(
+    lead: Reader, workspace: Workspace
+) -> None:
+    agent = workspace.as_member("swe-2")
+    same = agent.save("The lamp is green.", project="shop")
+    other = agent.save("The lamp is red.", project="shop")
+    waiting = agent.save("The lamp is green.", project="shop", needs_review=True)
+    agent.link(waiting.id, same.id, "related_to")
+    agent.link(waiting.id, other.id, "contradicts")
+    [row] = [row for row in lead.get("/inbox").text.split("<li ") if f'value="{waiting.id}"' in row]
+    assert "contradicts" in text_of(row)
+    near = text_of(lead.get(f"/inbox/{waiting.id}").text).split("What stands near it")[1]
+    assert near.count("The other, ") == 1
+    assert "Word for word the same" in near

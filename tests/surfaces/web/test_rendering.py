@@ -12,7 +12,7 @@ from mycel.domain.inbox import Surroundings
 from mycel.domain.memory import Memory
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.headlines import SHORT_TEXT, beyond_headline, coded, head_and_rest, in_one_line
-from mycel.surfaces.web.rendering import ago, lasting, lead_in, lead_out, moment
+from mycel.surfaces.web.rendering import ago, cited, lasting, lead_in, lead_out, moment
 from mycel.surfaces.web.text_diff import diff_lines
 
 LONG = "We release on Tuesdays. A release on a Friday needs the consent of a lead" + ", and a reason" * 8
@@ -138,3 +138,18 @@ def test_no_words_are_picked_out_of_lines_that_say_something_else() -> None:
         ("-", []),
         ("+", []),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[m:01a1f43d-863e] a", '[m:<a href="/x/memory/01a1f43d-863e-1">01a1f43d-863e</a>] a'),
+        # Two begin so, or none is known.
+        ("[m:01a1f43d]", "[m:01a1f43d]"),
+        ("[m:0badf00d]", "[m:0badf00d]"),
+        ("01a1f43d-863e <b>", "01a1f43d-863e &lt;b&gt;"),
+        ("[m:<script>]", "[m:&lt;script&gt;]"),
+    ],
+)
+def test_an_id_is_a_link_where_it_names_one_memory(text: str, shown: str) -> None:
+    assert cited(text, ["01a1f43d-863e-1", "01a1f43d-999e-2"], "/x") == shown

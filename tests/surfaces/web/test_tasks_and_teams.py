@@ -128,6 +128,7 @@ def test_the_operator_sees_of_every_team_what_it_keeps_and_what_waits(workspace:
 
 def test_an_operator_whose_own_team_is_empty_is_led_to_the_others(workspace: Workspace, operator: Reader) -> None:
     assert 'name="team" value="storefront"' in operator.get("/").text
+    assert "This is the inbox of executive" in text_of(operator.get("/inbox").text)
     chosen = operator.post("/team", team="storefront")
     assert "mycel_team=storefront" in chosen.headers["set-cookie"]
 

@@ -40,6 +40,19 @@ def test_marks_an_identifier_found_by_part() -> None:
     assert make_snippet("see src/app/main.py", {"main.py"}) == "see **src/app/main.py**"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Restart it **only** when the gateway failed.", "Restart it only when the **gateway** failed."),
+        ("**The gateway failed**, twice.", "The **gateway** failed, twice."),
+        ("A ***gateway*** of ours.", "A **gateway** of ours."),
+        ("2**10 of **kwargs, gateway", "2\u2217\u221710 of \u2217\u2217kwargs, **gateway**"),
+    ],
+)
+def test_marks_nothing_that_only_its_writer_marked(text: str, shown: str) -> None:
+    assert make_snippet(text, {"gateway"}) == shown
+
+
 def test_marks_touching_characters_of_cjk_as_one_word() -> None:
     assert make_snippet("昔の東京都は", parse_question("東京都").terms) == "昔の**東京都**は"
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
 from starlette.datastructures import Address
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -149,7 +150,7 @@ def create_app(
             Middleware(KnownHosts, names=names, origins=frozenset(origins)),
             Middleware(Api, visitors=visitors, threads=threads, taken=taken),
         ],
-        exception_handlers=HANDLERS,
+        exception_handlers={**HANDLERS, HTTPException: pages.lost},
         lifespan=_lifespan,
     )
     app.state.service = service

@@ -24,14 +24,17 @@ from mycel.surfaces.web.rendering import PAGE_HEADERS, render
 from mycel.surfaces.web.routes import admit, framed
 
 _METHODS = ("get", "post", "put", "delete")
+# From here on a status says the same for every call.
+_REDIRECT = 300
 _CODE = re.compile(r"`([^`]+)`")
 _BOUNDS = {"minimum": "≥", "maximum": "≤", "exclusiveMinimum": ">", "maxLength": "at most", "maxItems": "at most"}
 
 
 def operations_of(tag: str, document: Document) -> Markup:
     """Each with what it takes and answers; a page shows them under the name of their tag."""
+    always = of_every_call(document)
     found = [
-        _operation(method, path, item[method], document)
+        _operation(method, path, item[method], document, always)
         for path, item in document["paths"].items()
         for method in _METHODS
         if method in item and tag in item[method]["tags"]
@@ -44,13 +47,15 @@ def shapes_of(document: Document) -> Markup:
     return Markup("".join(_definition(name, shape) for name, shape in shapes.items()))  # noqa: S704 - as above
 
 
-def _operation(method: str, path: str, about: Mapping[str, Any], document: Document) -> str:
+def _operation(method: str, path: str, about: Mapping[str, Any], document: Document, always: Sequence[str]) -> str:
     head = f'<b class="{method}">{method.upper()}</b> <code>{_text(path)}</code> <span>{_text(about["summary"])}</span>'
     body = about.get("requestBody", {}).get("content", {})
     taken = "".join(f"<p>Body, {_text(kind)}:</p>{_fields(one['schema'])}" for kind, one in body.items())
     given = [*about.get("parameters", []), *about.get("x-conditional-headers", [])]
-    parameters = _listed([_resolved(one, document) for one in given])
-    said = _paragraphs(about.get("description", "")) + parameters + taken + _answers(about["responses"], document)
+    parameters = _listed([part for one in given for part in _parts(_resolved(one, document))])
+    said = (
+        _paragraphs(about.get("description", "")) + parameters + taken + _answers(about["responses"], document, always)
+    )
     # What the page's script needs for a try.
     taken_as_json = body.get("application/json") or next((one for kind, one in body.items() if "json" in kind), None)
     sample = f' data-body="{escape(_sample(taken_as_json["schema"]))}"' if taken_as_json else ""
@@ -66,19 +71,54 @@ def _sample(schema: Mapping[str, Any]) -> str:
 
 
 def _title(parameter: Mapping[str, Any]) -> str:
-    return f"{parameter['name']} ({parameter['in']}{', required' if parameter.get('required') else ''})"
+    needed = ", required" if parameter.get("required") else ""
+    return f"<b>{_text(parameter['name'])}</b> ({_text(parameter['in'])}{needed})"
+
+
+def _parts(parameter: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Fields that depend on each other are one object, whose parts a query holds all the same."""
+    if not parameter.get("explode"):
+        return [parameter]
+    options = parameter["schema"].get("anyOf", [parameter["schema"]])
+    fields = {name: one for option in options for name, one in option["properties"].items()}
+    return [
+        {"name": name, "in": parameter["in"], "schema": one, "description": one.get("description", "")}
+        for name, one in fields.items()
+    ]
 
 
 def _listed(parameters: Sequence[Mapping[str, Any]]) -> str:
     found = [
-        f'<dt data-in="{escape(one["in"])}" data-name="{escape(one["name"])}">{_text(_title(one))}</dt>'
-        f"<dd>{_shown(one['schema'])} {_text(one.get('description', ''))}</dd>"
+        f'<dt data-in="{escape(one["in"])}">{_title(one)}</dt>'
+        f"<dd>{_shown(one['schema'])} {_text(one.get('description', ''))}".rstrip()
+        + "</dd>"
         for one in parameters
     ]
     return f"<dl>{''.join(found)}</dl>" if found else ""
 
 
-def _answers(responses: Mapping[str, Any], document: Document) -> str:
+def _answers(responses: Mapping[str, Any], document: Document, always: Sequence[str]) -> str:
+    """What is answered to this call; what means the same for all calls stands once (`errors_of`)."""
+    own = {status: one for status, one in responses.items() if int(status) < _REDIRECT}
+    others = [status for status in responses if status not in (*own, *always)]
+    also = f"<p>Also {_text(', '.join(others))}</p>" if others else ""
+    return f"{_statuses(own, document)}{also}"
+
+
+def of_every_call(document: Document) -> list[str]:
+    """The statuses that any call may answer."""
+    answers = [{*one["responses"]} for item in document["paths"].values() for one in item.values()]
+    return sorted(status for status in set[str].intersection(*answers) if int(status) >= _REDIRECT)
+
+
+def errors_of(document: Document) -> Markup:
+    """Whatever is answered besides, once for all calls."""
+    answers = [one["responses"] for item in document["paths"].values() for one in item.values()]
+    found = {status: one for responses in answers for status, one in responses.items() if int(status) >= _REDIRECT}
+    return Markup(_statuses(dict(sorted(found.items())), document))  # noqa: S704 - as above
+
+
+def _statuses(responses: Mapping[str, Any], document: Document) -> str:
     found: list[str] = []
     for status, response in responses.items():
         one = _resolved(response, document)
@@ -86,7 +126,7 @@ def _answers(responses: Mapping[str, Any], document: Document) -> str:
         headers = [_text(name) for name in one.get("headers", {})]
         told = [_text(one["description"]), *([] if int(status) >= 400 else kinds), *headers]
         found.append(f"<dt>{_text(status)}</dt><dd>{' · '.join(told)}</dd>")
-    return f"<p>Answers:</p><dl>{''.join(found)}</dl>"
+    return f"<dl>{''.join(found)}</dl>"
 
 
 def _definition(name: str, schema: Mapping[str, Any]) -> str:
@@ -101,7 +141,8 @@ def _fields(schema: Mapping[str, Any]) -> str:
     needed = schema.get("required", [])
     found = [
         f"<dt>{_text(name)}{' (required)' if name in needed else ''}</dt>"
-        f"<dd>{_shown(one)} {_text(one.get('description', ''))}</dd>"
+        f"<dd>{_shown(one)} {_text(one.get('description', ''))}".rstrip()
+        + "</dd>"
         for name, one in schema["properties"].items()
     ]
     return f"<dl>{''.join(found)}</dl>"
@@ -176,6 +217,8 @@ class Descriptions:
         return {
             "about": [Markup(_text(part)) for part in self.document["info"]["description"].split("\n\n")],  # noqa: S704
             "tags": {tag: operations_of(tag, self.document) for tag in tags},
+            "always": of_every_call(self.document),
+            "errors": errors_of(self.document),
             "shapes": shapes_of(self.document),
         }
 

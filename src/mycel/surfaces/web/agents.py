@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from mycel.domain.activity import Injection, MemberActivity
 from mycel.domain.source import SourceEntry
@@ -43,19 +44,20 @@ def show_one(asked: PageRequest) -> Shown:
     member = next((one for one in asked.memory.activity.members() if one.member_id == id), None)
     if member is None:
         raise NotFound("no member of this name in the team")
-    injections = asked.memory.activity.injections(
-        agent=id, session_id=session, limit=INJECTIONS, cursor=asked.one("cursor")
-    )
-    sources = asked.memory.sources.list(agent=id, session_id=session, limit=SOURCES)
-    facts = {
+    # Two lists beside each other, each with its own later pages.
+    handed, cursor = asked.one("handed_in"), asked.one("cursor")
+    injections = asked.memory.activity.injections(agent=id, session_id=session, limit=INJECTIONS, cursor=cursor)
+    sources = asked.memory.sources.list(agent=id, session_id=session, limit=SOURCES, cursor=handed)
+    facts: dict[str, Any] = {
         "member": member,
-        "injections": list(injections),
-        "sources": list(sources),
-        "next_cursor": injections.next_cursor,
+        "injections": [] if handed else list(injections),
+        "sources": [] if cursor else list(sources),
+        "next_cursor": None if handed else injections.next_cursor,
+        "next_handed_in": None if cursor else sources.next_cursor,
     }
     chips = [Chip("session", session, asked.with_query(session_id=None))] if session else []
     beside = {
-        "sessions": sessions_of(injections, () if asked.one("cursor") else sources),
+        "sessions": sessions_of(facts["injections"], facts["sources"]),
         "is_connected": bool(connected([member], asked.now)),
         "chips": chips,
     }

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from mycel.errors import AccessDenied, InvalidInput
+from mycel.errors import InvalidInput
 from mycel.surfaces.http.bodies import read_body
 from mycel.surfaces.http.problems import Problem, Refused
 
@@ -23,9 +23,8 @@ def form_token(secret: str) -> str:
     return hmac.new(secret.encode(), b"mycel form", "sha256").hexdigest()[:32]
 
 
-def require_token(given: str, *, secret: str) -> None:
-    if not hmac.compare_digest(given.encode(), form_token(secret).encode()):
-        raise AccessDenied("the form is from another session: load the page again, and send it once more")
+def is_token(given: str, *, secret: str) -> bool:
+    return hmac.compare_digest(given.encode(), form_token(secret).encode())
 
 
 async def read_form(request: Request) -> dict[str, str]:

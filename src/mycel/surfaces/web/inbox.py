@@ -57,6 +57,11 @@ def filters_in(asked: PageRequest) -> dict[str, Any]:
     return {name: value for name in FILTERS if (value := asked.one(name))}
 
 
+def where_in(asked: PageRequest) -> dict[str, Any]:
+    """The filters and the page of the list, which every address of a candidate keeps."""
+    return {**filters_in(asked), "cursor": asked.one("cursor")}
+
+
 def chips_in(asked: PageRequest) -> list[Chip]:
     found = filters_in(asked)
     others = {name: address_of("/inbox", {n: v for n, v in found.items() if n != name}) for name in found}
@@ -67,7 +72,8 @@ def show(asked: PageRequest) -> Shown:
     rows = asked.memory.inbox(limit=ROWS, cursor=asked.one("cursor"), **filters_in(asked))
     groups = grouped(rows)
     facts = {"rows": [group[0] for group in groups], "next_cursor": rows.next_cursor}
-    return Shown(facts, {"view": "waiting", "item": None, "times": times_of(groups), **around(asked)})
+    beside = {"view": "waiting", "item": None, "times": times_of(groups), **around(asked), "query": where_in(asked)}
+    return Shown(facts, beside)
 
 
 def show_snoozed(asked: PageRequest) -> Shown:
@@ -102,7 +108,7 @@ def item_page(asked: PageRequest, id: str, *, error: str | None = None, status: 
     shown = [group[0] for group in groups]
     facts: dict[str, object] = {"rows": shown, "next_cursor": rows.next_cursor}
     beside: dict[str, object] = {"view": "waiting", "error": error, **around(asked), **steps(shown, id)}
-    beside["times"] = times_of(groups)
+    beside |= {"times": times_of(groups), "query": where_in(asked)}
     try:
         item = asked.memory.reviews.get(id)
     except Conflict:
@@ -274,7 +280,8 @@ def _read(asked: PageRequest, id: str) -> Memory | None:
 
 
 def address_of_item(id: str | None, query: dict[str, Any]) -> str:
-    return address_of(f"/inbox/{in_path(id)}" if id else "/inbox", query)
+    """Where nothing follows on its page of the list, the first one says what still waits."""
+    return address_of(f"/inbox/{in_path(id)}", query) if id else address_of("/inbox", {**query, "cursor": None})
 
 
 PAGES = (

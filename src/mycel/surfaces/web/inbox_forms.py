@@ -13,9 +13,9 @@ from mycel.surfaces.web.inbox import (
     ROWS,
     SNOOZES,
     address_of_item,
-    filters_in,
     item_page,
     repeats_of,
+    where_in,
 )
 from mycel.surfaces.web.page import REVIEWERS, Form, PageRequest, SeeOther, Shown
 
@@ -50,12 +50,12 @@ def snooze(asked: PageRequest) -> SeeOther | Shown:
     span = SNOOZES.get(asked.form.get("for", ""), SNOOZES["1d"])
     id = asked.in_path["id"]
     asked.memory.reviews.snooze(id, until=asked.now + span)
-    return SeeOther(address_of_item(asked.filled("next"), {**filters_in(asked), "slept": id}), did="snoozed")
+    return SeeOther(address_of_item(asked.filled("next"), {**where_in(asked), "slept": id}), did="snoozed")
 
 
 def wake(asked: PageRequest) -> SeeOther:
     asked.memory.reviews.snooze(asked.in_path["id"], until=None)
-    return SeeOther(address_of_item(asked.in_path["id"], filters_in(asked)), did="woken")
+    return SeeOther(address_of_item(asked.in_path["id"], where_in(asked)), did="woken")
 
 
 def decide_several(asked: PageRequest) -> SeeOther:
@@ -79,7 +79,7 @@ def reopen(asked: PageRequest) -> SeeOther:
     for id in ids:
         asked.memory.reviews.reopen(id)
     only = ids[0] if len(ids) == 1 and asked.memory.get(ids[0], as_of=None).status == "inbox" else None
-    return SeeOther(address_of_item(only, filters_in(asked)), did="reopened")
+    return SeeOther(address_of_item(only, where_in(asked)), did="reopened")
 
 
 def _decide(
@@ -112,7 +112,7 @@ def _gathered(asked: PageRequest, id: str, version: int) -> int:
 
 def _decided(asked: PageRequest, ids: Sequence[str], did: str) -> SeeOther:
     last = list(ids) if len(ids) <= MOST_UNDONE else None
-    return SeeOther(address_of_item(asked.filled("next"), {**filters_in(asked), "last": last}), did=did)
+    return SeeOther(address_of_item(asked.filled("next"), {**where_in(asked), "last": last}), did=did)
 
 
 def _edits(asked: PageRequest) -> dict[str, str] | None:

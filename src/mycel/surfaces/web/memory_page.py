@@ -86,6 +86,8 @@ def show(asked: PageRequest) -> Shown:
     beside = {
         "as_of": None,
         "neighbours": neighbours,
+        # Where it comes from and which searches found it stand apart on the page.
+        "use": explained.text.splitlines()[1],
         "given_often": given_often(given)[:GIVEN_SHOWN],
         "links_left": max(0, len(links) - LINKS_SHOWN),
         "searches": {recall.query: recall.recalled_at for recall in reversed(explained.recalls)},
@@ -206,7 +208,8 @@ def details_of(memory: Memory) -> list[tuple[str, str, Any]]:
     found: list[tuple[str, str, Any]] = []
     for name, row in FIELDS.items():
         value = getattr(memory, name)
-        if name not in _TEXTS | _IN_HEADER and value not in (None, "", ()):
+        says_more = name != "made_by" or value != memory.source_kind
+        if name not in _TEXTS | _IN_HEADER and value not in (None, "", ()) and says_more:
             found.append(((row.label or name).replace("_", " "), name, value))
     return found
 

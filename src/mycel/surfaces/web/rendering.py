@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from mycel import __version__
 from mycel.domain.hidden_text import with_hidden_named
+from mycel.domain.ids import is_whole
 from mycel.domain.inbox import Surroundings
 from mycel.domain.marks import voice_of
 from mycel.domain.memory import Memory
@@ -54,6 +55,8 @@ PAGE_HEADERS: Mapping[str, str] = {
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _DAYS_TOLD = 30
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)")
+# As contexts and briefings name what they hold.
+_CITED = re.compile(r"(?<=\[m:)([0-9a-f-]{4,36})(?=\])")
 _CUT_WORD_BEFORE = re.compile(r"\A\S{0,40}+\s++")
 _CUT_WORD_AFTER = re.compile(r"(?<!\s)\s++\S{0,40}+\Z")
 
@@ -148,6 +151,19 @@ def _plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in "aeiou" else f"{word}s"
 
 
+def cited(text: str, ids: Iterable[str], prefix: str) -> Markup:
+    """What an agent was told, word for word; a memory that it names by its id, or the beginning of it, is a link."""
+    parts = _CITED.split(with_hidden_named(text))
+    return Markup("").join(_linked(part, ids, prefix) if at % 2 else escape(part) for at, part in enumerate(parts))
+
+
+def _linked(named: str, ids: Iterable[str], prefix: str) -> Markup:
+    known = [named] if is_whole(named) else [id for id in ids if id.startswith(named)]
+    if len(known) != 1:
+        return escape(named)
+    return Markup('<a href="{}/memory/{}">{}</a>').format(prefix, known[0], named)
+
+
 def _finished(value: object) -> object:
     """Every value that a template shows passes here."""
     if value is None:
@@ -190,5 +206,6 @@ def _environment() -> Environment:
         beyond_headline=beyond_headline,
         sentence=sentence,
         voice=voice,
+        cited=cited,
     )
     return environment

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
@@ -17,11 +18,11 @@ from mycel.errors import AccessDenied, MycelError, NotFound, Unauthenticated
 from mycel.surfaces.http.calls import query_arguments
 from mycel.surfaces.http.credentials import COOKIE, cookie_of, credentials_of
 from mycel.surfaces.http.described_route import PageRoute
-from mycel.surfaces.http.problems import problem_of
+from mycel.surfaces.http.problems import of_http, problem_of
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.streams import TYPES, EventStream, opened
 from mycel.surfaces.web import preferences
-from mycel.surfaces.web.forms import TOKEN_FIELD, form_token, read_form, require_token
+from mycel.surfaces.web.forms import TOKEN_FIELD, form_token, is_token, read_form
 from mycel.surfaces.web.notices import NOTICES
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown, address_of
 from mycel.surfaces.web.preferences import Visits
@@ -33,6 +34,13 @@ from mycel.wire.shapes import to_json
 SIGN_IN = "/sign-in"
 LIVE = "/live/changes"
 CHOSEN: Mapping[str, Any] = {name: TYPES[name] for name in ("after", "path", "project", "type")}
+OTHER_SESSION = "the form is from another session: load the page again, and send it once more"
+ASK_AN_ADMIN = "An admin of the team, or the operator, can change what you may do."
+# What an error says to a person, where its own words are for programs or for the operator.
+_TOLD: Mapping[int, str] = {
+    HTTPStatus.UNAUTHORIZED: "this browser is no longer signed in, and nothing was changed",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "the service needs its operator; its log says more",
+}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -121,7 +129,8 @@ def _done(form: Form) -> Handler:
         try:
             admitted = await admit(request)
             filled = await read_form(request)
-            require_token(filled.get(TOKEN_FIELD, ""), secret=admitted.secret)
+            if not is_token(filled.get(TOKEN_FIELD, ""), secret=admitted.secret):
+                return await _error_page(request, admitted, OTHER_SESSION, HTTPStatus.FORBIDDEN, {})
             admitted = replace(admitted, asked=replace(admitted.asked, form=filled))
             found = await _work(request, admitted, act, writes=True)
         except MycelError as error:
@@ -219,10 +228,38 @@ async def _refusal(request: Request, error: MycelError, admitted: Admitted | Non
     if isinstance(error, Unauthenticated) and request.method in {"GET", "HEAD"}:
         return _signed_out(request, service)
     status = status_of(error)
-    told = "the service needs its operator; its log says more" if status == 500 else str(error)
-    around = await framed(request, admitted)
-    text = render("error.html", prefix=service.prefix, **around, error=told, status=int(status), title=str(int(status)))
-    return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers_of(error)})
+    told = _TOLD.get(status, str(error))
+    hint = ASK_AN_ADMIN if status == HTTPStatus.FORBIDDEN else None
+    return await _error_page(request, admitted, told, status, headers_of(error), hint=hint)
+
+
+async def lost(request: Request, error: Exception) -> Response:
+    """A browser at an address that is none, or that only takes a form, is shown a page; programs get their problem."""
+    raised = cast(HTTPException, error)
+    is_reader = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if not is_reader or request.url.path.startswith("/api/"):
+        return await of_http(request, error)
+    try:
+        admitted = await admit(request)
+    except MycelError:
+        admitted = None
+    told, headers = "there is no page at this address", raised.headers or {}
+    return await _error_page(request, admitted, told, raised.status_code, headers)
+
+
+async def _error_page(
+    request: Request,
+    admitted: Admitted | None,
+    told: str,
+    status: int,
+    headers: Mapping[str, str],
+    *,
+    hint: str | None = None,
+) -> Response:
+    around, prefix = await framed(request, admitted), service_of(request).prefix
+    shown = {"error": told, "status": int(status), "title": str(int(status)), "hint": hint}
+    text = render("error.html", prefix=prefix, **around, **shown)
+    return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers})
 
 
 async def framed(request: Request, admitted: Admitted | None) -> Mapping[str, Any]:

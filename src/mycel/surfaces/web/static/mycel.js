@@ -45,7 +45,8 @@
   }
   function show(text, address) {
     const fresh = read(text);
-    if (!fresh.getElementById("main")) { location.assign(address); return; }
+    // Nor does a page for whoever is signed out fit into this one.
+    if (!fresh.querySelector("#main:not(.bare)")) { location.assign(address); return; }
     main().replaceWith(document.adoptNode(fresh.getElementById("main")));
     document.title = fresh.title;
     history.pushState(null, "", address);
@@ -251,8 +252,11 @@
     if (!call?.open || !document.body.dataset.member || call.querySelector("form")) return;
     const [method, path] = call.dataset.try.split(" ");
     const form = document.createElement("form");
-    form.className = "try stack";
-    for (const one of call.querySelectorAll("[data-in]")) field(form, one.dataset.name, one.dataset.in, one.dataset.in);
+    form.className = "try stack wide";
+    const fields = document.createElement("div");
+    fields.className = "fields";
+    form.append(fields);
+    for (const one of call.querySelectorAll("[data-in]")) field(fields, one.querySelector("b").textContent, one.dataset.in, one.dataset.in);
     if (call.dataset.body) field(form, "body", "body", "", call.dataset.body);
     const button = document.createElement("button");
     button.textContent = `Send ${method} as ${document.body.dataset.member}`;
