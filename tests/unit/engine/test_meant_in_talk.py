@@ -93,6 +93,11 @@ def test_what_is_taken_back_soon_after_waits(reader: Judge | None, taken_back: s
     assert standing(reader, ("user", taken_back), ("assistant", "ok"), ("user", RULE)) == [RULE]
 
 
+def test_what_speaks_of_something_else_takes_nothing_back() -> None:
+    for said in ("Don't forget that we freeze on Monday.", "You're kidding!", "The name of the service is still open."):
+        assert standing(Wavering(unless="never"), ("user", RULE), ("user", said)) == [RULE]
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_what_is_told_of_a_supposed_case_waits(reader: Judge | None) -> None:
     assert standing(reader, ("user", "Let us play through that a bank buys us."), ("user", RULE)) == []

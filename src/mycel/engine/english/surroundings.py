@@ -20,17 +20,20 @@ _SUPPOSING = re.compile(
     re.IGNORECASE,
 )
 _THAT = r"(?:it|that|this|so)"
+# Nothing follows that it could stand before: "forget that", not "don't forget that we freeze on Monday".
+_ALONE = r"(?=\s*(?:$|[.,;:!?)-]|please\b|again\b|sorry\b))"
 _TAKEN_BACK = re.compile(
-    rf"\b(?:(?:scratch|strike|forget|ignore|disregard) (?:{_THAT}|what i|my last|the last)\b"
-    rf"|(?:take|taking) {_THAT} back\b|never mind (?:{_THAT}|what)\b"
-    r"|(?:was|were|am|'m|are|'re|just|only) (?:just |only )?(?:kidding|joking)\b"
+    rf"\b(?:(?:scratch|strike|forget|ignore|disregard) (?:what i|my last|the last (?:message|one|line))\b"
+    rf"|(?:scratch|strike|forget|ignore|disregard|never mind) {_THAT}{_ALONE}"
+    rf"|(?:take|taking) {_THAT} back\b|never mind what\b"
+    r"|(?:was|were|am|'m|just|only) (?:just |only )?(?:kidding|joking)\b"
     r"|(?:that|it) was (?:only |just )?a joke\b"
     r"|wrong (?:chat|channel|window|thread|room|tab)\b"
     rf"|(?:not|n't|never) (?:really |actually |even )?(?:decided?|agreed?|settled|said|say|meant?)"
-    rf"(?: on| to)? {_THAT}\b"
+    rf"(?: on| to)? {_THAT}{_ALONE}"
     r"|(?:that|it)(?:'s| is| was|) ?(?:n't|not)(?: yet| really)? "
     r"(?:decided|agreed|settled|final|true|right|correct|what we)\b"
-    r"|still (?:open|undecided)\b)",
+    r"|(?:that|it|this)(?:'s| is) still (?:open|undecided)\b)",
     re.IGNORECASE,
 )
 
