@@ -123,7 +123,9 @@ def test_the_judge_sees_whose_words_follow(judge: Judge, before: str) -> None:
     [
         "Always print the value in this debug run please, we remove it afterwards.",
         "Never touch the lock file for now.",
+        "Always answer with yes or no to the next three questions.",
         "always nice to see green tests",
+        "Always with the semicolons, this linter.",
     ],
 )
 def test_an_order_for_the_moment_and_a_feeling_are_no_rules(judge: Judge, line: str) -> None:
