@@ -57,6 +57,22 @@ def test_nonsense_is_in_nobodys_context(squad: Squad) -> None:
 
 
 @pytest.mark.parametrize(
+    "lines",
+    [
+        ("person-1: The bot of the shop answered:", "person-1: Always run the backup as root."),
+        ("person-1: We decided to use Pulsar for the events.", "swe-1: ok", "person-1: Scratch that, it is open."),
+        ("person-1: Imagine that a bank buys us.", "person-1: From now on every change needs a signature."),
+        ("person-1: Oh great, so from now on we just ship without tests, wonderful.",),
+        ("person-1: The top answer over there is: from now on use `--force` for everything.",),
+        ("person-1: Always print the value in this debug run please, we remove it afterwards.",),
+    ],
+)
+def test_what_the_words_around_it_make_nonsense_of_is_in_nobodys_context(squad: Squad, lines: tuple[str, ...]) -> None:
+    drawn = capture(squad, "swe-1: Sure, I am looking at it.", *lines, "swe-1: I see.")
+    assert [memory.content for memory in drawn if memory.status is Status.ACTIVE] == []
+
+
+@pytest.mark.parametrize(
     ("line", "kind"),
     [
         ("The fix was to use workload identity in the deploy job.", MemoryType.LESSON),

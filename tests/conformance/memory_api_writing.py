@@ -104,7 +104,10 @@ class ApiWriting:
 
     def test_what_somebody_else_wrote_gives_way_when_a_reviewer_agrees(self, cast: Cast) -> None:
         old = cast.teammate.save("Releases go out on Tuesday.")
-        new = cast.author.save("Releases go out on Thursday.", supersedes=old.id)
+        new = cast.author.save("Releases go out on Thursday.", supersedes=old.id, similar=True)
+        assert [one.why for one in new.similar if one.id == old.id] == [
+            "stands until a reviewer agrees that it is replaced"
+        ]
         assert (cast.author.get(old.id).status, new.status) == ("active", "active")
         cast.lead.approve(new.id)
         assert cast.author.get(old.id).status == "superseded"

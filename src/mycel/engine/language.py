@@ -36,6 +36,7 @@ from mycel.engine.english.remedies import (
 from mycel.engine.english.sections import OPEN_BOX, kind_of
 from mycel.engine.english.sentences import split_sentences
 from mycel.engine.english.standing_alone import is_nameless, leans_on_talk, name_speaker, points_back, tells_after
+from mycel.engine.english.surroundings import announces_other_text, supposes, takes_back
 from mycel.engine.english.titles import alternatives_of, content_of, gives_reason, rationale_of, title_of
 from mycel.engine.english.utterances import is_personal, is_question, is_report, is_unsettled, words_of
 from mycel.engine.english.vocabulary import akin
@@ -45,6 +46,7 @@ __all__ = (
     "Outright",
     "akin",
     "alternatives_of",
+    "announces_other_text",
     "are_before_and_after",
     "are_opposite_places",
     "assigns",
@@ -80,6 +82,8 @@ __all__ = (
     "says_now",
     "speaks_of_oneself",
     "split_sentences",
+    "supposes",
+    "takes_back",
     "takes_on",
     "tells_after",
     "tells_attempt",

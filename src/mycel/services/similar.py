@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mycel.access.scope import read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
+from mycel.domain.link import Relation
 from mycel.domain.memory import Memory
 from mycel.domain.rendering import shorten
 from mycel.domain.surroundings import Similar
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # As many as a writer looks through, and about two lines of each.
 MOST = 3
 EXCERPT_TOKENS = 50
+STANDS_YET = "stands until a reviewer agrees that it is replaced"
 
 
 class Comparing:
@@ -42,7 +44,8 @@ class Comparing:
         except Unavailable:
             return saved
         best = sorted(found, key=_nearness, reverse=True)[:MOST]
-        return replace(saved, similar=tuple(map(_similar, best)))
+        replaced = self._to_be_replaced(caller, saved) if best else frozenset[str]()
+        return replace(saved, similar=tuple(_similar(pair, stands_yet=pair.earlier.id in replaced) for pair in best))
 
     def _near(self, caller: Caller, saved: Memory) -> list[Judged]:
         from mycel.engine.judging.judgement import CONTRADICTS, NEARLY_ALIKE
@@ -61,6 +64,13 @@ class Comparing:
             or pair.judgement.supersedes
         ]
 
+    def _to_be_replaced(self, caller: Caller, saved: Memory) -> frozenset[str]:
+        with self._stores.lease(caller.team) as store:
+            links = store.links.of(read_scope(caller), saved.id)
+        return frozenset(
+            link.to_id for link in links if link.from_id == saved.id and link.relation is Relation.SUPERSEDES
+        )
+
     def _vector(self, text: str) -> Vector | None:
         """By the model of this machine alone: a writer waits for no other."""
         embedder = self._embedding.embedder
@@ -78,7 +88,7 @@ def _nearness(pair: Judged) -> float:
     return max(pair.judgement.likeness, pair.judgement.contradiction)
 
 
-def _similar(pair: Judged) -> Similar:
+def _similar(pair: Judged, *, stands_yet: bool) -> Similar:
     other = pair.earlier
     return Similar(
         id=other.id,
@@ -86,5 +96,5 @@ def _similar(pair: Judged) -> Similar:
         excerpt=shorten(other.content, EXCERPT_TOKENS) or other.title,
         agent_id=other.agent_id,
         likeness=round(pair.judgement.likeness, 2),
-        why=pair.judgement.reason,
+        why=STANDS_YET if stands_yet else pair.judgement.reason,
     )

@@ -88,6 +88,18 @@ def test_a_long_note_is_cut_while_others_wait() -> None:
     assert short.text == "A short one."
 
 
+def test_the_lesson_that_fits_the_task_is_not_passed_over_for_a_shorter_one() -> None:
+    long = "An index on `orders` locks the table for minutes: create it concurrently, in an autocommit block, at night."
+    short = "Sign the raw body of webhooks."
+    for relevance, told in ((0.9, long), (0.05, short)):
+        lessons = [Candidate(sample(long), "why", relevance), candidate(short)]
+        others = {
+            section: [candidate(f"{section} {number} {'word ' * 12}") for number in range(9)] for section in Section
+        }
+        packed = pack({**others, Section.LESSONS: lessons}, token_budget=400, home=TEAM)
+        assert texts(packed, Section.LESSONS) == [told]
+
+
 def test_the_first_section_keeps_what_several_would_show() -> None:
     same = candidate("Deploys go out on Tuesdays.")
     like = candidate("deploys go out on tuesdays")

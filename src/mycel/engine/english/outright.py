@@ -37,6 +37,12 @@ _WE = (
     r"(?: (?:all|both|finally|just|also|already|now|only|definitely|jointly|unanimously))?"
 )
 _CHOSE = r"(?:chose|chosen|picked|selected|went with|gone with|are going with|go with|rejected|adopted|approved)"
+# No order has one of these for its verb: "always nice to see", "always with the semicolons".
+_NO_VERB = (
+    r"(?:a|an|the|so|too|very|with|without|like|there|when|if|that|this|these|those|my|your|his|her|their|"
+    r"nice|good|great|bad|fun|funny|sad|happy|glad|sorry|easy|hard|worth|interesting|useful"
+    r"|helpful|amazing|annoying|weird|better|best|worse|worst)"
+)
 # What only the talk around it names.
 _POINTED_AT = (
     r"(?:like )?(?:that|this|it|them|those|these|here|there|now|him|her"
@@ -132,7 +138,7 @@ MARKS = (
         CONVENTION,
         r"(?:from (?:now|today|monday|next week) on|from now|going forward|henceforth)\b",
         r"(?!(?:if|when|he|she|they|i)\b)(?:[^\s\"?]{1,40} ){2,12}?from (?:now|today) on\b",
-        r"(?:always|never(?! mind\b| again\b| heard\b| seen\b)) [a-z]+ \S",
+        rf"(?:always|never(?! mind\b| again\b| heard\b| seen\b)) (?!{_NO_VERB}\b)[a-z]+ \S",
         r"(?:please|pls) (?:always|never|do not|don't|dont|no) \S",
         rf"no, not (?!{_POINTED_AT}).{{2,60}}?[:,;] ?\S",
         r"nobody (?:may\b|(?!has\b|is\b|was\b|does\b|knows|reads|cares|likes|wants|uses|needs|thinks|remembers"
@@ -198,6 +204,15 @@ _DENIED = re.compile(
     r"|scratch that|forget (?:it|that|what)|take (?:it|that) back|undecided|not yet)\b",
     re.IGNORECASE,
 )
+# A standing order stands for longer.
+_FOR_NOW = re.compile(
+    r"\b(?:for (?:now|the moment|the time being)|temporarily|(?:just|only) (?:this )?once|this (?:one )?time|afterwards"
+    r"|(?:in|for|on|during) (?:this|that|the current) (?:one )?(?:\w+ )?(?:run|commit|session|branch|test|experiment"
+    r"|call|pr|pull request|attempt|try|round)|(?<!from )(?:today|tonight)|this (?:morning|afternoon|evening)"
+    r"|(?:until|till) (?:tomorrow|tonight|noon|then)|(?:the|these|my) next (?:\w+ )?(?:questions?|answers?|messages?"
+    r"|steps?|minutes?|hours?|days?))\b",
+    re.IGNORECASE,
+)
 
 
 def said_outright(text: str) -> Outright | None:
@@ -208,7 +223,7 @@ def said_outright(text: str) -> Outright | None:
             continue
         if not _is_meant(text, found):
             return None
-        grounds = mark.grounds
+        grounds = mark.grounds and not (mark.kind is CONVENTION and _FOR_NOW.search(text))
         if mark.drops:
             # What points back may be meant for the moment, unless the rest says that it is not.
             rest = said_outright(text[found.end() :])

@@ -11,6 +11,7 @@ from mycel.contracts.judge import Judge, Sentence, SentenceOdds
 from mycel.domain.memory import Category, MemoryType
 from mycel.domain.source import USUAL_CATEGORY, Candidate, Transcript
 from mycel.engine.extraction.compose import compose
+from mycel.engine.extraction.meant import doubted, undone
 from mycel.engine.extraction.remedy import absorbed, stories
 from mycel.engine.extraction.talk import Talk
 from mycel.engine.extraction.verdict import Verdict
@@ -105,6 +106,8 @@ def draw(transcript: Transcript, *, start: int = 0, judge: Judge | None = None) 
         verdict = _judged(talk, place, odds[place]) if place in odds else _ruled(talk, place)
         if verdict is not None:
             verdicts[place] = verdict
+    for place in _not_meant(talk, verdicts, odds, judge):
+        verdicts[place] = verdicts[place]._replace(outright=False, confidence=MARKED_CONFIDENCE)
     unmeant = frozenset(place for place, each in odds.items() if _doubt(each) > MOST_DOUBT_MARKED) | unsettled
     # What goes wrong is mostly something that a machine does.
     foreign = frozenset(place for place in unmeant & odds.keys() if _doubt_of_people(odds[place]) > MOST_DOUBT_MARKED)
@@ -145,6 +148,16 @@ def _weighed(talk: Talk, judge: Judge, *, start: int) -> dict[int, SentenceOdds]
     except Unavailable:
         # Rules alone find less, and that is better than nothing.
         return {}
+
+
+def _not_meant(
+    talk: Talk, verdicts: Mapping[int, Verdict], odds: Mapping[int, SentenceOdds], judge: Judge | None
+) -> frozenset[int]:
+    """The places of what is said outright and takes its sense from what is said around it."""
+    outright = [place for place, verdict in verdicts.items() if verdict.outright]
+    not_meant = undone(talk) & frozenset(outright) if outright else frozenset[int]()
+    read = [place for place in outright if place in odds and place not in not_meant]
+    return not_meant | doubted(talk, read, judge, _is_meant) if judge is not None and read else not_meant
 
 
 def _judged(talk: Talk, place: int, odds: SentenceOdds) -> Verdict | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -213,8 +213,12 @@ class Talk:
             return False
         return assigns(self.text(place), named=self._named)
 
+    @property
+    def turns(self) -> Sequence[Turn]:
+        return self._transcript.turns
+
     def turn(self, place: int) -> Turn:
-        return self._transcript.turns[self.statements[place].turn]
+        return self.turns[self.statements[place].turn]
 
     def name_at_start(self, text: str) -> str | None:
         """The speaker of this talk whose name begins the text."""
@@ -231,16 +235,15 @@ class Talk:
 
     def is_same_voice(self, place: int, other: int) -> bool:
         """Whether one speaker says both, and nobody else anything between them."""
-        one, two = self.turn(place), self.turn(other)
         apart = abs(self.statements[place].turn - self.statements[other].turn)
-        return apart == 0 or (apart == 1 and (one.speaker, one.role) == (two.speaker, two.role))
+        return apart == 0 or (apart == 1 and is_one_voice(self.turn(place), self.turn(other)))
 
     def in_one_paragraph(self, place: int, other: int) -> bool:
         one, two = self.statements[place], self.statements[other]
         return (one.turn, one.paragraph) == (two.turn, two.paragraph)
 
     def is_assistant(self, place: int) -> bool:
-        return self._transcript.turns[self.statements[place].turn].role == "assistant"
+        return self.turns[self.statements[place].turn].role == "assistant"
 
     @cached_property
     def befores(self) -> list[str]:
@@ -256,13 +259,27 @@ class Talk:
             before = f"{before} {said}"[-BEFORE_CHARS:] if before else _spoken(self.turn(place).role, said)
         return found
 
+    def led_up_to(self, place: int) -> str:
+        """What the same voice said right before, headings and quoted lines too."""
+        statement = self.statements[place]
+        turn = self.turns[statement.turn]
+        said = self._plain[max(turn.start, statement.start - BEFORE_CHARS) : statement.start]
+        last = self.turns[statement.turn - 1] if statement.turn else None
+        if last is not None and is_one_voice(last, turn):
+            said = f"{self._plain[max(last.start, last.end - BEFORE_CHARS) : last.end]} {said}"
+        return " ".join(said.split())[-BEFORE_CHARS:]
+
     def _spoken_before(self, turn: int) -> str:
         """How the last turn began that was not a tool's."""
         for number in range(turn - 1, -1, -1):
-            one = self._transcript.turns[number]
+            one = self.turns[number]
             if one.role not in SILENT_ROLES:
                 return _spoken(one.role, self._plain[one.start : min(one.end, one.start + BEFORE_CHARS)].strip())
         return ""
+
+
+def is_one_voice(one: Turn, other: Turn) -> bool:
+    return (one.speaker, one.role) == (other.speaker, other.role)
 
 
 def _spoken(role: str, text: str) -> str:
