@@ -6,7 +6,7 @@ import atexit
 import os
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
@@ -102,6 +102,11 @@ def emptied() -> Database:
     """The database with nothing in it."""
     _owner().execute(_emptying())
     return database()
+
+
+def rows_of(team: str, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    """Past Mycel: what stands in the tables of a team."""
+    return database().read(team, lambda connection: connection.execute(query, values).fetchall())
 
 
 def beside() -> str:
