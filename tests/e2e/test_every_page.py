@@ -62,7 +62,7 @@ OTHERS = ("/sign-in", "/docs", "/memory/01a1ec7d-4681-7aa8-a04e-d9724d2a8682", "
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     folder: Path = tmp_path_factory.mktemp("pages")
-    fill(str(folder))
+    fill(folder)
     with open_workspace(folder) as opened:
         yield opened
 

@@ -35,7 +35,7 @@ def press(page: Page, key: str) -> None:
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     folder: Path = tmp_path_factory.mktemp("pages")
-    fill(str(folder))
+    fill(folder)
     with open_workspace(folder) as opened:
         yield opened
 

@@ -9,6 +9,8 @@ import pytest
 from mycel.embedded.workspace import Workspace
 from tests.surfaces.web.conftest import Reader, text_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def told(workspace: Workspace) -> tuple[str, str]:
