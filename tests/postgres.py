@@ -105,8 +105,12 @@ def emptied() -> Database:
 
 
 def rows_of(team: str, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """Past Mycel: what stands in the tables of a team."""
-    return database().read(team, lambda connection: connection.execute(query, values).fetchall())
+    """Past Mycel: what stands in the tables of a team, in the database that the settings name."""
+    opened = Database(os.environ["MYCEL_DATABASE_URL"])
+    try:
+        return opened.read(team, lambda connection: connection.execute(query, values).fetchall())
+    finally:
+        opened.close()
 
 
 def beside() -> str:

@@ -48,6 +48,14 @@ def beside(folder: Path) -> Path | str:
     return another_database()
 
 
+def begin_anew() -> None:
+    """For whoever makes one workspace after another, each in a folder of its own: a database is emptied before."""
+    if os.environ.get("MYCEL_DATABASE_URL"):
+        from tests.postgres import emptied
+
+        emptied()
+
+
 @cache
 def _made(make: Callable[[Path], ResultT]) -> tuple[Path, ResultT]:
     folder = Path(mkdtemp(dir=_FOLDER.name))
