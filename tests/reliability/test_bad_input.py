@@ -24,8 +24,6 @@ from mycel.stores.sqlite.connection import open_reader
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.inspection import team_file
 
-pytestmark = pytest.mark.each_database(slow=True)
-
 TEAM = "builders"
 
 

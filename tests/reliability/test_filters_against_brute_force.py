@@ -22,8 +22,6 @@ from mycel.retrieval.relevance import STRONG
 from mycel.testing.embedder import WordEmbedder
 from tests.squad import CHILD, MEMBERS, TEAM, Squad, ids, open_squad
 
-pytestmark = pytest.mark.each_database(slow=True)
-
 WORDS = [
     first + second for first in ("ba", "do", "fi", "gu", "ke", "lo", "mi") for second in ("ran", "sel", "tok", "vim")
 ]
