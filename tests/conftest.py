@@ -9,9 +9,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from mycel.settings import Settings
 
 # Of properties that name no number of their own; what takes long on a busy machine is no failure.
 settings.register_profile("suite", max_examples=40, deadline=None)
@@ -64,6 +68,23 @@ def database(request: pytest.FixtureRequest) -> str:
     return getattr(request, "param", "files")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def files_are_left_alone(database: str) -> Iterator[None]:
+    """What is said to run on Postgres opens no workspace on files, whose settings were made without the environment."""
+    if database == "files":
+        yield
+        return
+    from mycel import app, storage
+
+    def open_stores(settings: Settings, **given: Any) -> Any:
+        assert settings.database_url, f"on Postgres, and opens {settings.data}: see tests.template.settings_of"
+        return storage.open_stores(settings, **given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "open_stores", open_stores)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def on_database(database: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings name a database with nothing in it, for whatever the test opens and starts, or that of its service."""
@@ -86,6 +107,15 @@ def database_variables(database: str) -> dict[str, str]:
     from tests.postgres import another, as_url
 
     return {"MYCEL_DATABASE_URL": as_url(another().service)}
+
+
+@pytest.fixture(scope="module")
+def kept_for_the_module(database_variables: dict[str, str]) -> Iterator[None]:
+    """For workspaces that are opened once for a whole module, before any of its tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in database_variables.items():
+            patch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

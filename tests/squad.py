@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -153,7 +154,11 @@ def file_of(data: Path, name: str = "memory.sqlite") -> Path:
 
 
 def rows(data: Path, sql: str, *values: object) -> list[tuple]:
-    """Past Mycel: what really stands in the team's file."""
+    """Past Mycel: what really stands in the team's file, or in its rows of the database."""
+    if os.environ.get("MYCEL_DATABASE_URL"):
+        from tests.postgres import rows_of
+
+        return rows_of(TEAM, sql, values)
     connection = apsw.Connection(str(file_of(data)), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         return connection.execute(sql, values).fetchall()
@@ -182,7 +187,7 @@ def wait_until(holds: Callable[[], bool], *, seconds: float = PATIENCE) -> None:
 
 
 def embedded(squad: Squad) -> dict[str, list[str]]:
-    """Which memories have vectors, and of which model, as the file says."""
+    """Which memories have vectors, and of which model, as the database says."""
     found: dict[str, list[str]] = {}
     for id, model in rows(
         squad.data, "SELECT m.id, e.model FROM embeddings e JOIN memories m USING (number) ORDER BY e.number, e.passage"

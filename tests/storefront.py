@@ -7,6 +7,7 @@ python -m tests.storefront DATA && mycel --data DATA serve
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from mycel.app import open_workspace
 from mycel.contracts.clock import Clock
@@ -93,7 +94,7 @@ mycel events retry EVENT
 """
 
 
-def fill(data: str, *, clock: Clock | None = None) -> None:
+def fill(data: Path, *, clock: Clock | None = None) -> None:
     with open_workspace(data, clock=clock) as workspace:
         workspace.add_team("storefront")
         for id, role, kind in (
@@ -156,4 +157,4 @@ def fill(data: str, *, clock: Clock | None = None) -> None:
 
 
 if __name__ == "__main__":
-    fill(sys.argv[1])
+    fill(Path(sys.argv[1]))

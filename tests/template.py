@@ -9,14 +9,16 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import NotFound
+from mycel.settings import Settings, load_settings
 from mycel.stores.sqlite.database import Disk
 from mycel.testing.clock import ManualClock
 
@@ -46,6 +48,19 @@ def beside(folder: Path) -> Path | str:
     from tests.postgres import beside as another_database
 
     return another_database()
+
+
+def settings_of(data: Path, **chosen: Any) -> Settings:
+    """For a workspace where the test has it kept, with what is chosen besides; without vectors, unless that is."""
+    return replace(load_settings(data, embedder="none"), **chosen)
+
+
+def begin_anew() -> None:
+    """For whoever makes one workspace after another, each in a folder of its own: a database is emptied before."""
+    if os.environ.get("MYCEL_DATABASE_URL"):
+        from tests.postgres import emptied
+
+        emptied()
 
 
 @cache

@@ -13,8 +13,8 @@ from mycel.app import open_workspace
 from mycel.domain.marks import CONTESTED
 from mycel.domain.memory import Status
 from mycel.domain.source import EventState
-from mycel.settings import Settings
 from tests.squad import Squad, open_squad
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database
 
@@ -82,7 +82,7 @@ class HangingModel:
 def test_5_closing_a_session_does_not_block_the_agent(tmp_path: Path) -> None:
     """Not even while the worker is stuck in a call that does not come back."""
     model = HangingModel()
-    settings = Settings(data=tmp_path, embedder="none")
+    settings = settings_of(tmp_path)
     with open_workspace(settings=settings, language_model=model) as workspace:
         agent = workspace.as_operator()
         workspace.work_beside()

@@ -18,7 +18,7 @@ import pytest
 
 import mycel
 from tests.acceptance.agents_at_work import END, Commands, work
-from tests.reliability.inspection import find_damage, team_file
+from tests.reliability.inspection import damage_of
 from tests.reliability.test_knowledge_race import check_told
 from tests.service_process import Service, connected, eventually, service
 
@@ -148,8 +148,7 @@ def check(office: Office) -> None:
             check_team(office, workspace.as_operator(team), team)
         assert workspace.check() == {}
     assert (office.data / "teams").exists() != office.is_on_database
-    kept = [team_file(office.data, team) for team in office.teams if not office.is_on_database]
-    assert [found for file in kept if (found := find_damage(file))] == []
+    assert [found for team in office.teams if (found := damage_of(office.data, team))] == []
 
 
 def check_team(office: Office, memory: Any, team: str) -> None:

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 import mycel
+from mycel.app import open_workspace
 from mycel.contracts.clock import SystemClock
 from mycel.contracts.tables import Row, Table, Take
 from mycel.domain.ids import TeamName
@@ -23,6 +24,7 @@ from mycel.stores.postgres.schema import SCHEMA
 from mycel.stores.sql.tables import OF_ORGANISATION, OF_TEAM
 from mycel.stores.sqlite.database import Disk
 from mycel.stores.sqlite.pool import open_data_directory
+from mycel.testing.embedder import WordEmbedder
 from tests.acceptance.test_moving import MEMBERS, Two, everything, fill, opened
 from tests.postgres import as_url, emptied, server
 from tests.service_process import environment
@@ -102,9 +104,41 @@ def test_everything_is_the_same_on_postgres_and_back(old: Path, tmp_path: Path) 
             assert everything(three.as_member(member)) == expected
         for number, workspace in enumerate((one, two, three)):
             workspace.export(tmp_path / f"{number}.jsonl", team="squad")
-    # But for the first line and the last, which say when it was written.
-    archives = [(tmp_path / f"{number}.jsonl").read_text("utf-8").splitlines()[1:-1] for number in range(3)]
+    archives = [archive_lines(tmp_path / f"{number}.jsonl") for number in range(3)]
     assert archives[1:] == [archives[0], archives[0]]
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(3600)
+def test_a_hundred_thousand_memories_are_the_same_on_postgres_and_back(tmp_path: Path) -> None:
+    emptied()
+    address, count, at_once = as_url(server().service), 100_000, 1_000
+    with open_workspace(
+        tmp_path / "old", disk=Disk(synchronous="OFF"), embedder=WordEmbedder(dimensions=384)
+    ) as workspace:
+        memory = workspace.as_operator()
+        for start in range(0, count, at_once):
+            lessons = [f"Lesson {number} of rack {number % 97}." for number in range(start, start + at_once)]
+            first, second, *_ = memory.save_many([{"content": lesson, "tags": ["racks"]} for lesson in lessons])
+            memory.update(first.id, content=f"Corrected lesson {start}.")
+            memory.delete(second.id)
+        workspace.embed_pending()
+        assert workspace.embedding_progress().pending == 0
+    files, database, again = on_files(tmp_path / "old"), on_postgres(), on_files(tmp_path / "again")
+    assert set(moved(files, database).values()) == {Outcome.MOVED}
+    assert set(moved(database, again).values()) == {Outcome.MOVED}
+    close(files, database, again)
+    for number, place in enumerate((tmp_path / "old", address, tmp_path / "again")):
+        with mycel.open(place) as workspace:
+            workspace.export(tmp_path / f"{number}.jsonl")
+    archives = [archive_lines(tmp_path / f"{number}.jsonl") for number in range(3)]
+    assert len(archives[0]) > count
+    assert archives[1:] == [archives[0], archives[0]]
+
+
+def archive_lines(file: Path) -> list[str]:
+    """But for the first and the last, which say when it was written."""
+    return file.read_text("utf-8").splitlines()[1:-1]
 
 
 def test_writing_goes_on_where_the_old_side_ended(old: Path) -> None:

@@ -15,7 +15,7 @@ from mycel.embedded.team_memory import TeamMemory
 from mycel.providers.embeddings.registry import EmbeddingOptions, make_embedder
 from tests.squad import Squad, open_squad
 
-pytestmark = pytest.mark.usefixtures("with_judge")
+pytestmark = [pytest.mark.usefixtures("with_judge"), pytest.mark.each_database(slow=True)]
 
 
 @pytest.fixture

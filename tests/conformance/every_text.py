@@ -13,10 +13,9 @@ from mycel.contracts.written_fields import MemoryFields
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError
-from mycel.settings import Settings
 from mycel.stores.sqlite.database import Disk
 from mycel.wire.operations import OPERATIONS, Operation
-from tests.template import ABSENT
+from tests.template import ABSENT, settings_of
 
 TEAM = "squad"
 MEMBERS = {
@@ -119,7 +118,7 @@ class World:
 
 def opened(folder: Path) -> World:
     # Vectors say nothing here and would take long.
-    settings = Settings(data=folder, embedder="none")
+    settings = settings_of(folder)
     workspace = open_workspace(folder, settings=settings, disk=Disk(synchronous="OFF"))
     workspace.add_team(TEAM)
     for id, (role, kind) in MEMBERS.items():

@@ -15,6 +15,8 @@ from tests.conformance.memory_api_cast import Cast
 from tests.conformance.memory_api_conformance import MemoryApiConformance
 from tests.serving import ADDRESS, LoopThread, in_process_async
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 class Waiting:
     """Has everything done in the loop and waits for it, so that the suite can call it like any other."""

@@ -10,6 +10,8 @@ from mycel.testing.clock import ManualClock
 from tests.conformance.memory_api_cast import MEMBERS, Cast
 from tests.conformance.memory_api_conformance import MemoryApiConformance, open_organisation
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 class TestEmbeddedMemoryApi(MemoryApiConformance):
     @pytest.fixture

@@ -27,7 +27,7 @@ OPENED, CLOSED = f"<{ENVELOPE}>", f"</{ENVELOPE}>"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Where the marker stands in every field that can carry a text."""
     found = opened(tmp_path_factory.mktemp("enveloped") / "data")
     for given in every_call(lambda: f"{MARKER} {found.number()}", writing=True):

@@ -60,6 +60,19 @@ def test_what_the_server_ended_is_connected_again_unnoticed() -> None:
         assert store.log.last_sequence() == 2
 
 
+def test_a_server_that_has_become_a_standby_is_left_for_its_successor_unnoticed() -> None:
+    """Connections from before lead to it; new ones are let in by the successor."""
+    with closing(PostgresStore(emptied(), team=TEAM, clock=ManualClock())) as store:
+        first = put(store)
+        before = [raw for _, raw in database()._pool._idle]
+        for raw in before:
+            raw.execute("SET default_transaction_read_only = on")
+        second = put(store)
+        assert listed(store) == {first.id, second.id}
+        assert before
+        assert all(raw.closed for raw in before)
+
+
 def test_a_statement_of_many_megabytes_is_sent_to_its_end() -> None:
     """More than a socket takes in at once: the rest must not wait for an answer that waits for it."""
     # So long a value is no text of a memory, but of a captured session.

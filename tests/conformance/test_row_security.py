@@ -19,9 +19,12 @@ from mycel.stores.postgres.schema import ROLE, SCHEMA, migrate
 from mycel.stores.postgres.store import PostgresStore
 from mycel.testing.clock import ManualClock
 from mycel.testing.store_samples import START, found_by_word, put
-from tests.postgres import database, emptied, server
+from tests.postgres import Server, another, database, emptied, server
 
 ONE, OTHER = TeamName("one"), TeamName("other")
+OF_ALL_TEAMS = {"teams", "members", "tokens", "organisation", "organisation_actions", "request_counts"}
+# The number that stands in every row of a team, beside its name.
+MARKS = {ONE: 71_001, OTHER: 71_002}
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
@@ -51,28 +54,97 @@ def service(filled: None) -> Iterator[Connection]:
         yield connection
 
 
-def tables() -> list[str]:
-    with psycopg.connect(server().owner) as owner:
-        rows = owner.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY 1", (SCHEMA,)).fetchall()
-    return [name for (name,) in rows if name != "schema_version"]
+@pytest.fixture(scope="module")
+def crowded() -> Server:
+    """Each table has a row of each of two teams, those of later migrations too."""
+    found = another()
+    with psycopg.connect(found.admin) as admin:
+        admin.execute("SET session_replication_role = replica")
+        for table, columns in columns_to_fill(admin).items():
+            names = sql.SQL(", ").join(map(sql.Identifier, columns))
+            for team in MARKS:
+                values = sql.SQL(", ").join(something(type, team=team) for type in columns.values())
+                admin.execute(
+                    sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(sql.Identifier(SCHEMA, table), names, values)
+                )
+    return found
+
+
+def columns_to_fill(admin: Connection) -> dict[str, dict[str, str]]:
+    rows = admin.execute(
+        """
+        SELECT c.relname, a.attname, format_type(a.atttypid, NULL) FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+        WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_version'
+          AND a.attnum > 0 AND a.attnotnull AND a.attgenerated = ''""",
+        (SCHEMA,),
+    )
+    found: dict[str, dict[str, str]] = {}
+    for table, column, type in rows:
+        found.setdefault(table, {})[column] = type
+    return found
+
+
+def something(type: str, *, team: TeamName) -> sql.Composable:
+    match type:
+        case "text":
+            return sql.Literal(team)
+        case "bytea":
+            return sql.Literal(team.encode())
+        case "boolean":
+            return sql.Literal(True)
+        case "bigint[]":
+            return sql.Literal([MARKS[team]])
+        case "timestamp with time zone":
+            return sql.SQL("to_timestamp({})").format(sql.Literal(MARKS[team]))
+        case _:
+            return sql.Literal(MARKS[team])
+
+
+def shown(database: Server, *, team: str | None) -> dict[str, list[list[Any]]]:
+    """What the service's own credentials are shown of every table and view, asked by hand and without a filter."""
+    with psycopg.connect(database.service) as connection:
+        names = connection.execute(
+            """
+            SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname <> 'schema_version'""",
+            (SCHEMA,),
+        ).fetchall()
+        connection.execute("SELECT set_config('search_path', %s, true)", (SCHEMA,))
+        if team is not None:
+            connection.execute("SELECT set_config('mycel.team', %s, true)", (team,))
+        return {
+            name: [*map(list, connection.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(name))))]
+            for (name,) in names
+        }
+
+
+def test_without_a_team_the_service_sees_no_row_of_any_table(crowded: Server) -> None:
+    with psycopg.connect(crowded.admin) as admin:
+        for table in shown(crowded, team=None).keys() - {"searched_terms"}:
+            assert count(admin, table) >= len(MARKS), table
+    for nobody in (None, "", "nobody"):
+        assert {name for name, rows in shown(crowded, team=nobody).items() if rows} == set()
+
+
+@pytest.mark.parametrize("team", [ONE, OTHER])
+def test_with_a_team_the_service_sees_the_rows_of_that_team_alone(crowded: Server, team: TeamName) -> None:
+    [other] = MARKS.keys() - {team}
+    found = shown(crowded, team=team)
+    assert {name: len(rows) for name, rows in found.items()} == {name: int(name not in OF_ALL_TEAMS) for name in found}
+    foreign = {name for name, rows in found.items() for row in rows if other in row or MARKS[other] in row}
+    assert foreign == set()
+
+
+def test_for_the_organisation_the_service_sees_of_teams_only_which_have_written(crowded: Server) -> None:
+    found = shown(crowded, team="*")
+    assert {name for name, rows in found.items() if rows} == OF_ALL_TEAMS | {"heads"}
 
 
 def count(connection: Connection, table: str) -> int:
-    row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))).fetchone()
+    row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(SCHEMA, table))).fetchone()
     assert row is not None
     return row[0]
-
-
-def test_without_a_team_the_service_sees_no_row_of_any_table(service: Connection) -> None:
-    assert {table: seen for table in tables() if (seen := count(service, table))} == {}
-
-
-def test_with_a_team_the_service_sees_the_rows_of_that_team_alone(service: Connection) -> None:
-    service.execute("SELECT set_config('mycel.team', %s, true)", (ONE,))
-    assert service.execute("SELECT team_id, content FROM memories").fetchall() == [(ONE, "the heron of one")]
-    for table in ("memory_tags", "memory_terms", "changes", "heads"):
-        assert count(service, table) == 1, table
-    assert {count(service, table) for table in ("teams", "members", "tokens")} == {0}
 
 
 def test_a_team_outlasts_no_transaction(service: Connection) -> None:
@@ -81,13 +153,17 @@ def test_a_team_outlasts_no_transaction(service: Connection) -> None:
     assert count(service, "memories") == 0
 
 
-def test_nobody_writes_into_another_team(service: Connection) -> None:
-    service.execute("SELECT set_config('mycel.team', %s, true)", (ONE,))
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        service.execute("INSERT INTO projects VALUES ('web', NULL, 0, %s)", (OTHER,))
-    service.rollback()
-    service.execute("SELECT set_config('mycel.team', %s, true)", (ONE,))
-    assert service.execute("UPDATE memories SET content = 'mine' WHERE team_id = %s", (OTHER,)).rowcount == 0
+def test_nobody_writes_into_another_team(crowded: Server) -> None:
+    with psycopg.connect(crowded.service) as service, service.transaction(force_rollback=True):
+        service.execute("SELECT set_config('mycel.team', %s, true)", (ONE,))
+        for table in shown(crowded, team=None).keys() - {"searched_terms"}:
+            name = sql.Identifier(SCHEMA, table)
+            if table not in OF_ALL_TEAMS:
+                with pytest.raises(psycopg.errors.InsufficientPrivilege), service.transaction():
+                    service.execute(sql.SQL("UPDATE {} SET team_id = {}").format(name, sql.Literal(OTHER)))
+            with service.transaction(force_rollback=True):
+                deleted = service.execute(sql.SQL("DELETE FROM {}").format(name)).rowcount
+            assert deleted == (table not in OF_ALL_TEAMS), table
 
 
 def test_words_are_found_in_the_own_team_alone(filled: None) -> None:
@@ -103,12 +179,11 @@ def test_every_table_is_fenced_and_every_team_s_is_keyed_by_the_team_first() -> 
               SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
               WHERE i.indrelid = c.oid AND i.indisprimary)
             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE n.nspname = %s AND c.relkind = 'r' AND c.relname <> 'schema_version'""",
+            WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_version'""",
             (SCHEMA,),
         ).fetchall()
     assert [name for name, is_fenced, _ in found if not is_fenced] == []
-    organisation = {"teams", "members", "tokens", "organisation", "organisation_actions", "request_counts"}
-    assert {name for name, _, key in found if key != "team_id"} == organisation
+    assert {name for name, _, key in found if key != "team_id"} == OF_ALL_TEAMS
 
 
 def test_the_service_s_role_is_bound_by_the_policies_and_owns_nothing() -> None:

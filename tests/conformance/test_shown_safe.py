@@ -34,7 +34,7 @@ READER = "admin-1"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Where all that can be written is, and a person has approved it in spite of everything."""
     found = opened(tmp_path_factory.mktemp("shown") / "data")
     for text in (HOSTILE, MARKS):

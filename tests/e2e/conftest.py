@@ -24,7 +24,7 @@ FLAGS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" f
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     folder: Path = tmp_path_factory.mktemp("pages")
-    fill(str(folder))
+    fill(folder)
     with open_workspace(folder) as opened:
         yield opened
 

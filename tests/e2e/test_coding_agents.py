@@ -58,6 +58,8 @@ class World(NamedTuple):
     main: Path
     worktree: Path
     data: Path
+    # Where its rows are kept, unless they are in its files.
+    database: dict[str, str]
 
     def run(self, *line: str, shell: bool = False, input: str = "", cwd: Path | None = None) -> str:
         done = subprocess.run(
@@ -76,7 +78,8 @@ class World(NamedTuple):
     def environment(self) -> dict[str, str]:
         """Patient, since others use the machine too; a question has few words to be found by."""
         patient = {"MYCEL_HOOK_SECONDS": "10", "MYCEL_HOOK_RELEVANCE": "0.3", "MYCEL_EMBEDDER": "none"}
-        return {"HOME": str(self.home), "PATH": f"{Path(MYCEL).parent}:{os.environ['PATH']}", **patient}
+        path = f"{Path(MYCEL).parent}:{os.environ['PATH']}"
+        return {"HOME": str(self.home), "PATH": path, **patient, **self.database}
 
     def files(self) -> dict[str, bytes]:
         """Everything there is, but for the data directory and what belongs to git."""
@@ -94,11 +97,11 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory, database_variables: dict[str, str]) -> Iterator[World]:
     home = tmp_path_factory.mktemp("agents") / "home"
     main = home / "src/pricing"
     main.mkdir(parents=True)
-    found = World(home, main, home / "src/other-name", home / ".local/share/mycel")
+    found = World(home, main, home / "src/other-name", home / ".local/share/mycel", database_variables)
     (main / "notes").mkdir()
     (main / "notes/first.md").write_text("Nothing yet.\n")
     (main / ".mycel.toml").write_text('memory_folders = ["notes"]\n')
@@ -109,6 +112,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         found.run(MYCEL, "team", "add", "squad")
         found.run(MYCEL, "member", "add", "swe-1", "--team", "squad")
         found.run(MYCEL, "--as", "swe-1", "save", KNOWN, "--type", "fact")
+        assert (found.data / "teams").exists() != bool(database_variables)
         yield found
 
 

@@ -19,7 +19,7 @@ TABS = 7
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    fill(str(tmp_path))
+    fill(tmp_path)
     with open_workspace(tmp_path) as opened:
         yield opened
 

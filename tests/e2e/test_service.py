@@ -46,7 +46,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def running(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """For tests that leave it as it is."""
     with service(tmp_path_factory.mktemp("running") / "data") as found:
         yield found

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import mycel.services.consolidation as consolidating
 from mycel import app
 from mycel.app import open_workspace
 from mycel.engine import extract_and_summarize as engine_step
-from mycel.settings import Settings
+from mycel.settings import Settings, load_settings
 from mycel.stores.sql.embeddings import EmbeddingWriter
 from mycel.stores.sql.queue import QueueWriter
 from mycel.stores.sql.sources import SourceWriter
@@ -21,7 +22,7 @@ LEASE_SECONDS = 0.3
 
 
 def settings(data: Path) -> Settings:
-    return Settings(data=data, embedder="none", lease_seconds=LEASE_SECONDS)
+    return replace(load_settings(data, embedder="none"), lease_seconds=LEASE_SECONDS)
 
 
 def embedder() -> WordEmbedder:

@@ -1,8 +1,11 @@
-"""Looks at the files of a store past Mycel: what is damaged, and which words its bytes still hold."""
+"""Looks at a store past Mycel: what is damaged, and which words the bytes of its files still hold."""
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -11,6 +14,15 @@ TEAM_FILE = "memory.sqlite"
 
 def team_file(data: Path, team: str) -> Path:
     return data / "teams" / team / TEAM_FILE
+
+
+def damage_of(data: Path, team: str) -> list[str]:
+    """Wherever the settings have it kept: in a file, or in rows of a database."""
+    if not os.environ.get("MYCEL_DATABASE_URL"):
+        return find_damage(team_file(data, team))
+    from tests.postgres import rows_of
+
+    return _disagreements(partial(rows_of, team))
 
 
 def find_damage(file: Path) -> list[str]:
@@ -26,20 +38,23 @@ def find_damage(file: Path) -> list[str]:
 
 def _damage(connection: apsw.Connection) -> list[str]:
     problems = [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
-    if problems:
-        return problems
-    records = [number for (number,) in connection.execute("SELECT number FROM memories ORDER BY number")]
-    indexed = [number for (number,) in connection.execute("SELECT number FROM memory_terms ORDER BY number")]
+    return problems or _disagreements(lambda query: connection.execute(query).fetchall())
+
+
+def _disagreements(rows: Callable[[str], list[tuple[Any, ...]]]) -> list[str]:
+    problems: list[str] = []
+    records = [number for (number,) in rows("SELECT number FROM memories ORDER BY number")]
+    indexed = [number for (number,) in rows("SELECT number FROM memory_terms ORDER BY number")]
     if records != indexed:
         problems.append(f"{len(records)} records, {len(indexed)} indexed: {set(records) ^ set(indexed)}")
-    sequences = [number for (number,) in connection.execute("SELECT sequence FROM changes ORDER BY sequence")]
+    sequences = [number for (number,) in rows("SELECT sequence FROM changes ORDER BY sequence")]
     if sequences != list(range(1, len(sequences) + 1)):
         problems.append(f"the change log is not 1 to {len(sequences)} without gaps")
-    unlogged = connection.execute(
+    [(unlogged,)] = rows(
         """
         SELECT count(*) FROM memories m WHERE NOT EXISTS (
           SELECT 1 FROM changes c WHERE c.memory_id = m.id AND c.version = m.version)"""
-    ).fetchone()[0]
+    )
     if unlogged:
         problems.append(f"{unlogged} records whose present version is not in the change log")
     return problems

@@ -13,7 +13,9 @@ from mycel.domain.receipt import Erasure
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.testing.clock import ManualClock
-from tests.reliability.inspection import find_damage, team_file
+from tests.reliability.inspection import damage_of
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 TEAM = "builders"
 STEPS = [timedelta(days=-3), timedelta(days=3650)]
@@ -53,7 +55,7 @@ def test_changes_keep_their_order_and_commit_times_never_go_back(
     assert [change.sequence for change in changes] == [1, 2, 3, 4]
     times = [change.committed_at for change in changes]
     assert times == sorted(set(times))
-    assert find_damage(team_file(tmp_path, TEAM)) == []
+    assert damage_of(tmp_path, TEAM) == []
 
 
 @both_ways
@@ -102,6 +104,7 @@ def test_a_memory_expires_by_the_clock_of_its_reader_and_is_kept(memory: TeamMem
     assert [found.id for found in memory.list()] == [saved.id]
 
 
+@pytest.mark.files_only
 @both_ways
 def test_purging_after_a_step_still_ends_scrubbed(
     workspace: Workspace, memory: TeamMemory, clock: ManualClock, step: timedelta

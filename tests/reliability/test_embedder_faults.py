@@ -22,6 +22,8 @@ from tests.squad import company, embedded, fill, finds_by_meaning, ids, open_squ
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vectors
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 SYNONYMS = (["outage", "downtime"],)
 DIMENSIONS = 64
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,10 @@ from mycel.app import open_workspace
 from mycel.domain.source import EventState
 from mycel.embedded.workspace import Workspace
 from tests.reliability.engine_process import LEASE_SECONDS, embedder, settings
-from tests.reliability.inspection import find_damage, team_file
+from tests.reliability.inspection import damage_of
+from tests.template import begin_anew
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 ROOT = Path(__file__).parents[2]
 MOMENTS = ("extract", "extracted", "settled", "embed", "embedded", "consolidate", "consolidated")
@@ -82,9 +84,11 @@ def described(workspace: Workspace) -> list[tuple[str, ...]]:
 
 def kill_again_and_again(tmp_path: Path, plan: Sequence[str]) -> None:
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
-    for data in (undisturbed, disturbed):
-        make(data)
+    make(undisturbed)
     capture(undisturbed, range(len(plan)))
+    expected = finish(undisturbed)
+    begin_anew()
+    make(disturbed)
     deaths: list[int] = []
     for number, moment in enumerate(plan):
         capture(disturbed, [number])
@@ -92,11 +96,10 @@ def kill_again_and_again(tmp_path: Path, plan: Sequence[str]) -> None:
     # One that found less to do than the moment needs ends by itself; the others must have been killed.
     assert set(deaths) <= {-signal.SIGKILL, 0}
     assert deaths.count(-signal.SIGKILL) >= len(plan) * 0.7, deaths
-    with ThreadPoolExecutor(2) as both:
-        expected, found = both.map(finish, (undisturbed, disturbed))
+    found = finish(disturbed)
     assert found == expected
     assert len(set(found)) == len(found)
-    assert find_damage(team_file(disturbed, "builders")) == []
+    assert damage_of(disturbed, "builders") == []
 
 
 @pytest.mark.timeout(400)

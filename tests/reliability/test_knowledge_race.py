@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from mycel.app import open_workspace
-from tests.reliability.inspection import find_damage, team_file
+from tests.reliability.inspection import damage_of
+from tests.template import begin_anew
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 8
@@ -47,6 +50,7 @@ def writers(data: Path, folder: Path, *, seed: int, writes: int) -> Iterator[lis
 
 
 def race(folder: Path, *, seed: int, writes: int) -> None:
+    begin_anew()
     folder.mkdir()
     data = folder / "data"
     with open_workspace(data) as workspace:
@@ -57,7 +61,7 @@ def race(folder: Path, *, seed: int, writes: int) -> None:
         told = [json.loads(line) for file in notes for line in file.read_text().splitlines() if line != "ready"]
     with open_workspace(data) as workspace:
         check_told(workspace.as_operator("builders"), told)
-    assert find_damage(team_file(data, "builders")) == []
+    assert damage_of(data, "builders") == []
 
 
 def check_told(memory: Any, told: list[list[Any]]) -> None:

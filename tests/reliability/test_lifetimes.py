@@ -17,6 +17,8 @@ from mycel.services.consolidation import team_event
 from mycel.services.queue_worker import LEASE
 from tests.squad import TEAM, Squad, open_squad, rows
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 HOUR, DAY, YEARS = timedelta(hours=1), timedelta(days=1), timedelta(days=3650)
 STEPS = {"three days back": timedelta(days=-3), "ten years ahead": YEARS}
 SAID = [{"role": "user", "content": "We decided to use PostgreSQL for billing because of its JSON support."}]

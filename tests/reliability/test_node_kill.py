@@ -56,6 +56,6 @@ def kill_nodes_in_turn(folder: Path, *, rounds: int) -> tuple[Load, list[float]]
 @pytest.mark.parametrize("rounds", [2, pytest.param(6, marks=pytest.mark.proof)])
 def test_of_two_nodes_one_is_killed_under_load_and_the_other_goes_on(tmp_path: Path, rounds: int) -> None:
     load, waits = kill_nodes_in_turn(tmp_path, rounds=rounds)
-    check(load, tmp_path / "node-a", on_files=False)
+    check(load, tmp_path / "node-a")
     sys.stdout.write(f"the other node went on after {max(waits):.2f} s at most\n")
     assert max(waits) < PATIENCE_SECONDS

@@ -17,7 +17,7 @@ import pytest
 import mycel
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.http_writer_process import CAREFUL, CARELESS
-from tests.reliability.inspection import find_damage, team_file
+from tests.reliability.inspection import damage_of
 from tests.service_process import Service, connected, eventually
 
 pytestmark = pytest.mark.each_database
@@ -76,7 +76,7 @@ def started_again(running: Service) -> Service:
     return again
 
 
-def check(load: Load, data: Path, *, on_files: bool) -> None:
+def check(load: Load, data: Path) -> None:
     told: dict[str, tuple[int, str]] = {}
     for id, version, content in load.noted("saved"):
         told[id] = max(told.get(id, (0, "")), (version, content))
@@ -88,7 +88,7 @@ def check(load: Load, data: Path, *, on_files: bool) -> None:
     assert doubled(data) == []
     # Those who follow were told of each change once, in order, whatever became of their connection.
     assert load.noted("followed") == [[list(range(1, last + 1))]] * len(load.url.split())
-    assert not on_files or find_damage(team_file(data, TEAM)) == []
+    assert damage_of(data, TEAM) == []
     sys.stdout.write(f"{len(load.noted('saved'))} acknowledged, none lost or doubled, {last} changes told once\n")
 
 
@@ -135,7 +135,7 @@ def kill_again_and_again(folder: Path, *, rounds: int, care: str = CAREFUL) -> t
 
 def test_a_service_killed_under_load_loses_and_doubles_nothing(tmp_path: Path, database: str) -> None:
     load, waits = kill_again_and_again(tmp_path, rounds=2)
-    check(load, tmp_path / "data", on_files=database == "files")
+    check(load, tmp_path / "data")
     # Thirty kills tell how soon; two on a busy machine, that it does not hang.
     assert max(waits) < PATIENCE_SECONDS
 
@@ -144,7 +144,7 @@ def test_a_service_killed_under_load_loses_and_doubles_nothing(tmp_path: Path, d
 @pytest.mark.timeout(1200)
 def test_a_service_killed_thirty_times_under_load_loses_and_doubles_nothing(tmp_path: Path, database: str) -> None:
     load, waits = kill_again_and_again(tmp_path, rounds=30)
-    check(load, tmp_path / "data", on_files=database == "files")
+    check(load, tmp_path / "data")
     waits.sort()
     sys.stdout.write(f"first answer after a kill: median {waits[15]:.2f} s, longest {waits[-1]:.2f} s\n")
     assert waits[15] < FIRST_ANSWER_SECONDS

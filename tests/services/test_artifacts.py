@@ -14,7 +14,7 @@ from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.errors import Conflict, InvalidInput
 from mycel.services import artifact_files
-from mycel.settings import Settings
+from tests.template import settings_of
 from tests.unit.engine.planted_secrets import ALNUM, Maker
 
 pytestmark = pytest.mark.each_database(slow=True)
@@ -77,7 +77,7 @@ def test_the_settings_say_which_folders(tmp_path: Path, folder: Path, named: boo
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "b.txt").write_bytes(b"12")
     roots = (tmp_path / "other",) if named else ()
-    with open_workspace(settings=Settings(data=tmp_path / "data", embedder="none", artifact_roots=roots)) as workspace:
+    with open_workspace(settings=settings_of(tmp_path / "data", artifact_roots=roots)) as workspace:
         artifacts = workspace.as_member("swe-1").artifacts
         assert artifacts.register(path="a.txt").size_bytes is None
         made = artifacts.register(path="b.txt")

@@ -16,6 +16,7 @@ from mycel.restoration import restore_workspace
 from mycel.services import backup_files, backups
 from mycel.settings import load_settings
 from mycel.stores.sqlite import restored
+from mycel.testing.clock import ManualClock
 
 pytestmark = pytest.mark.each_database
 
@@ -79,6 +80,21 @@ def test_a_backup_taken_under_load_restores_to_every_write_acknowledged_before_i
     workspace.close()
     restore(data, tmp_path / "backup")
     assert before <= contents(data) <= set(acknowledged)
+
+
+def test_a_receipt_names_the_backups_that_hold_what_was_purged_and_no_later_one(data: Path, tmp_path: Path) -> None:
+    clock = ManualClock()
+    with open_workspace(data, clock=clock) as workspace:
+        workspace.add_team("squad")
+        workspace.add_member("swe-1", team="squad")
+        memory = member(workspace)
+        saved = memory.save("for a while")
+        holding = workspace.backup(tmp_path / "holding").folder
+        memory.purge(saved.id)
+        workspace.run_pending()
+        clock.move(timedelta(hours=1))
+        workspace.backup(tmp_path / "later")
+        assert memory.receipt(saved.id).held_by_backups == (holding,)
 
 
 def test_a_damaged_backup_is_named_and_replaces_nothing(workspace: Workspace, data: Path, tmp_path: Path) -> None:

@@ -21,10 +21,10 @@ from mycel.domain.ids import TeamName, new_id
 from mycel.embedded.workspace import Workspace
 from mycel.errors import CLOSED, MycelError, Unavailable
 from mycel.services import callers
-from mycel.settings import Settings
 from mycel.stores.sqlite.database import Disk
 from tests.serving import served
 from tests.squad import TEAM, open_squad, wide_embedder
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -153,7 +153,7 @@ def test_everything_embedded_says_that_it_is_closed(tmp_path: Path, after: float
 
 @pytest.mark.parametrize("way", ["at", "here"])
 def test_everything_through_the_service_says_that_it_is_closed(tmp_path: Path, way: str) -> None:
-    workspace = open_workspace(settings=Settings(data=tmp_path / "data", embedder="none"))
+    workspace = open_workspace(settings=settings_of(tmp_path / "data"))
     with workspace, served(workspace, secret=SECRET) as address:
         token = workspace.issue_token("operator")
         remote: RemoteWorkspace = getattr(RemoteWorkspace, way)(address, token=token, service_secret=SECRET)
@@ -166,7 +166,7 @@ def test_everything_through_the_service_says_that_it_is_closed(tmp_path: Path, w
 
 
 def test_everything_awaited_says_that_it_is_closed(tmp_path: Path) -> None:
-    workspace = open_workspace(settings=Settings(data=tmp_path / "data", embedder="none"))
+    workspace = open_workspace(settings=settings_of(tmp_path / "data"))
     with workspace, served(workspace) as address:
         remote = AsyncRemoteWorkspace(address, token=workspace.issue_token("operator"))
         memory = remote.me()
@@ -219,7 +219,7 @@ def test_whoever_follows_local_files_learns_of_the_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["at", "here"])
 def test_whoever_follows_the_service_learns_of_the_end(tmp_path: Path, way: str) -> None:
-    workspace = open_workspace(settings=Settings(data=tmp_path / "data", embedder="none"))
+    workspace = open_workspace(settings=settings_of(tmp_path / "data"))
     with workspace, served(workspace, secret=SECRET) as address:
         token = workspace.issue_token("operator")
         remote: RemoteWorkspace = getattr(RemoteWorkspace, way)(address, token=token, service_secret=SECRET)

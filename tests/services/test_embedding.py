@@ -33,6 +33,8 @@ from tests.squad import (
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vectors
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 SYNONYMS = (["outage", "downtime"], ["car", "automobile"], ["payroll", "wages"])
 
 
@@ -256,8 +258,8 @@ def test_a_long_memory_is_found_by_what_its_last_paragraph_means(tmp_path: Path)
         fill(squad, count=30)
         squad.workspace.run_pending()
         finds_by_meaning(squad, long.id, "outage")
-        passages = rows(squad.data, "SELECT start, end FROM embeddings e JOIN memories m USING (number) WHERE m.id = ?",
-                        long.id)  # fmt: skip
+        asked = 'SELECT start, "end" FROM embeddings e JOIN memories m USING (number) WHERE m.id = ?'
+        passages = rows(squad.data, asked, long.id)
         assert len(passages) >= 9
         assert max(len(embedder.token_ends(text)) for text in seen) <= 256
         # Nothing is left out, and nothing stands twice.
@@ -366,6 +368,7 @@ def test_a_search_after_the_recovery_sets_the_worker_to_work_again(tmp_path: Pat
         finds_by_meaning(squad, wanted.id, "outage")
 
 
+@pytest.mark.files_only
 def test_the_worker_outlives_an_index_file_that_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: WordEmbedder
 ) -> None:

@@ -24,6 +24,7 @@ from tests.squad import TEAM, Squad, embedded, file_of, fill, open_squad, rows, 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vectors
 
+pytestmark = pytest.mark.each_database(slow=True)
 MODEL = wide_embedder().model
 
 
@@ -144,6 +145,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.files_only
 @pytest.mark.parametrize("damage", BROKEN.values(), ids=BROKEN.keys())
 def test_a_store_whose_count_went_wrong_is_healed_when_it_is_opened(tmp_path: Path, damage: str) -> None:
     squad = open_squad(tmp_path, embedder=wide_embedder())
@@ -158,6 +160,7 @@ def test_a_store_whose_count_went_wrong_is_healed_when_it_is_opened(tmp_path: Pa
         ends(lambda: squad.admin.consolidate())
 
 
+@pytest.mark.files_only
 def test_a_sound_store_embeds_nothing_anew_when_it_is_opened(tmp_path: Path) -> None:
     squad = open_squad(tmp_path, embedder=wide_embedder())
     with squad.workspace:

@@ -18,7 +18,7 @@ from mycel.engine.transcripts.reading import read_transcript
 from mycel.errors import Unavailable
 from mycel.services.queue_worker import Budget
 from mycel.services.scheduler import Engine
-from mycel.settings import Settings
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -34,7 +34,7 @@ def soon(holds: Callable[[], bool], *, seconds: float = 30.0) -> None:
 
 
 def test_it_works_off_what_is_captured_here_and_elsewhere(tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path, embedder="none")
+    settings = settings_of(tmp_path)
     with open_workspace(settings=settings) as workspace, open_workspace(settings=settings) as other:
         workspace.add_team("first")
         workspace.add_team("second")
@@ -50,7 +50,7 @@ def test_it_works_off_what_is_captured_here_and_elsewhere(tmp_path: Path) -> Non
 def test_a_team_that_is_written_to_all_the_time_is_looked_at_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_workspace(settings=Settings(data=tmp_path, embedder="none")) as workspace:
+    with open_workspace(settings=settings_of(tmp_path)) as workspace:
         memory = workspace.as_operator()
         memory.save("before")
         looks: list[TeamName] = []
@@ -70,7 +70,7 @@ def test_a_team_that_is_written_to_all_the_time_is_looked_at_now_and_then(
 
 
 def test_closing_in_the_middle_leaves_the_work_to_the_next(tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path, embedder="none", lease_seconds=0.3)
+    settings = settings_of(tmp_path, lease_seconds=0.3)
     with open_workspace(settings=settings) as workspace:
         workspace.work_beside()
         for number in range(5):

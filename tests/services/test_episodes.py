@@ -16,11 +16,11 @@ from mycel.domain.ids import TeamName
 from mycel.domain.memory import Status
 from mycel.errors import InvalidInput, NotFound, Unavailable
 from mycel.retrieval.wording import wording_of
-from mycel.settings import Settings
 from mycel.stores.sql.episodes import SqlEpisodes
 from mycel.stores.sqlite.connection import open_writer
 from mycel.stores.sqlite.session import WriteSession
 from tests.squad import TEAM, Squad, file_of, open_squad, wide_embedder
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -147,7 +147,7 @@ def test_another_model_groups_all_approaches_again(tmp_path: Path) -> None:
 
 
 def test_the_built_in_model_takes_approaches_that_mean_the_same_as_one(tmp_path: Path) -> None:
-    with open_workspace(settings=Settings(data=tmp_path, embedder="builtin")) as workspace:
+    with open_workspace(settings=settings_of(tmp_path, embedder="builtin")) as workspace:
         memory = workspace.as_operator()
         for way in (
             "increase the connection pool size",

@@ -158,10 +158,11 @@ def test_the_doctor_says_what_is_wrong_with_the_database(untouched, use, monkeyp
     use(as_url(unmigrated().service))
     assert states(untouched)["schema"] == "problem"
     newer = another()
-    with psycopg.connect(newer.owner) as owner:
-        owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = 9000")
     use(as_url(newer.service))
-    assert states(untouched)["schema"] == "problem"
+    for oldest_writer, state in ((0, "warning"), (9000, "problem")):
+        with psycopg.connect(newer.owner) as owner:
+            owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = 9000, oldest_writer = {oldest_writer}")
+        assert states(untouched)["schema"] == state
     use(as_url(server().owner))
     assert states(untouched)["login"] == "problem"
     monkeypatch.setenv("MYCEL_DATABASE_LOGIN", "trusted")

@@ -32,7 +32,7 @@ WRONG, TOO_LARGE = HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.REQUEST_ENTITY_TO
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+def client(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """One service for all: bad input leaves no trace."""
     with open_workspace(tmp_path_factory.mktemp("data")) as workspace:
         token = workspace.issue_token("operator")

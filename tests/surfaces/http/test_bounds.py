@@ -21,9 +21,9 @@ import pytest
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
-from mycel.settings import Settings
 from mycel.surfaces.http.connections import LOOK_SECONDS
 from tests.serving import served
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -64,9 +64,9 @@ class Door:
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def door(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     folder = tmp_path_factory.mktemp("bounds")
-    settings = Settings(data=folder, embedder="none", **SMALL)
+    settings = settings_of(folder, **SMALL)
     with open_workspace(settings=settings) as workspace, served(workspace, settings=settings) as url:
         yield Door(workspace, url, workspace.issue_token("operator"))
 
@@ -298,7 +298,7 @@ def is_open(line: socket.socket) -> bool:
 
 
 def test_where_everybody_is_at_work_the_next_one_is_told_so(tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path, embedder="none", max_connections=3)
+    settings = settings_of(tmp_path, max_connections=3)
     with open_workspace(settings=settings) as workspace, served(workspace, settings=settings) as url:
         door = Door(workspace, url, workspace.issue_token("operator"))
         head = door.head("GET", "/api/memory/changes", b"accept: text/event-stream")

@@ -27,7 +27,7 @@ SAID = "user: We decided to count herons at the lake, because nobody else does."
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+def workspace(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     with open_workspace(tmp_path_factory.mktemp("data")) as workspace:
         workspace.add_team("engineering")
         workspace.add_member("swe-1", team="engineering")

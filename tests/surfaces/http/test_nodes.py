@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +20,8 @@ import mycel
 from mycel.app import open_workspace
 from mycel.client.workspace import RemoteWorkspace
 from mycel.settings import Settings
-from mycel.stores.postgres.schema import SCHEMA
+from mycel.stores.postgres.schema import SCHEMA, steps
+from mycel.surfaces.http.connections import LOOK_SECONDS
 from mycel.surfaces.http.rate_limit import BURST_SECONDS
 from tests.postgres import Server, another, as_url
 from tests.service_process import Service, connected, eventually, service
@@ -28,6 +29,8 @@ from tests.serving import served
 from tests.surfaces.mcp.test_endpoint import ACCEPT, LISTING, OPENING
 
 TOGETHER = 12
+# The schema of these nodes.
+KNOWN = len(steps())
 
 
 class Nodes:
@@ -212,16 +215,41 @@ def test_a_node_is_ready_while_it_reaches_its_database_and_lives_all_the_while(n
     eventually(lambda: state() == (200, 200))
 
 
-def test_a_node_is_not_ready_for_tables_of_another_version(nodes: Nodes) -> None:
+@pytest.fixture
+def migrated(nodes: Nodes) -> Iterator[Callable[..., None]]:
+    """As a node of another version would leave the tables; put right in the end."""
     with psycopg.connect(nodes.database.owner, autocommit=True) as owner:
-        owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version + 900")
-        try:
-            eventually(lambda: httpx2.get(f"{nodes.urls[1]}/health/ready", timeout=10).status_code == 503)
-            told = httpx2.get(f"{nodes.urls[1]}/health/ready", timeout=10).json()
-            assert "another version" in told["detail"]
-        finally:
-            owner.execute(f"UPDATE {SCHEMA}.schema_version SET version = version - 900")
-    eventually(lambda: httpx2.get(f"{nodes.urls[1]}/health/ready", timeout=10).status_code == 200)
+
+        def migrate(*, by: int = 0, oldest_writer: int = 0) -> None:
+            owner.execute(
+                f"UPDATE {SCHEMA}.schema_version SET version = %s, oldest_writer = %s", (KNOWN + by, oldest_writer)
+            )
+
+        yield migrate
+        migrate()
+    eventually(lambda: readiness(nodes).status_code == 200)
+
+
+def readiness(nodes: Nodes) -> httpx2.Response:
+    return httpx2.get(f"{nodes.urls[1]}/health/ready", timeout=10)
+
+
+@pytest.mark.parametrize("tables", [{"by": -1}, {"by": 2, "oldest_writer": KNOWN + 1}], ids=["older", "newer"])
+def test_a_node_is_not_ready_for_tables_that_it_may_not_write_to(
+    nodes: Nodes, migrated: Callable[..., None], tables: dict[str, int]
+) -> None:
+    migrated(**tables)
+    eventually(lambda: readiness(nodes).status_code == 503)
+    assert "another version" in readiness(nodes).json()["detail"]
+
+
+def test_old_nodes_stay_ready_while_a_workspace_is_upgraded(nodes: Nodes, migrated: Callable[..., None]) -> None:
+    """The tables are migrated first: a balancer that left all nodes out then would have none."""
+    migrated(by=2, oldest_writer=KNOWN)
+    asked_until = time.monotonic() + 2 * LOOK_SECONDS
+    while time.monotonic() < asked_until:
+        assert readiness(nodes).status_code == 200
+        time.sleep(0.05)
 
 
 def test_a_member_that_asks_much_on_both_nodes_is_held_to_one_limit(

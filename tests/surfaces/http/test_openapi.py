@@ -47,7 +47,7 @@ FEW, FEWER = 2, 1
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with throw_away_service(tmp_path_factory.mktemp("data")) as service:
         yield service
 

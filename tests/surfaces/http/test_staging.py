@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
-from mycel.settings import Settings
 from mycel.surfaces.http.app import create_app
 from mycel.surfaces.http.staging import MAX_AT_ONCE, Staging
 from tests.asking import ADDRESS, bearer
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -36,7 +36,7 @@ class Door(NamedTuple):
 
 @pytest.fixture
 def door(tmp_path: Path) -> Iterator[Door]:
-    settings = Settings(data=tmp_path / "data", embedder="none", min_free_bytes=0, **SMALL)
+    settings = settings_of(tmp_path / "data", min_free_bytes=0, **SMALL)
     folder = settings.data / "staging"
     with open_workspace(settings=settings) as workspace:
         workspace.add_team("squad")
@@ -103,7 +103,7 @@ def test_a_member_moves_only_so_many_at_once(door: Door) -> None:
 
 
 def test_the_disk_is_not_filled(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    free = shutil.disk_usage(door.folder.parent).free
+    free = shutil.disk_usage(door.folder.parents[1]).free
     monkeypatch.setattr(door.staging, "limits", replace(door.staging.limits, min_free_bytes=free * 2))
     headers = bearer(door.workspace.issue_token("agent-1"))
     for answer in (

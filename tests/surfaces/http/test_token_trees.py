@@ -18,11 +18,11 @@ from mycel.app import open_workspace
 from mycel.domain.team import IssuedToken, Role, Token
 from mycel.embedded.workspace import Workspace
 from mycel.errors import Unauthenticated
-from mycel.settings import Settings
 from mycel.surfaces.http.browser_login import LIFETIME
 from mycel.surfaces.http.described_route import DescribedRoute
 from mycel.wire.operations import OPERATIONS
 from tests.asking import ADDRESS, asking, bearer
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -112,8 +112,8 @@ every_way = pytest.mark.parametrize(("member", "way"), CASES, ids=named)
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
-    settings = Settings(data=tmp_path_factory.mktemp("trees"), embedder="none")
+def door(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    settings = settings_of(tmp_path_factory.mktemp("trees"))
     with open_workspace(settings=settings) as workspace:
         workspace.add_team("squad")
         for role, member in ROLES.items():

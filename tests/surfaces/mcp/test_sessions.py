@@ -13,9 +13,9 @@ import pytest
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
-from mycel.settings import Settings
 from tests.serving import served
 from tests.surfaces.mcp.test_endpoint import ACCEPT, LISTING, OPENING
+from tests.template import settings_of
 
 pytestmark = pytest.mark.each_database(slow=True)
 
@@ -77,7 +77,7 @@ class Door:
 
 @contextmanager
 def opened(folder: Path, **limits: Any) -> Iterator[Door]:
-    settings = Settings(data=folder, embedder="none", **limits)
+    settings = settings_of(folder, **limits)
     with open_workspace(settings=settings) as workspace:
         for member in ("swe-1", "swe-2"):
             workspace.add_member(member, team="executive")
@@ -85,6 +85,8 @@ def opened(folder: Path, **limits: Any) -> Iterator[Door]:
             yield Door(workspace, url)
 
 
+# Where another node might know the session, a request of it is answered by itself.
+@pytest.mark.files_only
 def test_one_more_ends_the_one_that_was_idle_for_longest(tmp_path: Path) -> None:
     """By whatever tokens of a member; others keep theirs."""
     with opened(tmp_path, max_mcp_sessions_per_member=3) as door:
@@ -108,6 +110,8 @@ def test_one_that_is_in_use_does_not_end_for_another(tmp_path: Path) -> None:
         assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
 
 
+# Where another node might know the session, a request of it is answered by itself.
+@pytest.mark.files_only
 def test_one_that_nobody_uses_ends(tmp_path: Path) -> None:
     with opened(tmp_path, mcp_idle_seconds=0.5) as door:
         secret = door.workspace.issue_token("swe-1")

@@ -16,6 +16,7 @@ from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.forms import TOKEN_FIELD, form_token
 from tests.asking import ADDRESS, asking
 from tests.storefront import fill
+from tests.template import copy_template
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,9 @@ class Reader:
         return self.client.post(address, data=sent, headers={"cookie": f"mycel_token={self.secret}", "origin": origin})
 
 
-@pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("storefront")
-    fill(str(folder))
-    return folder
-
-
 @pytest.fixture
-def workspace(filled: Path, tmp_path: Path) -> Iterator[Workspace]:
-    import shutil
-
-    shutil.copytree(filled, tmp_path / "data")
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    copy_template(fill, tmp_path / "data")
     with open_workspace(tmp_path / "data") as opened:
         yield opened
 

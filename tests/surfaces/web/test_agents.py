@@ -11,6 +11,8 @@ from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.agents import INJECTIONS, SOURCES
 from tests.surfaces.web.conftest import Reader, text_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 @pytest.fixture
 def told(workspace: Workspace) -> tuple[str, str]:

@@ -14,6 +14,8 @@ from mycel.embedded.workspace import Workspace
 from mycel.wire.operations import OPERATIONS
 from tests.surfaces.web.conftest import Reader, text_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 Acts = Callable[[TeamMemory, str], Any]
 # Each changing operation on memories, done once: the log has a row of it afterwards.
 CHANGES: dict[str, Acts] = {

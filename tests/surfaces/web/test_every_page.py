@@ -17,6 +17,8 @@ from tests.asking import ADDRESS as ORIGIN
 from tests.asking import asking
 from tests.surfaces.web.conftest import Reader
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 MAX_PAGE_BYTES = 60_000
 MAX_FILE_BYTES = {"mycel.js": 25_000, "mycel.css": 20_000}
 # Pages of what is not there before somebody makes it.

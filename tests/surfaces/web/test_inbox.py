@@ -12,6 +12,8 @@ from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.inbox import ROWS
 from tests.surfaces.web.conftest import Reader, text_of
 
+pytestmark = pytest.mark.each_database(slow=True)
+
 
 def test_the_same_text_waits_once_and_is_decided_once(lead: Reader, workspace: Workspace) -> None:
     agents = [workspace.as_member(name) for name in ("swe-1", "swe-2", "swe-2")]

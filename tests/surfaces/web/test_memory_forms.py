@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from mycel.domain.memory import Memory, Status
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.forms import TOKEN_FIELD
 from tests.surfaces.web.conftest import Reader, text_of
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 
 def sent(lead: Reader, id: str, **changed: str) -> Callable[..., Any]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
-from mycel.contracts.clock import SystemClock
+import pytest
+
 from mycel.domain.ids import TeamName
 from mycel.domain.source import EventState
 from mycel.domain.team import Role
 from mycel.embedded.workspace import Workspace
-from mycel.stores.sqlite.database import Disk
-from mycel.stores.sqlite.pool import SqliteStores
 from mycel.surfaces.web.forms import form_token
 from tests.surfaces.web.conftest import Reader, text_of
+
+pytestmark = pytest.mark.each_database(slow=True)
 
 
 def test_a_task_shows_what_was_tried_and_what_an_agent_would_be_told(lead: Reader, workspace: Workspace) -> None:
@@ -157,16 +157,12 @@ def test_whoever_may_not_send_is_offered_nothing(agent: Reader, lead: Reader, wo
     assert "other teams" not in lead.get(f"/memory/{private.id}").text
 
 
-def test_work_that_was_given_up_stands_first_and_is_done_again(
-    lead: Reader, workspace: Workspace, tmp_path: Path
-) -> None:
+def test_work_that_was_given_up_stands_first_and_is_done_again(lead: Reader, workspace: Workspace) -> None:
     said = [{"role": "user", "content": "We decided to keep logs for nine days."}]
     event = workspace.as_member("swe-1").capture_session(said, session_id="given-up")
-    stores = SqliteStores(tmp_path / "data" / "teams", clock=SystemClock(), disk=Disk())
     given_up = replace(event, state=EventState.DEAD, error="unavailable: the endpoint is away")
-    with stores.lease(TeamName("storefront")) as store:
+    with workspace._do.upkeep._stores.lease(TeamName("storefront")) as store:
         store.transact(lambda transaction: transaction.queue.replace(given_up))
-    stores.close()
     assert "1 event given up" in text_of(lead.get("/").text)
     assert "unavailable: the endpoint is away" in lead.get("/teams").text
     done = lead.post("/teams/retry", event=event.id)

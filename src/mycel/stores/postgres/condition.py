@@ -27,7 +27,10 @@ _FIGURES = """
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`place` names server and database, and nobody's login. `schema` is 0 where nobody has made the tables."""
+    """`place` names server and database, and nobody's login. `schema` is 0 where nobody has made the tables.
+
+    One newer than the `known_schema` is used for as long as this Mycel `may_write` to it.
+    """
 
     place: str
     server: str
@@ -38,6 +41,7 @@ class Condition:
     vector_lack: str | None
     schema: int
     known_schema: int
+    may_write: bool
     login: str
     is_bound: bool
     # How far the server's clock is ahead of this machine's.
@@ -57,7 +61,7 @@ def examine(url: str) -> Condition:
         row = raw.execute(_FIGURES).fetchone()
         took = time.perf_counter() - began
         now, vector, has_vector, connections, most = row or (sent_at, None, False, 0, 0)
-        version = raw.info.server_version
+        version, schema = raw.info.server_version, schema_version(raw)
         return Condition(
             place=f"{raw.info.host or 'localhost'}/{raw.info.dbname}",
             server=f"{version // 10_000}.{version % 10_000}",
@@ -65,8 +69,9 @@ def examine(url: str) -> Condition:
             least_server=LEAST_SERVER,
             vector=vector,
             vector_lack=_vector_lack(vector, is_there=has_vector),
-            schema=schema_version(raw),
+            schema=schema.number,
             known_schema=len(steps()),
+            may_write=schema.may_write,
             login=raw.info.user,
             is_bound=_is_bound(raw),
             clock_seconds=now - (sent_at + took / 2),

@@ -19,7 +19,6 @@ from mycel.stores.postgres.schema import (
     SCHEMA,
     SEARCH_PATH,
     migrate,
-    pending_steps,
     require_safe_login,
     schema_version,
     steps,
@@ -82,8 +81,9 @@ class Database:
     def _examine(self, raw: Raw) -> None:
         if not self._trust_login:
             require_safe_login(raw)
-        if pending_steps(raw):
-            wrong = "the schema of the database is older than this Mycel" if schema_version(raw) else NO_TABLES
+        found = schema_version(raw)
+        if found.pending():
+            wrong = "the schema of the database is older than this Mycel" if found.number else NO_TABLES
             raise Misconfigured(f"{wrong}: run `mycel database migrate` as its owner")
 
     def read(

@@ -10,11 +10,10 @@ from mycel.contracts.clock import Clock
 from mycel.domain.damage import Damage
 from mycel.domain.ids import MemberId
 from mycel.errors import Misconfigured
-from mycel.stores.migrate import pending
 from mycel.stores.postgres.care import refuse_backup
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import ORGANISATION, Database
-from mycel.stores.postgres.schema import schema_version, steps
+from mycel.stores.postgres.schema import schema_version
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.postgres.tables import PostgresTables
 from mycel.stores.sql.connection import Connection
@@ -66,7 +65,7 @@ class PostgresDirectory(SqlDirectoryReads):
         return self._database.write(ORGANISATION, run)
 
     def require_ready(self) -> None:
-        if pending(steps(), self._database.read(ORGANISATION, lambda connection: schema_version(connection.raw))):
+        if self._database.read(ORGANISATION, lambda connection: schema_version(connection.raw)).pending():
             raise Misconfigured("the schema of the database is older than this Mycel")
 
     def close(self) -> None:

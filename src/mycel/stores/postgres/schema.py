@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator
+from dataclasses import dataclass
 
 import psycopg
 from psycopg import sql
@@ -33,7 +34,7 @@ def connect(url: str) -> Generator[Raw]:
 def migrate(url: str) -> None:
     """As the owner: all steps or none, whatever kills it; those who come meanwhile wait."""
     with connect(url) as raw:
-        if not pending_steps(raw):
+        if not schema_version(raw).pending():
             return
         raw.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
         require_server(raw)
@@ -43,7 +44,7 @@ def migrate(url: str) -> None:
         raw.execute("SELECT set_config('search_path', %s, true)", (SEARCH_PATH,))
         raw.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
         raw.execute("INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)")
-        for step in pending_steps(raw):
+        for step in schema_version(raw).pending():
             raw.execute(step.sql.encode())
             raw.execute("UPDATE schema_version SET version = %s", (step.number,))
 
@@ -52,23 +53,29 @@ def steps() -> tuple[Migration, ...]:
     return migrations("mycel.stores.postgres", "database")
 
 
-def pending_steps(raw: Raw) -> tuple[Migration, ...]:
-    """What the database lacks of what this Mycel knows. One that knows more is used for as long as it allows it."""
-    found = _versions(raw)
-    return pending(steps(), max(found.get("oldest_writer", 0), min(found["version"], len(steps()))))
+@dataclass(frozen=True, slots=True)
+class SchemaVersion:
+    """`number` is 0 where nobody has made the tables; who knows less than `oldest_writer` may not write."""
+
+    number: int = 0
+    oldest_writer: int = 0
+
+    @property
+    def may_write(self) -> bool:
+        return self.oldest_writer <= len(steps())
+
+    def pending(self) -> tuple[Migration, ...]:
+        """What the database lacks of what this Mycel knows. One that knows more is used for as long as it allows it."""
+        return pending(steps(), max(self.oldest_writer, min(self.number, len(steps()))))
 
 
-def schema_version(raw: Raw) -> int:
-    """0 where nobody has made the tables."""
-    return _versions(raw)["version"]
-
-
-def _versions(raw: Raw) -> dict[str, int]:
+def schema_version(raw: Raw) -> SchemaVersion:
     if raw.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() == (None,):
-        return {"version": 0}
+        return SchemaVersion()
     table = sql.Identifier(SCHEMA, "schema_version")
     row = raw.execute(sql.SQL("SELECT to_jsonb(v) FROM {} v").format(table)).fetchone()
-    return row[0] if row else {"version": 0}
+    found: dict[str, int] = row[0] if row else {}
+    return SchemaVersion(found.get("version", 0), found.get("oldest_writer", 0))
 
 
 def _make_role(raw: Raw) -> None:

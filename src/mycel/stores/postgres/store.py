@@ -15,6 +15,7 @@ from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.faults import is_of_all, translate
 from mycel.stores.postgres.index import PostgresIndex
+from mycel.stores.postgres.memories import PostgresMemories
 from mycel.stores.postgres.notifications import DEAF_POLL_SECONDS
 from mycel.stores.postgres.recalls import PostgresRecalls
 from mycel.stores.postgres.session import ReadSession
@@ -30,7 +31,6 @@ from mycel.stores.sql.episode_rates import SqlRates
 from mycel.stores.sql.episodes import SqlEpisodes
 from mycel.stores.sql.links import SqlLinks
 from mycel.stores.sql.log import SqlLog
-from mycel.stores.sql.memories import SqlMemories
 from mycel.stores.sql.places import SqlPlaces
 from mycel.stores.sql.queue import SqlQueue
 from mycel.stores.sql.reports import SqlReports
@@ -70,7 +70,7 @@ class PostgresStore:
             self._transact, fault=translate, committed=self._announce, idle_seconds=IDLE_SECONDS
         )
         session = ReadSession(database, team, clock)
-        self.memories = SqlMemories(session)
+        self.memories = PostgresMemories(session)
         self.links = SqlLinks(session)
         self.places = SqlPlaces(session)
         self.sources = SqlSources(session)

@@ -20,8 +20,10 @@ from mycel.stores.sql.statements import upsert
 DETAIL_TABLES = ("artifacts", "episodes")
 _HELD_BY = """
     SELECT location FROM backups
-    WHERE coalesce(finished_at, :created) >= :created AND started_at <= coalesce(:scrubbed, started_at)
+    WHERE coalesce(finished_at, :created) >= :created AND started_at <= coalesce(:scrubbed, :gone, started_at)
     ORDER BY started_at"""
+# How far apart the clocks of two nodes may be: a backup that one of them began meanwhile is rather named than not.
+CLOCKS_MICROS = 60 * 1_000_000
 _PUT = upsert(
     "receipts", ("memory_id",), ("id", "purged_by", "purged_at", "memory_created_at", "scrubbed_at", "number")
 )
@@ -60,13 +62,14 @@ def erase_rows(connection: Connection, memory: Memory, *, by: MemberId, now: dat
     return number, _receipt(connection, connection.execute(_RECEIPT, (memory.id,)).fetchone())
 
 
-def read_receipt(connection: Connection, memory_id: MemoryId) -> Receipt | None:
+def read_receipt(connection: Connection, memory_id: MemoryId, *, copies_bytes: bool = True) -> Receipt | None:
+    """A backup that `copies_bytes` may hold what was purged and not scrubbed yet; one of rows alone does not."""
     row = connection.execute(_RECEIPT, (memory_id,)).fetchone()
-    return None if row is None else _receipt(connection, row)
+    return None if row is None else _receipt(connection, row, gone_at=None if copies_bytes else row[3] + CLOCKS_MICROS)
 
 
-def _receipt(connection: Connection, row: tuple[Any, ...]) -> Receipt:
-    held = connection.execute(_HELD_BY, {"created": row[5], "scrubbed": row[4]})
+def _receipt(connection: Connection, row: tuple[Any, ...], *, gone_at: int | None = None) -> Receipt:
+    held = connection.execute(_HELD_BY, {"created": row[5], "scrubbed": row[4], "gone": gone_at})
     return Receipt(
         id=row[0],
         memory_id=MemoryId(row[1]),

@@ -51,7 +51,12 @@ def _schema(found: Condition) -> Finding:
         return ok("schema", f"version {found.schema}")
     if found.schema > found.known_schema:
         text = f"has version {found.schema}, and this Mycel knows {found.known_schema}"
-        return problem("schema", text, "install a newer Mycel here")
+        advice = "install a newer Mycel here"
+        return (
+            warning("schema", f"{text}, which may still write", advice)
+            if found.may_write
+            else problem("schema", text, advice)
+        )
     text = f"has version {found.schema} of {found.known_schema}" if found.schema else "nobody has made the tables"
     return problem("schema", text, MIGRATE)
 
