@@ -132,6 +132,10 @@ class MemoryReads(Protocol):
         """Of a memory that was purged."""
         ...
 
+    def was_purged(self, scope: ReadScope, id: MemoryId) -> bool:
+        """Whether a memory was purged that the scope would see: of any other, nobody is told."""
+        ...
+
     def expired(self, scope: ReadScope, *, limit: int) -> list[Memory]:
         """Memories whose time is up and that are not archived yet; not those that the ledger of episodes keeps."""
         ...

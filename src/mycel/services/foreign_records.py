@@ -260,9 +260,11 @@ class _Weighing:
 
     def _memory(self, transaction: Transaction, one: _Memory, new: list[tuple[Memory, PackedTerms]]) -> ImportedRecord:
         id = one.prepared.id
-        before = transaction.memories.find(read_scope(self.caller), id, deleted=True)
+        scope = read_scope(self.caller)
+        before = transaction.memories.find(scope, id, deleted=True)
         if before is None:
-            if any(transaction.memories.find_receipt(own) for own in (id, one.origin) if own is not None):
+            was_purged = one.origin is not None and transaction.memories.was_purged(scope, one.origin)
+            if was_purged or transaction.memories.find_receipt(id) is not None:
                 return ImportedRecord(ImportOutcome.PURGED)
             if (standing := self._standing(transaction, one)) is not None:
                 return standing

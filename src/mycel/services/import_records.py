@@ -159,11 +159,10 @@ class Adopting:
     def store(self, transaction: Transaction, own: Own | Link, *, dry_run: bool) -> Taken:
         if isinstance(own, Link):
             return self._store_link(transaction, own, dry_run=dry_run)
-        prepared = own.prepared
+        prepared, scope = own.prepared, read_scope(self.caller)
         # What was purged comes back under no other id either.
-        if any(transaction.memories.find_receipt(id) is not None for id in (own.was, prepared.id)):
+        if transaction.memories.find_receipt(prepared.id) or transaction.memories.was_purged(scope, own.was):
             return Taken.PURGED
-        scope = read_scope(self.caller)
         if transaction.memories.find(scope, prepared.id, deleted=True) is not None:
             return Taken.UNCHANGED
         memory = prepared.at(transaction)

@@ -99,6 +99,17 @@ class StoreErasure:
         assert found_by_word(store, "heron") == found_by_word(store, "egret") == set()
         assert store.sources.find(reader(), source.id) == source
 
+    def test_that_a_memory_was_purged_is_told_to_those_who_saw_it(self, store: Store) -> None:
+        shared, private = put(store, "heron"), put(store, "egret", visibility=Visibility.PRIVATE)
+        for memory in (shared, private):
+            assert not store.memories.was_purged(reader(), memory.id)
+            store.transact(lambda transaction, one=memory: transaction.memories.erase(one, by=TEAMMATE))
+        told = [
+            [store.memories.was_purged(reader(who), memory.id) for memory in (shared, private)]
+            for who in (AUTHOR, TEAMMATE)
+        ]
+        assert told == [[True, True], [True, False]]
+
     def test_past_versions_say_what_they_are_redacted_to(self, store: Store) -> None:
         memory = put(store, "heron", rationale="It is a heron.", alternatives=("a heron", "an egret"))
         now = change(store, memory.id, content="egret", by=TEAMMATE)

@@ -168,7 +168,7 @@ def test_the_service_refuses_a_broken_data_directory_at_start(environment: dict[
     (tmp_path / "file").touch()
     result = run(environment, "serve", "--port", "0", "--data", str(tmp_path / "file"))
     assert result.returncode == 9
-    assert result.stderr.startswith("mycel: the data directory cannot be used")
+    assert result.stderr.startswith("mycel: the data directory has to be a folder")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")

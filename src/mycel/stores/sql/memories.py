@@ -25,6 +25,7 @@ from mycel.stores.sql.receipts import DETAIL_TABLES, read_receipt
 from mycel.stores.sql.rows import (
     HISTORY_COLUMNS,
     MEMORY_COLUMNS,
+    audience_from,
     columns_of,
     memory_from,
     micros,
@@ -46,6 +47,10 @@ _MEMORY = columns_of("m")
 _HAS_DETAIL = f"""
     SELECT 1 FROM memories m WHERE m.id = ?
       AND ({" OR ".join(f"EXISTS (SELECT 1 FROM {table} d WHERE d.number = m.number)" for table in DETAIL_TABLES)})"""
+# Its purge says who could read a memory that is gone.
+_PURGED = """
+    SELECT visibility, agent_id, allowed_roles FROM changes WHERE memory_id = ? AND operation = 'purge'
+    ORDER BY sequence DESC LIMIT 1"""
 _VERSION = columns_of("v", MEMORY_COLUMNS + HISTORY_COLUMNS)
 _CURRENT_AS_VERSION = columns_of("m", MEMORY_COLUMNS + HISTORY_COLUMNS)
 
@@ -302,6 +307,11 @@ class SqlMemories(Part):
     @query
     def has_detail(self, connection: Connection, id: MemoryId) -> bool:
         return connection.execute(_HAS_DETAIL, (id,)).fetchone() is not None
+
+    @query
+    def was_purged(self, connection: Connection, scope: ReadScope, id: MemoryId) -> bool:
+        row = connection.execute(_PURGED, (id,)).fetchone()
+        return row is not None and scope.sees(audience_from(*row))
 
     @query
     def find_receipt(self, connection: Connection, id: MemoryId) -> Receipt | None:
