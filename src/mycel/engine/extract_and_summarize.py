@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from mycel.contracts.language_model import LanguageModel
+from mycel.domain.marks import EXPLICIT
 from mycel.domain.source import Candidate, Step, Transcript
 from mycel.engine.by_model.extraction import extract_with_model
 from mycel.engine.by_model.summary import summarize_with_model
@@ -54,7 +55,10 @@ def extract_and_summarize(
     summary = ""
     if Step.EXTRACT in steps:
         candidates = attempt(
-            lambda asked: tuple(extract_with_model(asked, transcript, start=start).candidates),
+            lambda asked: _with_outright(
+                extract_with_model(asked, transcript, start=start).candidates,
+                executor.extract(transcript, start=start),
+            ),
             lambda: tuple(executor.extract(transcript, start=start)),
         )
     if Step.SUMMARIZE in steps:
@@ -63,3 +67,13 @@ def extract_and_summarize(
             lambda: executor.summarize(transcript),
         )
     return SourceResult(candidates, summary, "; ".join(made_by))
+
+
+def _with_outright(found: Sequence[Candidate], by_rules: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """What people said outright is kept, also where a model leaves it out."""
+    missed = [
+        one
+        for one in by_rules
+        if one.grounds == EXPLICIT and not any(one.start < other.end and other.start < one.end for other in found)
+    ]
+    return tuple(sorted((*found, *missed), key=lambda one: (one.start, one.end)))

@@ -47,6 +47,9 @@ _COUNTED = re.compile(r"\b(?:first|second|third|fourth|fifth|other|[1-5](?:st|nd
 _OF_A_MONTH = re.compile(
     rf"\s+(?:of|in)\s+(?:(?i:(?:the|each|every|a|next|this|that)\s+(?:month|quarter|year|sprint))\b|{_MONTH})"
 )
+# "Never deploy on Friday" is about every Friday, "always ask me, but ship it by Friday" about one.
+_AT_ALL_TIMES = re.compile(r"\b(?:never|always|usually|normally)\b", re.IGNORECASE)
+_UP_TO = re.compile(r"\b(?:by|until|till|before|this|next|coming)\s+$", re.IGNORECASE)
 # Of another time than now: what day is meant there cannot be told from today.
 _ELSEWHEN = re.compile(
     r"\b(?:last|next|that|this|every|each) (?:year|quarter|spring|summer|autumn|fall|winter)\b", re.IGNORECASE
@@ -139,6 +142,9 @@ def _is_no_date(text: str, match: re.Match[str]) -> bool:
     if _EVERY.search(text, max(0, start - 12), start):
         return True
     if match["day"] and (_COUNTED.search(text, max(0, start - 12), start) or _OF_A_MONTH.match(text, match.end())):
+        return True
+    is_up_to = _UP_TO.search(text, max(0, start - 12), start) is not None
+    if match["day"] and not is_up_to and _AT_ALL_TIMES.search(text, max(0, start - _CLAUSE_CHARS), start):
         return True
     if match["day"] or match["ordinal"]:
         return _ELSEWHEN.search(text, max(0, start - _CLAUSE_CHARS), start) is not None
