@@ -166,8 +166,11 @@ def _lay_ground(
     embedder: Embedder | None,
     language_model: LanguageModel | None,
 ) -> _Ground:
+    # First what the settings may have wrong, so that nothing is open yet.
+    embedder = embedder or make_embedder(_embedding_options(settings))
+    model = language_model or language_model_of(settings)
     directory, stores = open_stores(settings, clock=clock, disk=disk)
-    embedding = Embedding(stores, embedder or make_embedder(_embedding_options(settings)))
+    embedding = Embedding(stores, embedder)
     policies = Policies(directory)
     performers: dict[Step, Performer] = {}
     working = Working(stores, clock, performers, lease=timedelta(seconds=settings.lease_seconds))
@@ -177,7 +180,7 @@ def _lay_ground(
         directory=directory,
         stores=stores,
         embedding=embedding,
-        model=language_model or language_model_of(settings),
+        model=model,
         policies=policies,
         executor=MovableExecutor(_process_executor, judge=_judge),
         performers=performers,

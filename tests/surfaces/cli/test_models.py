@@ -21,7 +21,8 @@ ANSWER = "The elevator on the third floor is out of order."
 @pytest.fixture(autouse=True)
 def empty_environment(builtin_in_memory: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(("MYCEL_", "OPENAI_")) and name != "MYCEL_DAEMON":
+        is_needed = name == "MYCEL_DAEMON" or name.startswith("MYCEL_DATABASE_")
+        if name.startswith(("MYCEL_", "OPENAI_")) and not is_needed:
             monkeypatch.delenv(name)
 
 

@@ -1,11 +1,13 @@
 """Sections within a token budget."""
 
+from itertools import count
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mycel.domain.context import ContextBundle, Section
+from mycel.domain.ids import MemoryId
 from mycel.domain.rendering import estimate_tokens, line_tokens
 from mycel.retrieval.packing import SHARES, Candidate, Packed, pack
 from mycel.testing.store_samples import TEAM, sample
@@ -92,11 +94,13 @@ def test_the_lesson_that_fits_the_task_is_not_passed_over_for_a_shorter_one() ->
     long = "An index on `orders` locks the table for minutes: create it concurrently, in an autocommit block, at night."
     short = "Sign the raw body of webhooks."
     for relevance, told in ((0.9, long), (0.05, short)):
-        lessons = [Candidate(sample(long), "why", relevance), candidate(short)]
+        ids = (MemoryId(f"{number:08d}-5028-7bd1-b457-c38653d482db") for number in count(1))
+        lessons = [Candidate(sample(long, id=next(ids)), "why", relevance), candidate(short, id=next(ids))]
         others = {
-            section: [candidate(f"{section} {number} {'word ' * 12}") for number in range(9)] for section in Section
+            section: [candidate(f"{section} {number} {'word ' * 12}", id=next(ids)) for number in range(9)]
+            for section in Section
         }
-        packed = pack({**others, Section.LESSONS: lessons}, token_budget=400, home=TEAM)
+        packed = pack({**others, Section.LESSONS: lessons}, token_budget=415, home=TEAM)
         assert texts(packed, Section.LESSONS) == [told]
 
 
