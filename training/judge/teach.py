@@ -1,12 +1,15 @@
 """Teaches the judge, and measures it on examples left out.
 
     python -m training.judge.teach --out OUT [--seed N] [--fold K | --all] [--epochs N] [--minutes N]
-        [--batch N] [--rate X] [--begin FILE | --teacher FILE [--layers 0,2,…]] [--judges OUT …]
+        [--batch N] [--rate X] [--pairs SHARE] [--hold] [--frozen N]
+        [--begin FILE | --teacher FILE [--layers 0,2,…]] [--judges OUT …]
 
 `--fold K` leaves out the K-th sixth of the groups, and tells after each epoch what the judge makes of them;
 `--all` learns from everything. OUT/judge.pt is the judge after the last epoch.
 `--begin FILE` goes on from a judge.pt that was taught with the same fold, or from the shipped judge.onnx (fold 0), for
-material that came later.
+material that came later: `--pairs SHARE` sees so much of the pairs in each epoch; `--hold` has it learn, beside their
+labels, what it said of pairs when it began, so that new talk changes little for them; `--frozen N` leaves the lowest N
+layers as they are, and what is below them, in half the time. Without a GPU it computes with half precision.
 `--teacher FILE` begins with the embedder's own teacher, all its layers or those named. `--judges` names judges taught
 before, large ones: their mean is learned beside the labels, also of pairs and sentences that nobody has labelled.
 After `--minutes` it breaks off with status 3, and goes on when it is started again.
@@ -15,6 +18,7 @@ After `--minutes` it breaks off with status 3, and goes on when it is started ag
 from __future__ import annotations
 
 import argparse
+import copy
 import math
 import random
 import time
@@ -46,7 +50,7 @@ WARM_UP = 0.06
 ROUNDED = 0.15
 # What the program ends with when its minutes were over; started again, it goes on.
 BROKEN_OFF = 3
-# The lowest layers are left as the embedder has them.
+# The lowest layer is left as the embedder has it.
 FROZEN_LAYERS = 1
 
 
@@ -77,19 +81,18 @@ def judged_loss(said: Tensor, wanted: Tensor, *, is_pair: Tensor) -> Tensor:
         else:
             losses = -(theirs.softmax(dim=-1) * ours.log_softmax(dim=-1)).sum(dim=-1)
         total = total + WEIGHTS[head] * losses.sum()
-    return total / len(said)
+    return total / max(1, len(said))
 
 
 def said_of(judge: Judge, rows: Sequence[Coded], *, turned: bool = False, size: int = 256) -> np.ndarray:
     judge.eval()
     order = sorted(range(len(rows)), key=lambda number: len(rows[number].first) + len(rows[number].second))
     found = np.zeros((len(rows), sum(HEADS.values())), dtype=np.float32)
-    device = judge.place.device
     with torch.inference_mode():
         for start in range(0, len(order), size):
             part = order[start : start + size]
             given = [(rows[n].second, rows[n].first) if turned else (rows[n].first, rows[n].second) for n in part]
-            found[part] = judge(*(t.to(device) for t in padded([joined(*texts) for texts in given]))).cpu().numpy()
+            found[part] = _answers_of(judge, [joined(*texts) for texts in given]).cpu().numpy()
     judge.train()
     return found
 
@@ -115,21 +118,28 @@ class Lesson:
         folder: Path,
         size: int,
         rate: float,
+        pairs: float = 1.0,
+        frozen: int = FROZEN_LAYERS,
+        hold: bool = False,
         judged: Mapping[int, Judged] | None = None,
     ) -> None:
-        """`size` of a batch; `judged` by the identity of the row."""
+        """`size` of a batch; of the `pairs` this share is seen in an epoch; `frozen` layers learn nothing; `judged` by
+        the identity of the row."""
         self._judge, self._seed, self._size, self._rate, self._judged = judge, seed, size, rate, judged or {}
         self._file = folder / "lesson.pt"
-        self._always = [row for row in learned if row.example.source != "talks"]
-        self._talks = {
-            kept: [row for row in learned if row.example.source == "talks" and kept in row.example.right["keep"]]
-            for kept in SEEN
-        }
-        self._of_talks = {kept: int(share * len(self._talks[kept])) for kept, share in SEEN.items()}
-        self._in_epoch = math.ceil((len(self._always) + sum(self._of_talks.values())) / size)
+        talks = [row for row in learned if row.example.source == "talks"]
+        others = [row for row in learned if row.example.source != "talks"]
+        of_pairs = [row for row in others if is_of_pairs(row.example)]
+        self._parts = [
+            ([row for row in others if not is_of_pairs(row.example)], 1.0),
+            (of_pairs, pairs),
+            *(([row for row in talks if kept in row.example.right["keep"]], share) for kept, share in SEEN.items()),
+        ]
+        self._in_epoch = math.ceil(sum(int(share * len(rows)) for rows, share in self._parts) / size)
         self.steps = epochs * self._in_epoch
         self.step = 0
-        self._optimizer = _optimizer(judge)
+        self._held = copy.deepcopy(judge).eval().requires_grad_(False) if hold else None
+        self._optimizer = _optimizer(judge, frozen)
         if self._file.exists():
             held = torch.load(self._file)
             judge.load_state_dict(held["judge"])
@@ -152,8 +162,8 @@ class Lesson:
 
     def _batches(self, epoch: int) -> list[list[Coded]]:
         chance = random.Random(f"{self._seed} {epoch}")
-        seen = [row for kept, count in self._of_talks.items() for row in chance.sample(self._talks[kept], count)]
-        return batches([*self._always, *seen], self._size, chance)
+        seen = [row for rows, share in self._parts for row in chance.sample(rows, int(share * len(rows)))]
+        return batches(seen, self._size, chance)
 
     def _learn(self, batch: Sequence[Coded], chance: random.Random) -> None:
         torch.manual_seed(self._seed * 1_000_003 + self.step)
@@ -166,8 +176,14 @@ class Lesson:
             for row, is_turned in zip(batch, turned, strict=True)
         ]
         device = self._judge.place.device
-        said = self._judge(*(part.to(device) for part in padded(given)))
+        said = _answers_of(self._judge, given)
         loss = loss_of(said, [row.example for row in batch])
+        if self._held is not None:
+            rows = [number for number, row in enumerate(batch) if is_of_pairs(row.example)]
+            with torch.no_grad():
+                wanted = _answers_of(self._held, [given[number] for number in rows]) if rows else said[:0]
+            are_pairs = torch.ones(len(rows), dtype=torch.bool, device=device)
+            loss = loss + OF_JUDGES * judged_loss(said[rows], wanted, is_pair=are_pairs) * len(rows) / len(batch)
         if self._judged:
             told = (self._judged[id(row)] for row in batch)
             wanted = torch.stack([both.turned if back else both.said for both, back in zip(told, turned, strict=True)])
@@ -186,6 +202,12 @@ class Lesson:
         torch.save(state, self._file)
 
 
+def _answers_of(judge: Judge, given: Sequence[tuple[list[int], list[int]]]) -> Tensor:
+    device = judge.place.device
+    with torch.autocast("cpu", torch.bfloat16, enabled=device.type == "cpu"):
+        return judge(*(part.to(device) for part in padded(given))).float()
+
+
 def is_of_pairs(example: Example) -> bool:
     return "relation" in example.right or example.kind == PAIR
 
@@ -198,11 +220,14 @@ def judged_by(judges: Sequence[Judge], rows: Sequence[Coded]) -> dict[int, Judge
     return {id(row): Judged(one[number], other[number]) for number, row in enumerate(rows)}
 
 
-def _optimizer(judge: Judge) -> torch.optim.Optimizer:
-    for layer in judge.encoder.layers[:FROZEN_LAYERS]:
+def _optimizer(judge: Judge, frozen: int) -> torch.optim.Optimizer:
+    for layer in judge.encoder.layers[:frozen]:
         layer.requires_grad_(False)
     judge.encoder.position.requires_grad_(False)
-    heads = [judge.place, *judge.heads.parameters()]
+    # As long as places are learned, each step goes back through every layer.
+    judge.place.requires_grad_(frozen <= FROZEN_LAYERS)
+    judge.encoder.norm.requires_grad_(frozen <= FROZEN_LAYERS)
+    heads = [part for part in (judge.place, *judge.heads.parameters()) if part.requires_grad]
     body = [part for part in judge.encoder.parameters() if part.requires_grad]
     return torch.optim.AdamW([{"params": body}, {"params": heads}], weight_decay=0.01, betas=(0.9, 0.98))
 
@@ -239,6 +264,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--batch", type=int, default=24)
     parser.add_argument("--rate", type=float, default=1.5e-4)
+    parser.add_argument("--pairs", type=float, default=1.0)
+    parser.add_argument("--hold", action="store_true")
+    parser.add_argument("--frozen", type=int, default=FROZEN_LAYERS)
     parser.add_argument("--begin", type=Path)
     parser.add_argument("--teacher", type=Path)
     parser.add_argument("--layers")
@@ -263,6 +291,9 @@ def main() -> None:
         folder=asked.out,
         size=asked.batch,
         rate=asked.rate,
+        pairs=asked.pairs,
+        frozen=asked.frozen,
+        hold=asked.hold,
         judged=judged,
     )
 
