@@ -42,6 +42,7 @@ _CONTRASTS = (
     "external public private old new up down ios android windows linux macos frontend backend"
 )
 _JOINING_WORDS = "of on in at to for by with from and or but as so if then also just please note remember again every"
+_DIGIT = re.compile(r"\d")
 _DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?:t[0-9:.]{1,20}z?)?|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?z?"
     r"|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}"
@@ -118,8 +119,8 @@ class Likeness:
 
     @cached_property
     def _figures(self) -> frozenset[str]:
-        written = (word.strip(_OUTER_SIGNS) for word in self.memory.content.casefold().split())
-        return frozenset(word for word in written if any(map(str.isdigit, word)))
+        written = self.memory.content.casefold().split()
+        return frozenset(word.strip(_OUTER_SIGNS) for word in filter(_DIGIT.search, written))
 
     @cached_property
     def _dates(self) -> frozenset[str]:
@@ -132,7 +133,7 @@ class Likeness:
     @cached_property
     def _words(self) -> frozenset[str]:
         """Without numbers and dates, which are compared by themselves."""
-        return frozenset(term for term in self._wording.terms if not any(map(str.isdigit, term)))
+        return frozenset(term for term in self._wording.terms if not _DIGIT.search(term))
 
     @cached_property
     def _telling(self) -> frozenset[str]:
