@@ -45,7 +45,7 @@ def decide(page: Page, key: str, *, then: str) -> None:
 def test_five_are_reviewed_by_keyboard_alone(browser: Browser, workspace: Workspace, address: str) -> None:
     agent, lead = workspace.as_member("swe-2"), workspace.as_member("eng-director")
     standing = agent.save("The cache holds sessions for an hour.", project="shop")
-    texts = ("The cache holds sessions for one hour.", "to edit", "to reject", "to put off", "to approve")
+    texts = ("The cache holds sessions for one hour.", "to edit", "to reject", "to look at later", "to approve")
     first, *_ = waiting = [agent.save(text, project="shop", needs_review=True) for text in texts]
     agent.link(first.id, standing.id, "related_to")
     page = signed_in(browser, workspace, address, "eng-director")
