@@ -1,8 +1,8 @@
-"""A module that outgrows one screenful of ideas is split by a word of the glossary."""
+"""A module holds one idea, whatever its length; one that outgrows this limit holds two."""
 
 from pathlib import Path
 
-MAX_LINES = 400
+MAX_LINES = 800
 
 
 def test_no_module_is_longer_than_the_limit(modules: list[Path], package: Path) -> None:
