@@ -1,6 +1,7 @@
 """Who acts, in which room, and what the owner of the files sees of all of them."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,14 @@ def test_a_command_that_finds_no_data_says_how_to_begin_and_makes_none(untouched
     assert f"there is nothing in {untouched.data} yet" in told.stderr
     assert "mycel save" in told.stderr
     assert not untouched.data.exists()
+
+
+@pytest.mark.usefixtures("on_files")
+def test_a_mount_without_data_says_so_even_where_fuse_is_missing(untouched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mfusepy", None)
+    answered = untouched.run("mount", "notes")
+    assert answered.exit_code == 3, answered.output
+    assert f"there is nothing in {untouched.data} yet" in answered.stderr
 
 
 @pytest.mark.usefixtures("on_files")

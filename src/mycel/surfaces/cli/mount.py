@@ -30,10 +30,8 @@ def mount(
 ) -> None:
     """Show what you see of your team as files, to read and to write, until Ctrl-C or `umount`."""
     from mycel.surfaces.mount.mounting import mount as mount_notes
-    from mycel.surfaces.mount.mounting import require_fuse
 
     call = invocation(context)
-    require_fuse()
     with call.lasting() as workspace:
         mount_notes(
             Path(directory),

@@ -1,0 +1,64 @@
+"""Make `.venv` and install Mycel into it, saying what happens: `python3 scripts/set_up.py run|dev`.
+
+`run` installs what the service needs, `dev` what the tests and benchmarks need as well. Nothing but the standard
+library is used, and the syntax is old enough for an outdated Python to read that it is outdated.
+"""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+REQUIREMENTS = {"run": "requirements/run.txt", "dev": "requirements/dev.txt"}
+PYTHON = str(Path(".venv", "bin", "python"))
+
+
+def say(text: str, end: str = "\n") -> None:
+    print(text, end=end, flush=True)  # noqa: T201
+
+
+def check_python() -> None:
+    """Exit with a sentence about what is missing where this Python cannot run Mycel."""
+    if sys.version_info < (3, 11):  # noqa: UP036
+        sys.exit("Mycel needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        sys.exit(sys.executable + " cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv")
+
+
+def install(requirements: str) -> None:
+    """Install the pinned packages by their hashes and name each as it comes; pip's own words are shown if it fails."""
+    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
+    command = [*pip, "--require-hashes", "--progress-bar", "off", "-r", requirements]
+    is_terminal = sys.stdout.isatty()
+    words, fetched = [], 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        for line in process.stdout or ():
+            words.append(line)
+            if line.startswith("Collecting "):
+                fetched += 1
+                name = line.split()[1].partition("=")[0]
+                if is_terminal:
+                    say(f"\r\033[K  {fetched} packages found, now {name}", end="")
+                elif fetched % 20 == 0:
+                    say(f"  {fetched} packages found")
+            elif line.startswith("Installing collected packages"):
+                say(("\r\033[K" if is_terminal else "") + f"  {fetched} packages found, unpacking them")
+    if process.returncode:
+        sys.exit("".join(words) + f"The packages of {requirements} could not be installed; pip says why above.")
+    subprocess.check_call([*pip, "--quiet", "--no-deps", "--no-build-isolation", "-e", "."])
+
+
+def main(kind: str) -> None:
+    check_python()
+    began = time.monotonic()
+    say(f"Setting up Mycel in .venv, with Python {sys.version.split()[0]}; this happens once.")
+    subprocess.check_call([sys.executable, "-m", "venv", ".venv"])
+    install(REQUIREMENTS[kind])
+    say(f"Set up in {time.monotonic() - began:.0f} s.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
