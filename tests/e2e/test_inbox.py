@@ -89,7 +89,8 @@ def test_two_reviewers_on_one_item_see_each_other_and_what_was_decided(
     waiting = workspace.as_member("swe-2").save("The port is 1.", needs_review=True)
     first = signed_in(browser, workspace, address, "eng-director")
     second = signed_in(browser, workspace, address, "maintainer")
-    first.goto(f"/inbox/{waiting.id}")
+    with first.expect_response("**/claim"):
+        first.goto(f"/inbox/{waiting.id}")
     second.goto(f"/inbox/{waiting.id}")
     second.get_by_text("eng-director is looking at it too").wait_for()
     second.locator(".live.on").wait_for()

@@ -15,7 +15,7 @@ from mycel.domain import fields
 from mycel.domain.team import Caller, IssuedToken, Token
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
-from mycel.surfaces.http.credentials import COOKIE, address_of, cookie_of, require_own_page
+from mycel.surfaces.http.credentials import COOKIE, address_of, cookies_of, require_own_page
 from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.web.forms import own_address, read_pairs
@@ -84,9 +84,11 @@ async def sign_in_json(request: Request) -> Response:
 async def sign_out(request: Request) -> Response:
     """Ends the token of this browser; signing out twice is signing out once."""
     service = service_of(request)
-    secret = cookie_of(request.scope)
-    if secret is not None:
+    secrets = cookies_of(request.scope)
+    if secrets:
         require_own_page(request.scope)
+    # Of two nobody knows which is ours: whoever signs out wants neither to work.
+    for secret in secrets:
         await _revoke(service, request, secret)
     html_wanted = "text/html" in request.headers.get("accept", "")
     to = RedirectResponse(service.prefix + SIGN_IN, HTTPStatus.SEE_OTHER)

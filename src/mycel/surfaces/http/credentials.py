@@ -8,6 +8,7 @@ from pathlib import Path
 
 from starlette.types import Scope
 
+from mycel.access.token_secret import is_secret
 from mycel.domain.team import OPERATOR
 from mycel.durable_file import replace_file
 from mycel.embedded.workspace import Workspace
@@ -77,16 +78,23 @@ def credentials_of(scope: Scope) -> Credentials:
 
 
 def cookie_of(scope: Scope) -> str | None:
-    """Cookies of other paths and ports of this host come along: two of our name may not both be ours."""
+    """Return the secret in the cookie of this service; raise `Unauthenticated` where two could be it."""
+    found = cookies_of(scope)
+    if len(found) > 1:
+        raise Unauthenticated(f"two cookies named {COOKIE} came along: sign out, and in again")
+    return next(iter(found), None)
+
+
+def cookies_of(scope: Scope) -> set[str]:
+    """Return what can be a secret of ours: cookies of other paths and ports of this host come along, too."""
     found: set[str] = set()
     for text in _values(scope, b"cookie"):
         for part in text.split(";"):
             name, _, value = part.strip().partition("=")
-            if name == COOKIE:
+            if name == COOKIE and value.strip('"'):
                 found.add(value.strip('"'))
-    if len(found) > 1:
-        raise Unauthenticated(f"two cookies named {COOKIE} came along: sign out, and in again")
-    return next(iter(found), None) or None
+    # What another program keeps under this name locks nobody out.
+    return {value for value in found if is_secret(value)} or found
 
 
 def require_own_page(scope: Scope) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mycel.access.rules import may_review
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.ids import parse_id
-from mycel.domain.inbox import InboxItem
+from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.link import Relation
 from mycel.domain.marks import REJECTED
 from mycel.domain.memory import Memory, Status, Visibility
@@ -102,7 +102,7 @@ def show_item(asked: PageRequest) -> Shown:
 
 
 def item_page(asked: PageRequest, id: str, *, error: str | None = None, status: int = 200) -> Shown:
-    """The candidate beside the list that it is in. Whoever opens it tells the others that it looks at it."""
+    """Show the candidate beside the list that it is in; the page's script tells others who looks at it (`claim`)."""
     rows = asked.memory.inbox(limit=ROWS, cursor=asked.one("cursor"), **filters_in(asked))
     groups = grouped(rows)
     shown = [group[0] for group in groups]
@@ -206,13 +206,9 @@ def steps(rows: Iterable[InboxItem], id: str) -> dict[str, object]:
     return {"before": ids[at - 1] if at else None, "after": others[0] if others else None, "place": at + 1}
 
 
-def claim_of(asked: PageRequest, item: InboxItem) -> object:
-    """None where it is the reader's own. A claim is a courtesy: without it the page is there all the same."""
-    try:
-        claim = asked.memory.reviews.claim(item.memory.id)
-    except MycelError:
-        return item.claim
-    return None if claim.member_id == asked.caller.member_id else claim
+def claim_of(asked: PageRequest, item: InboxItem) -> Claim | None:
+    """Return who else looks at it; None where it is the reader's own claim, or nobody's."""
+    return None if item.claim is None or item.claim.member_id == asked.caller.member_id else item.claim
 
 
 def said_of(memory: MemoryApi, item: InboxItem) -> Said | None:

@@ -53,6 +53,12 @@ def snooze(asked: PageRequest) -> SeeOther | Shown:
     return SeeOther(address_of_item(asked.filled("next"), {**where_in(asked), "slept": id}), did="snoozed")
 
 
+def claim(asked: PageRequest) -> SeeOther:
+    """Tell others who opened it. Opening a page changes nothing, so the page's script asks for this."""
+    asked.memory.reviews.claim(asked.in_path["id"])
+    return SeeOther(address_of_item(asked.in_path["id"], where_in(asked)))
+
+
 def wake(asked: PageRequest) -> SeeOther:
     asked.memory.reviews.snooze(asked.in_path["id"], until=None)
     return SeeOther(address_of_item(asked.in_path["id"], where_in(asked)), did="woken")
@@ -134,4 +140,5 @@ FORMS = (
     Form(address="/inbox/{id}/keep", act=keep, template="inbox.html", who=REVIEWERS),
     Form(address="/inbox/{id}/snooze", act=snooze, template="inbox.html", who=REVIEWERS),
     Form(address="/inbox/{id}/wake", act=wake, who=REVIEWERS),
+    Form(address="/inbox/{id}/claim", act=claim, who=REVIEWERS),
 )

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from mycel.embedded.workspace import Visit
 from mycel.errors import AccessDenied, MycelError, NotFound, Unauthenticated
 from mycel.surfaces.http.calls import query_arguments
-from mycel.surfaces.http.credentials import COOKIE, cookie_of, credentials_of
+from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.described_route import PageRoute
 from mycel.surfaces.http.problems import of_http, problem_of
 from mycel.surfaces.http.service import Service, service_of
@@ -271,17 +271,15 @@ async def framed(request: Request, admitted: Admitted | None) -> Mapping[str, An
 
 
 def _signed_out(request: Request, service: Service) -> Response:
+    """Lead to signing in and back. The cookie stays as it is: any page can have a browser ask for any address."""
     query = f"?{request.url.query}" if request.url.query else ""
     wanted = f"{request.url.path}{query}"
-    # The cookie of this service does not come along from pages elsewhere: the browser asks once more from here.
-    if request.headers.get("sec-fetch-site") in {"cross-site", "same-site"} and cookie_of(request.scope) is None:
+    # A cookie does not count, or does not come along, when a page elsewhere asks: the browser asks once more from here.
+    if request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
         text = render("arriving.html", prefix=service.prefix, wanted=wanted, theme=_theme(request))
         return HTMLResponse(text, headers=dict(PAGE_HEADERS))
     to = address_of(SIGN_IN, {"next": None if wanted == "/" else wanted})
-    answer = RedirectResponse(service.prefix + to, HTTPStatus.SEE_OTHER, headers={"cache-control": "no-store"})
-    if COOKIE in request.cookies:
-        answer.delete_cookie(COOKIE, path=service.cookie_path, httponly=True, samesite="strict")
-    return answer
+    return RedirectResponse(service.prefix + to, HTTPStatus.SEE_OTHER, headers={"cache-control": "no-store"})
 
 
 def _theme(request: Request) -> str:

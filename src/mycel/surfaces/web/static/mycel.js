@@ -57,7 +57,15 @@
     for (const notice of said) notice.removeAttribute("role");
     const words = said.map((notice) => notice.querySelector("span").textContent);
     document.getElementById("told").textContent = [...words, main().querySelector("h1")?.textContent].join(" ");
+    sendAtOnce();
   }
+  // Opening a page changes nothing by itself: a form with data-at-once is sent when its reader is there.
+  function sendAtOnce() {
+    for (const form of document.querySelectorAll("form[data-at-once]")) {
+      fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), redirect: "manual" }).catch(() => {});
+    }
+  }
+  sendAtOnce();
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!form.matches("form[data-optimistic]")) return;
