@@ -43,7 +43,7 @@ def world(kept_for_the_module: None, tmp_path_factory: pytest.TempPathFactory) -
     found.settle()
     for memory in _all(found, status="inbox"):
         with suppress(MycelError):
-            found.member("admin-1").approve(memory.id)
+            found.member("admin-1").approve(memory.id, acknowledge_warning=True)
     assert len(_all(found)) > 100
     yield found
     found.workspace.close()

@@ -11,7 +11,7 @@ import pytest
 from mycel.app import open_workspace
 from mycel.domain.memory import Memory, Status
 from mycel.embedded.team_memory import TeamMemory
-from mycel.errors import AccessDenied, InvalidInput
+from mycel.errors import AccessDenied, InvalidInput, InvalidState
 from tests.squad import Squad, open_squad
 
 pytestmark = pytest.mark.each_database(slow=True)
@@ -85,10 +85,44 @@ def test_no_way_leads_past_a_second_person(squad: Squad, way: str) -> None:
     assert squad.person.search("contents of env", min_relevance=0.01).hits == () or way == "settle"
 
 
+def approved(member: TeamMemory, id: str) -> Status:
+    return member.approve(id, acknowledge_warning=True).status
+
+
 def test_a_person_who_did_not_write_it_approves(squad: Squad) -> None:
-    assert squad.person.approve(hold(squad.author).id).status is Status.ACTIVE
-    assert squad.person.approve(hold(squad.admin).id).status is Status.ACTIVE
-    assert squad.admin.approve(hold(squad.person).id).status is Status.ACTIVE
+    assert approved(squad.person, hold(squad.author).id) is Status.ACTIVE
+    assert approved(squad.person, hold(squad.admin).id) is Status.ACTIVE
+    assert approved(squad.admin, hold(squad.person).id) is Status.ACTIVE
+
+
+# Whoever edits it put words in, and is refused as its writer.
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "approve with edits"])
+def test_no_way_leads_past_the_warning(squad: Squad, way: str) -> None:
+    held = hold(squad.author, **KEYED.get(way, {}))
+    decider = squad.admin
+    with pytest.raises(InvalidState) as refused:
+        WAYS[way](decider, held)
+    assert refused.value.field == "acknowledge_warning"
+    assert "disregard other instructions" in str(refused.value)
+    assert "evil.example" not in str(refused.value)
+    assert decider.get(held.id).status is not Status.ACTIVE
+
+
+def test_the_inbox_warns_of_what_its_text_asks_for(squad: Squad) -> None:
+    held = hold(squad.author)
+    plain = squad.author.save("The deploy needs two reviews.", needs_review=True)
+    warnings = {item.memory.id: item.warning for item in squad.person.inbox()}
+    assert warnings[held.id] == squad.person.reviews.get(held.id).warning
+    assert (warnings[held.id] or "").startswith("tells its reader to disregard other instructions: ")
+    assert warnings[plain.id] is None
+
+
+def test_several_are_approved_at_once_only_without_a_warning(squad: Squad) -> None:
+    held = hold(squad.author)
+    plain = squad.author.save("The deploy needs two reviews.", needs_review=True)
+    with pytest.raises(InvalidState, match=held.id):
+        squad.person.approve_many([plain.id, held.id])
+    assert [squad.person.get(one.id).status for one in (plain, held)] == [Status.INBOX, Status.INBOX]
 
 
 def test_an_agent_approves_nothing_suspicious_whatever_its_role(squad: Squad) -> None:
@@ -106,7 +140,7 @@ def test_whoever_put_the_words_in_wrote_them(squad: Squad) -> None:
     waiting = squad.author.save("The deploy needs two reviews.", needs_review=True)
     with pytest.raises(InvalidInput, match="would have to wait"):
         squad.admin.approve(waiting.id, edits={"content": POISON})
-    assert squad.person.approve(memory.id).status is Status.ACTIVE
+    assert approved(squad.person, memory.id) is Status.ACTIVE
 
 
 def test_what_is_harmless_is_approved_as_before(squad: Squad) -> None:
@@ -124,14 +158,14 @@ def test_the_operator_decides_alone_only_where_there_is_nobody_else(tmp_path: Pa
         workspace.add_member("swe-1", team="solo", role="agent")
         for team in ("executive", "solo"):
             operator = workspace.as_operator(team)
-            assert operator.approve(hold(operator).id).status is Status.ACTIVE
+            assert approved(operator, hold(operator).id) is Status.ACTIVE
         held = hold(workspace.as_operator("solo"))
         workspace.add_member("person-1", team="solo", kind="human")
         with pytest.raises(AccessDenied, match="did not write it"):
             workspace.as_operator("solo").approve(held.id)
-        assert workspace.as_member("person-1").approve(held.id).status is Status.ACTIVE
+        assert approved(workspace.as_member("person-1"), held.id) is Status.ACTIVE
         own = hold(workspace.as_member("person-1"))
-        assert workspace.as_operator("solo").approve(own.id).status is Status.ACTIVE
+        assert approved(workspace.as_operator("solo"), own.id) is Status.ACTIVE
 
 
 def test_what_a_person_rejected_does_not_come_back_by_its_author(squad: Squad) -> None:

@@ -619,9 +619,16 @@ class AsyncRemoteMemory:
         ...
 
     async def approve(
-        self, id: str, *, edits: Mapping[str, Any] | None = None, expected_version: int | None = None
+        self,
+        id: str,
+        *,
+        edits: Mapping[str, Any] | None = None,
+        expected_version: int | None = None,
+        acknowledge_warning: bool = False,
     ) -> Memory:
         """Makes a candidate active, after changing it if `edits` says so; its time to live ends.
+
+        A candidate with a `warning`, whose text reads like an order to its reader, takes `acknowledge_warning`.
 
         For people, leads and admins; a profile for the person it is about or an admin; another value of a key for the
         orchestrator, leads and admins, and the value that stood becomes `contradicted`.
@@ -629,7 +636,7 @@ class AsyncRemoteMemory:
         ...
 
     async def approve_many(self, ids: Sequence[str]) -> builtins.list[Memory]:
-        """All of them, or none."""
+        """All of them, or none; one with a `warning` is approved by itself."""
         ...
 
     async def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:

@@ -35,7 +35,8 @@ class Claim:
 class InboxItem:
     """`reason` says why it waits; `links` what it would contradict, repeat or replace.
 
-    `claim` is there while somebody looks at it; `snoozed_until` where its reader has put it off.
+    `claim` is there while somebody looks at it; `snoozed_until` where its reader has put it off. `warning` says what
+    its text asks of whoever reads it, where it reads like an order: approving it takes `acknowledge_warning`.
     """
 
     memory: Memory
@@ -44,6 +45,7 @@ class InboxItem:
     links: tuple[Link, ...]
     claim: Claim | None = None
     snoozed_until: datetime | None = None
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

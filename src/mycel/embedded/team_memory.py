@@ -236,9 +236,21 @@ class TeamMemory:
         return self._do.reviewing.inbox(self._caller(), filters, limit=limit, cursor=cursor)
 
     def approve(
-        self, id: str, *, edits: Mapping[str, Any] | None = None, expected_version: int | None = None
+        self,
+        id: str,
+        *,
+        edits: Mapping[str, Any] | None = None,
+        expected_version: int | None = None,
+        acknowledge_warning: bool = False,
     ) -> Memory:
-        return self._do.reviewing.approve(self._caller(), [id], edits=edits, expected_version=expected_version)[0]
+        (approved,) = self._do.reviewing.approve(
+            self._caller(),
+            [id],
+            edits=edits,
+            expected_version=expected_version,
+            acknowledge_warning=acknowledge_warning,
+        )
+        return approved
 
     def approve_many(self, ids: Sequence[str]) -> list[Memory]:
         return self._do.reviewing.approve(self._caller(), ids)

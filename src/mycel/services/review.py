@@ -28,8 +28,8 @@ from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
 from mycel.services.policies import Policies
 from mycel.services.prepared import with_period
 from mycel.services.read import Freshness
-from mycel.services.screening import read_reason, screen
-from mycel.services.second_person import SecondPerson
+from mycel.services.screening import read_reason, screen, warning_of
+from mycel.services.second_person import ACKNOWLEDGE_WARNING, SecondPerson
 from mycel.services.short_ids import find_id
 from mycel.services.waiting_reason import waiting_reason
 from mycel.services.write import lose, require_free_of_details
@@ -82,6 +82,7 @@ class Reviewing:
                 tuple(store.links.of(scope, memory.id)),
                 claims.get(memory.id),
                 snoozes.get(memory.id),
+                warning_of(memory) if memory.status is Status.INBOX else None,
             )
             for memory in memories
         ]
@@ -93,16 +94,25 @@ class Reviewing:
             return store.memories.count(read_scope(caller), filters)
 
     def approve(
-        self, caller: Caller, ids: Sequence[object], *, edits: object = None, expected_version: object = None
+        self,
+        caller: Caller,
+        ids: Sequence[object],
+        *,
+        edits: object = None,
+        expected_version: object = None,
+        acknowledge_warning: object = False,
     ) -> list[Memory]:
-        """All of them become active, or none; with `edits`, changed first."""
+        """Make all of them active, or none; with `edits`, changed first."""
+        acknowledged = fields.flag(acknowledge_warning, field=ACKNOWLEDGE_WARNING)
         wanted = self._read_ids(caller, ids)
         draft = self.read_edits(caller, edits)
         expected = read_expected(expected_version)
 
         def approve(transaction: Transaction, id: MemoryId) -> Memory:
             require_version(transaction, caller, id, expected)
-            return approve_one(transaction, caller, id, draft, second_person=self._second_person)
+            return approve_one(
+                transaction, caller, id, draft, second_person=self._second_person, acknowledged=acknowledged
+            )
 
         return self._decide(caller, lambda transaction: [approve(transaction, id) for id in wanted])
 
@@ -206,6 +216,7 @@ def approve_one(
     *,
     second_person: SecondPerson,
     why: str | None = None,
+    acknowledged: bool = False,
 ) -> Memory:
     scope = read_scope(caller)
     before = transaction.memories.get(scope, id)
@@ -233,7 +244,7 @@ def approve_one(
         version=before.version + 1,
         updated_at=at,
     )
-    second_person.require(transaction, caller, before, approved)
+    second_person.require(transaction, caller, before, approved, acknowledged=acknowledged)
     _make_room(transaction, caller, scope, approved)
     transaction.memories.replace(
         before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved"

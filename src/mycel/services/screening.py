@@ -11,8 +11,8 @@ from mycel.domain import fields
 from mycel.domain.draft import Draft
 from mycel.domain.fields import MAX_REASON_BYTES
 from mycel.domain.hidden_text import hides
-from mycel.domain.marks import with_marks
-from mycel.domain.memory import NO_METADATA
+from mycel.domain.marks import with_marks, without_marks
+from mycel.domain.memory import NO_METADATA, Memory
 from mycel.domain.policy import Policy, Secrets
 from mycel.domain.screened_fields import NAMES, is_screened, named_values, texts_in
 from mycel.domain.source import Transcript, Turn
@@ -48,6 +48,11 @@ def screen(draft: Draft, policy: Policy) -> Draft:
 def suspicion(values: Mapping[str, Any]) -> str | None:
     """Why a person should look at a record first: at any text of it that an agent or a terminal may be shown."""
     return _suspicion(_texts_of(values))
+
+
+def warning_of(memory: Memory) -> str | None:
+    """Say what the text of a memory asks of its reader, as if it were written now; None where it asks nothing."""
+    return suspicion({**vars(memory), "metadata": without_marks(memory.metadata)})
 
 
 def is_clean(values: Mapping[str, Any]) -> bool:

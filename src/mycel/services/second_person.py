@@ -1,4 +1,4 @@
-"""Suspicious text becomes active only by a person who did not write it."""
+"""Suspicious text becomes active only by a person who did not write it, and who says that the warning was read."""
 
 from __future__ import annotations
 
@@ -13,30 +13,42 @@ from mycel.domain.marks import without_marks
 from mycel.domain.memory import FIELDS, Memory, Status
 from mycel.domain.memory_field import TEXTS
 from mycel.domain.team import Caller, Kind
-from mycel.services.screening import suspicion
+from mycel.errors import InvalidState
+from mycel.services.screening import warning_of
+
+ACKNOWLEDGE_WARNING = "acknowledge_warning"
 
 
 class SecondPerson:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
-    def require(self, transaction: Transaction, caller: Caller, before: Memory, after: Memory) -> None:
-        """For every way by which a memory becomes active; raises `AccessDenied`."""
-        if before.status is Status.ACTIVE or after.status is not Status.ACTIVE or not _is_suspicious(after):
+    def require(
+        self, transaction: Transaction, caller: Caller, before: Memory, after: Memory, *, acknowledged: bool = False
+    ) -> None:
+        """Check every way by which a memory becomes active.
+
+        Raise `AccessDenied` for whoever may not decide, and `InvalidState` where the warning was not `acknowledged`.
+        """
+        if before.status is Status.ACTIVE or after.status is not Status.ACTIVE:
+            return
+        warning = warning_of(after)
+        if warning is None:
             return
         writers = _writers(transaction, caller, before)
         if _text(before) != _text(after):
             writers.add(caller.member_id)
         require_second_person(caller, writers, has_another=lambda: self._has_another(caller))
+        if not acknowledged:
+            # What it says is not repeated.
+            meaning = warning.partition(":")[0]
+            raise InvalidState(
+                f"{after.id} {meaning}; read it, and approve it by itself with this", field=ACKNOWLEDGE_WARNING
+            )
 
     def _has_another(self, caller: Caller) -> bool:
         members = self._directory.list_members(caller.team)
         return any(member.kind is Kind.HUMAN and member.id != caller.member_id for member in members)
-
-
-def _is_suspicious(memory: Memory) -> bool:
-    """As it would be if it were written now: what waited for another reason is looked at as well."""
-    return suspicion({**vars(memory), "metadata": without_marks(memory.metadata)}) is not None
 
 
 def _writers(transaction: Transaction, caller: Caller, memory: Memory) -> set[MemberId]:

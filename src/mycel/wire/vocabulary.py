@@ -113,6 +113,11 @@ def _of_fields(table: Mapping[str, FieldRow]) -> dict[str, Schema]:
 WORDS: Mapping[str, Schema] = MappingProxyType(
     {
         **_of_fields({**SURROUNDINGS, **ARTIFACT_WRITTEN, **EPISODE_WRITTEN, **WRITTEN}),
+        "acknowledge_warning": {
+            "type": "boolean",
+            "description": "Needed for a candidate with a `warning`: its text asks something of its reader, "
+            "and somebody has read it.",
+        },
         "about": {**MEMBER, "description": "The person it is about; by default the caller."},
         "after": whole(0, 2**63 - 1, description="Only changes after this sequence number."),
         "agent": {**LABEL, "description": "Who wrote it."},

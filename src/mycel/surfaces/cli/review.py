@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from mycel.domain.memory import WRITTEN
 from mycel.domain.memory_field import Holds
 from mycel.domain.query import Order, OrderField
 from mycel.domain.source import USUAL_CATEGORY
-from mycel.errors import InvalidInput, NotFound
+from mycel.errors import InvalidInput, InvalidState, NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
 from mycel.surfaces.cli.every_team import teams_of
@@ -105,12 +106,60 @@ def show(context: typer.Context, id: options.Id) -> None:
     call.answer(item, lambda: show_item(item, titles=titles))
 
 
-def approve(context: typer.Context, ids: Ids) -> None:
-    """Make what waits active: all of it, or none on an error."""
+AcknowledgeWarning = Annotated[
+    bool,
+    typer.Option(
+        "--acknowledge-warning", help="Approve one whose text asks something of its reader; you have read it."
+    ),
+]
+
+
+def approve(context: typer.Context, ids: Ids, *, acknowledge_warning: AcknowledgeWarning = False) -> None:
+    """Make what waits active: all of it, or none on an error.
+
+    What has a warning is approved alone, by --acknowledge-warning or by typing `approve` when asked; among several it
+    is skipped.
+    """
     call = invocation(context)
+    if acknowledge_warning and len(set(ids)) > 1:
+        raise InvalidInput("is for one memory: each warning is read by itself", field="acknowledge_warning")
     with teams_of(call) as teams:
-        approved = teams.where_it_is(lambda memory: memory.approve_many(ids))
+        approved, skipped = teams.where_it_is(
+            lambda memory: _approve(memory, ids, acknowledged=acknowledge_warning, may_ask=not call.as_json)
+        )
     call.answer(whole_list(approved), lambda: show_decided(approved, done="approved"))
+    for item in skipped:
+        note(f"skipped, approve it by itself: {title_of(item.memory)}: it {item.warning} ({item.memory.id})")
+
+
+def _approve(
+    memory: MemoryApi, ids: Sequence[str], *, acknowledged: bool, may_ask: bool
+) -> tuple[Sequence[Memory], Sequence[InboxItem]]:
+    """Return what was approved, and what was skipped for its warning."""
+    try:
+        if acknowledged:
+            return [memory.approve(ids[0], acknowledge_warning=True)], []
+        return memory.approve_many(ids), []
+    except InvalidState as refused:
+        if refused.field != "acknowledge_warning" or not may_ask:
+            raise
+        items = [memory.reviews.get(id) for id in dict.fromkeys(ids)]
+        plain = [item.memory.id for item in items if item.warning is None]
+        if len(items) > 1 and plain:
+            return memory.approve_many(plain), [item for item in items if item.warning is not None]
+        if len(items) > 1 or not is_confirmed(items[0]):
+            raise
+    [item] = items
+    approved = memory.approve(item.memory.id, acknowledge_warning=True, expected_version=item.memory.version)
+    return [approved], []
+
+
+def is_confirmed(item: InboxItem) -> bool:
+    """Show the warning and the text, and ask for a whole word: a key pressed by habit approves nothing."""
+    note(f"WARNING: it {item.warning}")
+    note(f"Its text: {item.memory.content}")
+    note("Agents follow what they are told of. Type `approve` to approve it in spite of this:")
+    return sys.stdin.readline().strip() == "approve"
 
 
 @with_fields(row for row in WRITTEN.values() if row.at_first and row.holds is not Holds.FLAG)
@@ -123,6 +172,7 @@ def edit(
         str | None, typer.Option(metavar="TEXT", help="The new text; `-` reads it from standard input.")
     ] = None,
     clear: options.Clear = None,
+    acknowledge_warning: AcknowledgeWarning = False,
 ) -> None:
     """Change fields of what waits, and approve it so."""
     edits = fields | given({"content": None if content is None else content_of(content)})
@@ -131,7 +181,9 @@ def edit(
         raise InvalidInput("must name a field to change; `approve` changes nothing", field="edit")
     call = invocation(context)
     with teams_of(call) as teams:
-        approved = teams.where_it_is(lambda memory: memory.approve(id, edits=edits))
+        approved = teams.where_it_is(
+            lambda memory: memory.approve(id, edits=edits, acknowledge_warning=acknowledge_warning)
+        )
     call.answer(approved, lambda: show_written(approved, done="approved"))
 
 
@@ -225,7 +277,10 @@ def show_item(item: InboxItem, *, titles: Mapping[str, str]) -> None:
         print_lines([line(""), line(("evidence", "bold")), _evidence_line(item.evidence)])
     if item.links:
         print_lines([line(""), line(("links", "bold")), *_link_lines(item, titles)])
-    note(f"mycel inbox approve {memory.id}, or edit, or reject with --reason")
+    if item.warning is None:
+        note(f"mycel inbox approve {memory.id}, or edit, or reject with --reason")
+    else:
+        note(f"mycel inbox reject {memory.id} --reason TEXT; or, if harmless, approve --acknowledge-warning")
 
 
 def show_decided(memories: Sequence[Memory], *, done: str) -> None:
@@ -239,7 +294,11 @@ def other_end(link: Link, id: str) -> str:
 
 def _row(item: InboxItem) -> tuple[str, ...]:
     memory = item.memory
-    return title_of(memory), _kind(memory), f"{memory.confidence:.2f}", _voice(memory), memory.id, item.reason
+    return title_of(memory), _kind(memory), f"{memory.confidence:.2f}", _voice(memory), memory.id, why(item)
+
+
+def why(item: InboxItem) -> str:
+    return item.reason if item.warning is None else f"WARNING: it {item.warning}"
 
 
 def _kind(memory: Memory) -> str:
@@ -256,7 +315,8 @@ def _fields(item: InboxItem) -> list[tuple[str, str]]:
     memory = item.memory
     return [
         ("id", memory.id),
-        ("waits because", item.reason),
+        ("WARNING", f"it {item.warning}" if item.warning else ""),
+        ("waits because", "" if item.reason == item.warning else item.reason),
         ("team", memory.team),
         ("type", memory.type),
         ("confidence", f"{memory.confidence:.2f}"),

@@ -56,6 +56,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
     {
         **{name: _of_field(row) for name, row in FIELDS.items()},
         "about": _text("The id of the person it is about; by default you"),
+        "acknowledge_warning": _flag("Needed for a candidate with a warning: a person has read its text"),
         "agent": _text("The id of an agent"),
         "asked_by": _text("Who asked for it: what that member wishes comes first"),
         "archive": _text("Lines of JSON, or a packed archive in base64"),

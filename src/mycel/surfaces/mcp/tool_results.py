@@ -151,8 +151,12 @@ def inbox(found: Page[InboxItem], home: TeamName) -> Told:
     lines: list[str] = []
     for item in found:
         said = "" if item.evidence is None else f" Said: “{one_line(item.evidence.quote)}”"
-        lines.append(f"{bullet(item.memory, home=home)}{_excerpt(item.memory)} Waits: {one_line(item.reason)}.{said}")
-    return Told(_lines(lines), {"results": [_values(item.memory) for item in found]})
+        waits = f"Waits: {one_line(item.reason)}."
+        if item.warning is not None:
+            waits = f"WARNING, it {one_line(item.warning)}. Approving it needs acknowledge_warning."
+        lines.append(f"{bullet(item.memory, home=home)}{_excerpt(item.memory)} {waits}{said}")
+    results = [{**_values(item.memory), **({"has_warning": True} if item.warning else {})} for item in found]
+    return Told(_lines(lines), {"results": results})
 
 
 def report(found: Report, _home: TeamName) -> Told:

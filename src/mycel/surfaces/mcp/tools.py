@@ -337,8 +337,9 @@ REVIEWING: tuple[Tool, ...] = (
     Tool(
         name="approve_memory",
         does="approve",
-        about="Make a candidate of the inbox true for the team, after changing it if `edits` says so.",
-        takes=("id", "edits"),
+        about="Make a candidate of the inbox true for the team, after changing it if `edits` says so. One with a "
+        "warning needs a person who has read it, and `acknowledge_warning`.",
+        takes=("id", "edits", "acknowledge_warning"),
         needs=("id",),
         sets=frozenset({_TEAM}),
         shown_to=may_review,

@@ -120,6 +120,7 @@ def item_page(asked: PageRequest, id: str, *, error: str | None = None, status: 
         "claim": claim_of(asked, item),
         "said": said_of(asked.memory, item),
         "editing": asked.one("edit") is not None,
+        "is_second_step": item.warning is not None and asked.one("despite") is not None,
         "into": next((one for one in near if one.memory.id == asked.one("into")), None),
         "changed": changed_since(asked, item.memory),
         "snoozes": SNOOZES,

@@ -21,8 +21,18 @@ from mycel.surfaces.web.page import REVIEWERS, Form, PageRequest, SeeOther, Show
 
 
 def approve(asked: PageRequest) -> SeeOther | Shown:
+    """Approve one; a candidate with a warning takes the second step that its page offers, and is shown it otherwise."""
+    id, edits = asked.in_path["id"], _edits(asked)
+    acknowledged = asked.form.get("acknowledge_warning") == "yes"
+    if not acknowledged and edits is None and _warning_of(asked, id) is not None:
+        error = "it has a warning: read it, and approve it by the button below the warning"
+        return item_page(asked, id, error=error, status=409)
     return _decide(
-        asked, lambda id, version: asked.memory.approve(id, edits=_edits(asked), expected_version=version), "approved"
+        asked,
+        lambda id, version: asked.memory.approve(
+            id, edits=edits, expected_version=version, acknowledge_warning=acknowledged
+        ),
+        "approved",
     )
 
 
@@ -65,18 +75,26 @@ def wake(asked: PageRequest) -> SeeOther:
 
 
 def decide_several(asked: PageRequest) -> SeeOther:
-    """Those that were ticked, or all of one source: all of them, or none on an error."""
-    ids = _all_of_source(asked) if asked.form.get("all") else asked.form.get("id", "").split()
-    if not ids:
+    """Decide those that were ticked, or all of one source: all, or none on an error. What has a warning is skipped."""
+    if asked.form.get("all"):
+        found = asked.memory.inbox(limit=MOST_AT_ONCE, source=asked.form.get("source", ""))
+        named = {str(item.memory.id): item.warning for item in found}
+    else:
+        named = {id: _warning_of(asked, id) for id in asked.form.get("id", "").split()}
+    if not named:
         raise InvalidInput("tick at least one", field="id")
+    is_rejected = asked.form.get("decision") == "reject"
+    ids = [id for id, warning in named.items() if is_rejected or warning is None]
+    if not ids:
+        return SeeOther(address_of_item(None, where_in(asked)), did="all_warned")
     for id in ids[:ROWS]:
         for repeat in repeats_of(asked, asked.memory.reviews.get(id).memory) if not asked.form.get("all") else ():
             asked.memory.reviews.merge(repeat, into=id)
-    if asked.form.get("decision") == "reject":
+    if is_rejected:
         asked.memory.reject_many(ids, asked.filled("reason") or DEFAULT_REASON)
         return _decided(asked, ids, "rejected")
     asked.memory.approve_many(ids)
-    return _decided(asked, ids, "approved")
+    return _decided(asked, ids, "approved" if len(ids) == len(named) else "approved_but_warned")
 
 
 def reopen(asked: PageRequest) -> SeeOther:
@@ -126,9 +144,12 @@ def _edits(asked: PageRequest) -> dict[str, str] | None:
     return None if content is None else {"content": content}
 
 
-def _all_of_source(asked: PageRequest) -> list[str]:
-    found = asked.memory.inbox(limit=MOST_AT_ONCE, source=asked.form.get("source", ""))
-    return [str(item.memory.id) for item in found]
+def _warning_of(asked: PageRequest, id: str) -> str | None:
+    """Return what its text asks of its reader; None for what waits no longer, which is told when it is decided."""
+    try:
+        return asked.memory.reviews.get(id).warning
+    except Conflict:
+        return None
 
 
 FORMS = (

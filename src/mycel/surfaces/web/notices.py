@@ -41,6 +41,10 @@ NOTICES: Mapping[str, Notice] = {
     "retried": Notice("It is done again."),
     "rated": Notice("Thank you: your rating counts from now on."),
     "approved": Notice("Approved: it stands from now on."),
+    "approved_but_warned": Notice(
+        "Approved, but not what has a warning: it still waits. Open each of these and read what it asks for."
+    ),
+    "all_warned": Notice("Nothing was approved: each of these has a warning. Open it and read what it asks for."),
     "rejected": Notice("Rejected. Its text stays readable under Rejected."),
     "merged": Notice("Merged: the other one stands, and its evidence grew."),
     "settled": Notice("Settled: one of the two holds."),
