@@ -176,7 +176,7 @@ def test_text_that_wants_to_steer_its_reader_waits_with_the_reason_shown(squad: 
     assert item.reason
     changed = squad.author.save("The deploy needs two approvals.")
     assert squad.author.update(changed.id, content=poison).status is Status.INBOX
-    assert squad.person.approve(held.id).status is Status.ACTIVE
+    assert squad.person.approve(held.id, acknowledge_warning=True).status is Status.ACTIVE
 
 
 def test_writers_below_the_trust_of_the_team_wait(squad: Squad) -> None:

@@ -163,7 +163,7 @@ class Reviewing:
         if draft.suspicion is not None:
             # Nobody vouches for their own words: what they change has to wait for somebody else.
             why = draft.suspicion.partition(":")[0]
-            raise InvalidInput(f"would have to wait: it {why}; update the memory instead", field="edits")
+            raise InvalidState(f"would have to wait: it {why}; update the memory instead", field="edits")
         return draft
 
     def _read_ids(self, caller: Caller, ids: Sequence[object]) -> list[MemoryId]:
