@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mycel.client.workspace import RemoteWorkspace
+from mycel.surfaces.hooks.actions import NOT_LOOKED_AT
 from tests.service_process import Service, connected, service, services_below
 from tests.surfaces.hooks.hooking import log_of, recorded, run_hook
 
@@ -176,7 +177,8 @@ def test_the_first_session_of_the_day_waits_for_the_service(tmp_path: Path, chec
 def test_nobody_waits_where_no_service_is_to_be_started(tmp_path: Path, checkout: Path) -> None:
     start = recorded("codex", "SessionStart", cwd=checkout, session_id="off")
     ran = run_hook("codex", "SessionStart", start, "--as", "codex", data=tmp_path, MYCEL_HOOK_START_SECONDS="10")
-    assert (ran.output, ran.seconds < 8) == ("", True)
+    assert context_in("codex", ran.answer, "SessionStart") == NOT_LOOKED_AT
+    assert ran.seconds < 8
 
 
 def test_the_threshold_is_a_setting(running: Service, checkout: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
 from contextlib import suppress
 
 from mycel.surfaces.hooks import hook_event as told
@@ -22,10 +22,11 @@ from mycel.surfaces.hooks.inject import (
     memories_for,
     question_in,
 )
+from mycel.surfaces.hooks.payloads import Answer
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.reflection import REFLECTION, has_worked
 from mycel.surfaces.hooks.service import caller_of
-from mycel.surfaces.hooks.session import Sessions
+from mycel.surfaces.hooks.session import Session, Sessions
 
 SESSIONS = "sessions"
 INJECTIONS = "/api/injections"
@@ -36,7 +37,12 @@ LONG_SESSION_BYTES = 1024 * 1024
 # After these the agent no longer has what it was given before.
 _FORGETTING = frozenset({"compact", "clear"})
 
-Give = Callable[[str], None]
+NOT_LOOKED_AT = (
+    "Mycel could not look into the team's memory in time: its service is busy or not running. Nothing from it is given "
+    "here; search it with the tools of Mycel before you conclude that nothing is known."
+)
+# Before a service that broke off, or was not there, is asked once more.
+_PAUSE_SECONDS = 0.05
 
 
 def act(
@@ -47,39 +53,47 @@ def act(
     member: str | None,
     deadline: Deadline,
     log: Log,
-    give: Give,
+    answer: Answer,
     reflects: bool = False,
 ) -> None:
     delivery = Delivery(settings, caller_of(settings, member), deadline, log)
-    hook = Hook(happened, place, settings, Sessions(settings.data / FOLDER / SESSIONS, deadline), delivery)
+    hook = Hook(happened, place, settings, Sessions(settings.data / FOLDER / SESSIONS, deadline), delivery, deadline)
     if happened.kind in {told.SESSION_STARTED, told.PROMPTED}:
         if settings.captures:
             hook.note_prompt()
         if settings.injects:
-            found = hook.inject()
-            give(found.text)
+            found = hook.inject(answer)
+            answer.give(found.text)
             hook.report(found)
     elif settings.captures:
         writes = hook.writes()
         if happened.kind == told.TOOL_USED and not writes:
             return
-        give(hook.reflection() if reflects else "")
+        answer.give(hook.reflection() if reflects else "")
     if hook.is_long or (not delivery.drain() and deadline.left <= LEAST_SECONDS):
         delivery.hand_over()
 
 
 class Hook:
     def __init__(
-        self, happened: Happening, place: Place, settings: HookSettings, sessions: Sessions, delivery: Delivery
+        self,
+        happened: Happening,
+        place: Place,
+        settings: HookSettings,
+        sessions: Sessions,
+        delivery: Delivery,
+        deadline: Deadline,
     ) -> None:
         self._happened = happened
         self._place = place
         self._settings = settings
         self._sessions = sessions
         self._delivery = delivery
+        self._deadline = deadline
         self.is_long = False
 
-    def inject(self) -> Injection:
+    def inject(self, answer: Answer) -> Injection:
+        """Return what the agent is given; where memory cannot be looked at, the agent is told so once."""
         happened = self._happened
         starts = happened.kind == told.SESSION_STARTED
         if starts:
@@ -92,9 +106,36 @@ class Hook:
         question = None if starts else question_in(happened.prompt)
         if not wants_context and question is None:
             return NOTHING
+        has_heard = session is not None and session.has_heard_of_outage
+        answer.otherwise = "" if has_heard else NOT_LOOKED_AT
+        try:
+            found = self._look_up(session, question, wants_context=wants_context)
+        except (TimeUp, Unreachable):
+            answer.give()
+            if not has_heard:
+                self._mark_outage(heard=True)
+            raise
+        if has_heard:
+            self._mark_outage(heard=False)
+        return found
+
+    def _look_up(self, session: Session | None, question: str | None, *, wants_context: bool) -> Injection:
+        """Ask the service, and once more if it is not there or breaks off."""
+        try:
+            return self._look_up_once(session, question, wants_context=wants_context)
+        except Unreachable:
+            if self._deadline.left < 2 * _PAUSE_SECONDS:
+                raise
+        time.sleep(_PAUSE_SECONDS)
+        self._delivery.forget_service()
+        return self._look_up_once(session, question, wants_context=wants_context)
+
+    def _look_up_once(self, session: Session | None, question: str | None, *, wants_context: bool) -> Injection:
+        happened = self._happened
         service = self._delivery.awaited_service() if wants_context else self._delivery.service()
         if service is None:
-            return NOTHING
+            raise Unreachable("no service runs")
+        starts = happened.kind == told.SESSION_STARTED
         found = NOTHING
         if wants_context:
             found = context_of(service, self._place, share=1.0 if starts else SHARE_BESIDE_MEMORIES)
@@ -175,6 +216,14 @@ class Hook:
             session.save()
             self.is_long = bool(writes) and session.offset > LONG_SESSION_BYTES
         return writes
+
+    def _mark_outage(self, *, heard: bool) -> None:
+        """Note that the agent knows of it, so that it does not hear the same with every prompt."""
+        happened = self._happened
+        if happened.session_id is not None:
+            with suppress(TimeUp), self._sessions.opened(happened.agent, happened.session_id) as session:
+                session.mark_outage(heard=heard)
+                session.save()
 
     def _remember(self, found: Injection, *, afresh: bool, is_context: bool = False) -> None:
         happened = self._happened

@@ -14,7 +14,7 @@ from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable, age_of_process, read_stdin
 from mycel.surfaces.hooks.environment import DEBUG, HookSettings, read_environment
 from mycel.surfaces.hooks.files import Log
-from mycel.surfaces.hooks.payloads import answer_of, kind_of, read_payload
+from mycel.surfaces.hooks.payloads import Answer, kind_of, read_payload
 from mycel.surfaces.hooks.place import find_place, memory_files
 
 USAGE = "usage: mycel hook AGENT EVENT [--as MEMBER] [--data DIR] [--reflect], with the event as JSON on standard input"
@@ -25,7 +25,7 @@ _JSON = "--json"
 # A disk or a name server may not answer either, and knows no deadline of ours.
 _GRACE_SECONDS = 0.15
 # However long Python took to start: with less, a hook of a busy machine would never get anything done.
-_LEAST_SECONDS = 0.1
+_LEAST_SECONDS = 0.5
 # Nobody waits for an answer to these, and no later hook makes up for them; programs allow some 1.5 seconds.
 _END_SECONDS = 1.0
 
@@ -50,22 +50,22 @@ def run(words: Sequence[str]) -> int:
 
 def hook(asked: Asked, *, ends_process: bool = False) -> None:
     """With `ends_process`, whatever still waits after all of its time is over ends with the process."""
-    answered = _Answered(asked)
+    answer = Answer(asked.agent, kind_of(asked.agent, asked.event))
     try:
         settings = read_environment(asked.data)
     except (OSError, RuntimeError):
         # A user without a home: there is no place for a log either.
-        answered.give("")
+        answer.give("")
         return
     is_end = kind_of(asked.agent, asked.event) in {told.SESSION_ENDED, told.SUBAGENT_ENDED}
     seconds = max(settings.hook_seconds, _END_SECONDS) if is_end else settings.hook_seconds
     spent = min(age_of_process(), max(0.0, seconds - _LEAST_SECONDS)) if ends_process else 0.0
     deadline = Deadline(seconds, spent=spent)
     if ends_process:
-        _thread.start_new_thread(_end_after, (deadline,))
+        _thread.start_new_thread(_end_after, (deadline, answer))
     log = Log(settings.data, name=_label(asked), debug=settings.log_level == DEBUG)
     try:
-        _act(asked, settings, deadline, log, answered)
+        _act(asked, settings, deadline, log, answer)
         log.debug(f"took {deadline.spent * 1000:.0f} ms")
     except TimeUp:
         log.write("ran out of time")
@@ -73,34 +73,18 @@ def hook(asked: Asked, *, ends_process: bool = False) -> None:
         log.write(f"the service cannot be reached: {error}")
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent must go on
         log.write(f"failed: {type(error).__name__}")
-    answered.give("")
+    answer.give()
 
 
-def _end_after(deadline: Deadline) -> None:
-    """It may be extended meanwhile."""
+def _end_after(deadline: Deadline, answer: Answer) -> None:
+    """End the process when its time is over, which may be extended meanwhile."""
     while (left := deadline.left + _GRACE_SECONDS) > 0:
         time.sleep(left)
+    answer.give()
     os._exit(0)
 
 
-class _Answered:
-    """The answer is given once, as soon as it is known."""
-
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
-        self._given = False
-
-    def give(self, context: str) -> None:
-        if self._given:
-            return
-        self._given = True
-        text = answer_of(self._asked.agent, kind_of(self._asked.agent, self._asked.event), context)
-        if text:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-
-
-def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, answered: _Answered) -> None:
+def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, answer: Answer) -> None:
     if settings.is_nested or not (settings.injects or settings.captures):
         return
     if kind_of(asked.agent, asked.event) is None:
@@ -128,7 +112,7 @@ def _act(asked: Asked, settings: HookSettings, deadline: Deadline, log: Log, ans
         member=asked.member,
         deadline=deadline,
         log=log,
-        give=answered.give,
+        answer=answer,
         reflects=asked.reflects,
     )
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mycel.durable_file import sync_folder
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
@@ -17,6 +17,10 @@ from mycel.surfaces.hooks.environment import AUTO, HookSettings, child_environme
 from mycel.surfaces.hooks.files import FOLDER, OWNER_ONLY, Log, locked, make_folder, write_whole
 from mycel.surfaces.hooks.service import HERE, Caller, Service, destination, find_service
 from mycel.surfaces.hooks.transcript import FileRange, read_piece
+
+if TYPE_CHECKING:
+    # Loaded where a process is sent: most hooks send none.
+    import subprocess
 
 MAX_FILES = 1000
 MAX_BYTES = 256 * 1024 * 1024
@@ -159,8 +163,8 @@ REST_SECONDS = 15.0
 _FINAL = frozenset({400, 404, 405, 409, 410, 413, 415, 422})
 # Less than this is not worth beginning with another write.
 LEAST_SECONDS = 0.02
-# While a service starts: how often it is looked for, how long until the process that starts it is up, and what the
-# first answer may take after that.
+# While a service starts: how often it is looked for, how long until the process that starts it is there, and what
+# the first answer may take after that.
 _LOOK_SECONDS = 0.05
 _DISPATCH_SECONDS = 1.0
 _ANSWER_SECONDS = 1.5
@@ -190,6 +194,7 @@ class Delivery:
         self._to = destination(settings, caller)
         self._service: Service | None = None
         self._looked = False
+        self._sender: subprocess.Popen[bytes] | None = None
         self.queue = Queue(self._folder / QUEUE)
 
     def service(self) -> Service | None:
@@ -202,6 +207,8 @@ class Delivery:
             elif self._service is None:
                 self._log.debug("no service answers")
                 if self._settings.daemon == AUTO:
+                    # On a busy machine even that takes longer than a hook may have left.
+                    self._deadline.extend(_DISPATCH_SECONDS)
                     self._send_courier(starts_service=True)
         return self._service
 
@@ -216,19 +223,26 @@ class Delivery:
             self._deadline.extend(self._settings.hook_start_seconds)
         return self._service
 
+    def forget_service(self) -> None:
+        """Look for the service anew with the next question."""
+        self.close()
+        self._service, self._looked = None, False
+
     def _await_start(self) -> None:
         seconds = self._settings.hook_start_seconds
         self._deadline.extend(seconds)
         began = time.monotonic()
-        while (waited := time.monotonic() - began) < seconds and self._service is None:
+        while time.monotonic() - began < seconds and self._service is None:
             time.sleep(_LOOK_SECONDS)
-            if waited > _DISPATCH_SECONDS and not self._is_starting():
+            if not self._is_starting():
                 return
             self._service = find_service(self._settings, self._caller, self._deadline)
         self._deadline.extend(_ANSWER_SECONDS)
 
     def _is_starting(self) -> bool:
-        return is_at_work(self._folder)
+        if self._sender is not None and self._sender.poll() is not None:
+            self._sender = None
+        return self._sender is not None or is_at_work(self._folder) or _is_being_sent(self._folder)
 
     def stage(self, writes: Sequence[Write]) -> None:
         if writes and (dropped := self.queue.put(writes, to=self._to)):
@@ -255,7 +269,8 @@ class Delivery:
             self._send_courier(starts_service=False)
 
     def _send_courier(self, *, starts_service: bool) -> None:
-        dispatch(self._settings, self._caller, self._log, starts_service=starts_service)
+        sent = dispatch(self._settings, self._caller, self._log, starts_service=starts_service)
+        self._sender = sent or self._sender
 
     def _send_all(self, service: Service) -> bool:
         try:
@@ -305,19 +320,21 @@ def is_at_work(folder: Path) -> bool:
         return not is_free
 
 
-def dispatch(settings: HookSettings, caller: Caller, log: Log, *, starts_service: bool) -> None:
+def dispatch(
+    settings: HookSettings, caller: Caller, log: Log, *, starts_service: bool
+) -> subprocess.Popen[bytes] | None:
     """Sends one, in a session of its own and with nothing of the agent's: its pipes end with the hook."""
     folder = settings.data / FOLDER
     make_folder(folder)
     if is_at_work(folder) or (starts_service and not _is_due(folder)):
-        return
+        return None
     import subprocess
 
     # Without -P a module of the folder it runs in could take the place of one that it imports.
     command = [sys.executable, "-P", "-m", "mycel.surfaces.hooks.background_sender", str(settings.data.resolve())]
     command += [START if starts_service else SEND]
     try:
-        subprocess.Popen(
+        sent = subprocess.Popen(
             [*command, *([caller.member] if caller.member else [])],
             cwd=settings.data,
             env=child_environment(),
@@ -328,6 +345,25 @@ def dispatch(settings: HookSettings, caller: Caller, log: Log, *, starts_service
         )
     except OSError as error:
         log.write(f"nothing could be started: {type(error).__name__}")
+        return None
+    if starts_service:
+        with suppress(OSError):
+            (folder / STAMP).write_text(str(sent.pid))
+    return sent
+
+
+def _is_being_sent(folder: Path) -> bool:
+    """Whether another hook has sent a process to start the service that lives, though it may have done nothing yet."""
+    stamp = folder / STAMP
+    try:
+        age = abs(time.time() - stamp.stat().st_mtime)
+        process_id = stamp.read_text("ascii")
+        if age < REST_SECONDS and process_id and sys.platform != "win32":
+            os.kill(int(process_id), 0)
+            return True
+    except (OSError, ValueError):
+        return False
+    return age < _DISPATCH_SECONDS
 
 
 def _is_due(folder: Path) -> bool:
@@ -336,6 +372,6 @@ def _is_due(folder: Path) -> bool:
         if abs(time.time() - stamp.stat().st_mtime) < REST_SECONDS:
             return False
     with suppress(OSError):
-        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT, OWNER_ONLY))
+        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY))
         os.utime(stamp)
     return True

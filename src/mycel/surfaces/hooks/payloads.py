@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -176,6 +177,29 @@ def _mapping(value: object) -> Payload:
 def _text(payload: Payload, name: str) -> str:
     found = payload.get(name)
     return found if isinstance(found, str) else ""
+
+
+class Answer:
+    """What a hook prints: one answer, as soon as it is known.
+
+    `otherwise` is printed in its place when the time of the hook ends before an answer was given.
+    """
+
+    def __init__(self, agent: str, kind: str | None) -> None:
+        self._agent = agent
+        self._kind = kind
+        self._is_given = False
+        self.otherwise = ""
+
+    def give(self, context: str | None = None) -> None:
+        """Print the context, or what is said otherwise; whatever follows the first answer is dropped."""
+        if self._is_given:
+            return
+        self._is_given = True
+        text = answer_of(self._agent, self._kind, self.otherwise if context is None else context)
+        if text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
 
 
 def answer_of(agent: str, kind: str | None, context: str) -> str:

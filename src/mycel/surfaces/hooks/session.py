@@ -42,6 +42,11 @@ class Session:
         return self._values.get("context") is True
 
     @property
+    def has_heard_of_outage(self) -> bool:
+        """Whether the agent was told that memory could not be looked at, and nothing was found since."""
+        return self._values.get("outage") is True
+
+    @property
     def has_reflected(self) -> bool:
         """Whether the agent was asked what it has learned."""
         return self._values.get("reflected") is True
@@ -77,6 +82,9 @@ class Session:
 
     def mark_context(self, *, given: bool) -> None:
         self._values["context"] = given
+
+    def mark_outage(self, *, heard: bool) -> None:
+        self._values["outage"] = heard
 
     def mark_reflected(self) -> None:
         self._values["reflected"] = True
