@@ -8,6 +8,7 @@ others.
 from __future__ import annotations
 
 from mycel.engine.english.days import resolve_days
+from mycel.engine.english.other_languages import Familiarity, familiarity, is_negation, is_small_word
 from mycel.engine.english.outright import Outright, said_outright
 from mycel.engine.english.people import assigns, name_pattern, speaks_of_oneself, takes_on
 from mycel.engine.english.periods import period_in
@@ -39,10 +40,12 @@ from mycel.engine.english.standing_alone import is_nameless, leans_on_talk, name
 from mycel.engine.english.surroundings import announces_other_text, supposes, takes_back
 from mycel.engine.english.titles import alternatives_of, content_of, gives_reason, rationale_of, title_of
 from mycel.engine.english.utterances import is_personal, is_question, is_report, is_unsettled, words_of
+from mycel.engine.english.values import read_value
 from mycel.engine.english.vocabulary import akin
 
 __all__ = (
     "OPEN_BOX",
+    "Familiarity",
     "Outright",
     "akin",
     "alternatives_of",
@@ -54,16 +57,19 @@ __all__ = (
     "denies",
     "direction",
     "exclude_each_other",
+    "familiarity",
     "given_up",
     "gives_reason",
     "has_sole_agent",
     "is_comparing",
     "is_nameless",
+    "is_negation",
     "is_permission",
     "is_personal",
     "is_question",
     "is_remedy",
     "is_report",
+    "is_small_word",
     "is_unsettled",
     "kind_of",
     "leans_on_talk",
@@ -77,6 +83,7 @@ __all__ = (
     "points_back",
     "rationale_of",
     "read",
+    "read_value",
     "resolve_days",
     "said_outright",
     "says_now",

@@ -11,8 +11,9 @@ from mycel.engine.judging.clauses import Clause, Lexeme, Reading, Role, Tense
 from mycel.engine.judging.comparison import NOTHING, Finding, Nearness
 from mycel.engine.judging.contradictions import contradiction
 from mycel.engine.judging.judgement import CONTRADICTS, MOST_UNLIKELY_SAME, NEARLY_ALIKE, Judgement, Statement
+from mycel.engine.judging.unread import judge_unread
 from mycel.engine.judging.weighed import is_settled, weigh
-from mycel.engine.language import given_up, read, says_now
+from mycel.engine.language import Familiarity, familiarity, given_up, read, says_now
 
 # Said in the same words, whatever their order.
 SAME = 0.95
@@ -107,6 +108,8 @@ CLOSE = 0.91
 NEAR = 0.84
 FAR = 0.8
 LEAST_COMMON = 0.25
+# A word so long names something.
+LEAST_NAMING_CHARS = 4
 
 
 def judge(earlier: Statement, later: Statement, *, cosine: float | None, odds: PairOdds | None = None) -> Judgement:
@@ -116,6 +119,8 @@ def judge(earlier: Statement, later: Statement, *, cosine: float | None, odds: P
     """
     if is_same_text(earlier, later):
         return Judgement(1.0, 0.0, supersedes=False, reason="the same text")
+    if not is_read(earlier, later):
+        return judge_unread(earlier.text, later.text)
     first, second = _read(earlier), _read(later)
     found = _by_rules(earlier, later, first, second, cosine=cosine)
     return found if odds is None else weigh(found, first, second, odds, in_order=_is_in_order(earlier, later))
@@ -123,7 +128,31 @@ def judge(earlier: Statement, later: Statement, *, cosine: float | None, odds: P
 
 def is_open(earlier: Statement, later: Statement, found: Judgement) -> bool:
     """Whether the trained judge could change what the rules found."""
-    return not is_settled(found, _read(earlier), _read(later))
+    return is_read(earlier, later) and not is_settled(found, _read(earlier), _read(later))
+
+
+def is_read(earlier: Statement, later: Statement) -> bool:
+    """Whether rules and judge know the language of both.
+
+    A text that does not show its language, such as a list of names, is read beside an English one that names the same.
+    """
+    known = {familiarity(earlier.text), familiarity(later.text)}
+    if Familiarity.FOREIGN in known:
+        return False
+    if Familiarity.UNKNOWN not in known or _answer_the_same(earlier, later):
+        return True
+    return Familiarity.ENGLISH in known and not _names(earlier.text).isdisjoint(_names(later.text))
+
+
+def _answer_the_same(earlier: Statement, later: Statement) -> bool:
+    """Whether both stand under one key, or under the same first line."""
+    (one, _, first), (other, _, second) = earlier.text.partition("\n"), later.text.partition("\n")
+    has_title = first.strip() != "" and second.strip() != "" and one.strip() == other.strip()
+    return has_title or (earlier.subject != () and earlier.subject == later.subject)
+
+
+def _names(text: str) -> set[str]:
+    return {term for term in read(text).counts if len(term) >= LEAST_NAMING_CHARS or ":" in term}
 
 
 def with_same_values(earlier: str, later: str) -> str:
