@@ -36,6 +36,7 @@ from mycel.engine.english.remedies import (
 )
 from mycel.engine.english.sections import OPEN_BOX, kind_of
 from mycel.engine.english.sentences import split_sentences
+from mycel.engine.english.series import member_of_series
 from mycel.engine.english.standing_alone import is_nameless, leans_on_talk, name_speaker, points_back, tells_after
 from mycel.engine.english.surroundings import announces_other_text, supposes, takes_back
 from mycel.engine.english.titles import alternatives_of, content_of, gives_reason, rationale_of, title_of
@@ -75,6 +76,7 @@ __all__ = (
     "leans_on_talk",
     "leaves_out",
     "may_have_many",
+    "member_of_series",
     "name_pattern",
     "name_speaker",
     "names_its_problem",

@@ -142,8 +142,8 @@ _IN_BOTH = word_set(
     """
     a i an in on at so as am do no me be is or of to by was war will all over under hat die her his has had more he per
     plus once son con red are we us it this that had mine must man made fin come pan ten bare bar via pro name bad can
-    fest tag elle van mai time sale total use uses pour chez sans dans sous comes euros minutes minute sur still just but such
-    same near most
+    fest tag elle van mai time sale total use uses pour chez sans dans sous comes euros minutes minute sur still just
+    but such same near most
     """
 )
 _SURELY_ENGLISH = word_set("the and with this from which should our their")

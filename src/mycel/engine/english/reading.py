@@ -36,6 +36,8 @@ _MOVING = "switch move migrate change upgrade downgrade rename raise lower incre
 _REPLACING = "replace supersede displace"
 _ENDING = "stop drop retire remove deprecate abandon decommission discontinue ditch sunset cancel revoke"
 _NOW = word_set("now as-of from-now-on henceforth starting effective")
+# They say how often, wherever they stand: "always run it" and "run it always".
+_WHEREVER = word_set("always usually generally")
 _ENDS_PHRASE = word_set("to with by for because since so-that so but and in-favour-of in-favor-of")
 _LEADING_IN = "decide agree learn find notice settle think know discover realise realize remember note mean"
 # Small words that can be left out or exchanged without saying anything else.
@@ -72,13 +74,13 @@ def _value_term(lexeme: Lexeme) -> str:
 
 
 def _deciding(lexemes: Sequence[Lexeme]) -> Iterator[tuple[str, str]]:
-    """Each small word that decides, with the word it stands before."""
+    """Each small word that decides, with the word it stands before where its place says something."""
     following = ""
     for lexeme in reversed(lexemes):
         found = written_terms(lexeme)
         following = found[0] if found else following
         if _decides(lexeme):
-            yield lexeme.word, following
+            yield lexeme.word, "" if lexeme.word in _WHEREVER else following
 
 
 def _decides(lexeme: Lexeme) -> bool:

@@ -153,7 +153,10 @@ _PLACE_CLASSES = {
     for word in words.split()
 }
 _PERMITTING = "allow enable possible"
-_MANY_VALUED = "support include contain have provide offer accept know list cover allow depend call read show translate"
+_MANY_VALUED = (
+    "support include contain have provide offer accept know list cover allow depend call read show translate "
+    "order buy purchase sell stock rent hire supply"
+)
 _SOLE_AGENT = "own maintain lead manage responsible owned generate handle"
 
 

@@ -79,11 +79,17 @@ _BEFORE_YEAR = word_set("in since until till by from during of the our")
 _DAYS_OF = word_set("business working calendar full whole")
 _BEFORE_ONE_UNIT = word_set("for after within in every of least most than is takes lasts about over under last")
 _CLOCK_WORDS = {"noon": 720, "midday": 720, "midnight": 0}
+# Minutes before or after the hour, as they are spoken.
+_MINUTES_OF_HOUR = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}
+_TIMES = {"once": 1, "twice": 2, "thrice": 3}
+_EVERY_SO_MANY = {"other": 2, "second": 2, "third": 3, "fourth": 4}
+# How often something is said to happen, though nothing lasts a quarter.
+_PERIOD_UNITS = {"quarter": 7_889_238.0, "fortnight": 1_209_600.0, "night": 86_400.0}
 
 
 def read_value(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
     """The value that begins at a word, and how many words it takes; None when none does."""
-    for reader in (_period, _date, _clock, _share_in_words, _one_unit, _number):
+    for reader in (_period, _date, _clock, _clock_in_words, _time_in_words, _share_in_words, _one_unit, _number):
         found = reader(raws, at)
         if found is not None:
             return found
@@ -115,6 +121,8 @@ def _number(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
     # "5 m" and "5 b" are no units when the letter stands alone: a list, a name.
     following = _word(raws, at + 1)
     if following in _DAYS_OF and _word(raws, at + 2) in {"day", "days"}:
+        # Ten business days are two weeks.
+        amount *= 1.4 if following in {"business", "working"} else 1
         following, taken = "days", 2
     if not unit and following and (len(following) > 1 or following in {"s", "h", "%"}):
         unit, taken = following, taken + 1
@@ -145,6 +153,8 @@ def _plain(digits: str, *, money: bool) -> Value:
 
 def _word_number(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
     word = raws[at].casefold()
+    if word == "dozen":
+        return Value(PLAIN, "12"), 1
     head, _, unit = word.partition("-")
     if head not in _WORD_NUMBERS or (unit and unit not in _UNITS):
         return None
@@ -159,6 +169,42 @@ def _word_number(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
 def _version(written: str) -> tuple[Value, int] | None:
     match = _VERSION.fullmatch(written)
     return None if match is None else (Value(PLAIN, match[1].casefold()), 1)
+
+
+def _time_in_words(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
+    """Three quarters of an hour, an hour and a half, two and a half hours, half an hour."""
+    word = _word(raws, at)
+    if word not in _WORD_NUMBERS and word not in {"a", "an"} and not word.isdigit() and not word.startswith("half"):
+        return None
+    parts = _word(raws, at + 1)
+    share = _FRACTIONS.get(parts.removesuffix("s")) if parts.endswith("s") else None
+    if share is not None and word in _WORD_NUMBERS:
+        share *= _WORD_NUMBERS[word]
+        of = at + 2 + (_word(raws, at + 2) == "of")
+        unit = _time_unit(raws, of + 1) if _word(raws, of) in {"a", "an"} else None
+        if unit is not None:
+            return Value(TIME, f"{share / 100 * unit:.9g}"), of + 2 - at
+        return (Value(SHARE, f"{share:.9g}"), 2) if of > at + 2 else None
+    if word == "half" and (unit := _time_unit(raws, at + 1)) is not None:
+        return Value(TIME, f"{unit / 2:.9g}"), 2
+    if word.startswith("half-") and word[5:] in _UNITS and _UNITS[word[5:]][0] == TIME:
+        return Value(TIME, f"{_UNITS[word[5:]][1] / 2:.9g}"), 1
+    if word in {"a", "an", "one"} and (unit := _time_unit(raws, at + 1)) is not None:
+        has_half = [_word(raws, at + place) for place in (2, 3, 4)] == ["and", "a", "half"]
+        return (Value(TIME, f"{1.5 * unit:.9g}"), 5) if has_half else None
+    if [_word(raws, at + place) for place in (1, 2, 3)] == ["and", "a", "half"]:
+        whole = float(word) if word.isdigit() else _WORD_NUMBERS.get(word)
+        unit = _time_unit(raws, at + 4)
+        if whole is not None and unit is not None:
+            return Value(TIME, f"{(whole + 0.5) * unit:.9g}"), 5
+    return None
+
+
+def _time_unit(raws: Sequence[str], at: int) -> float | None:
+    """The seconds of a unit of time that is written out."""
+    word = _word(raws, at)
+    unit = _UNITS.get(word)
+    return unit[1] if unit is not None and unit[0] == TIME and len(word) > 2 else None
 
 
 def _share_in_words(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
@@ -184,24 +230,53 @@ def _one_unit(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
 
 
 def _period(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
-    """How often: daily, every day, once a day, every 6 hours."""
+    """How often: daily, every day, once a day, twice a week, every 6 hours, every other year, every half hour."""
     word = _word(raws, at)
     if word in _PERIODS:
         return Value(PERIOD, f"{_PERIODS[word]:.9g}"), 1
-    taken = 1
-    if word == "once" and _word(raws, at + 1) in {"a", "an", "per", "every", "each"}:
-        taken = 2
-    elif word not in {"every", "each"}:
+    if word not in _TIMES and word not in {"every", "each"} and _word(raws, at + 1) != "times":
         return None
-    unit = _UNITS.get(_word(raws, at + taken))
-    if unit is not None and unit[0] == TIME and len(_word(raws, at + taken)) > 2:
-        return Value(PERIOD, f"{unit[1]:.9g}"), taken + 1
-    if _word(raws, at + taken) == "night":
-        return Value(PERIOD, "86400"), taken + 1
-    found = _number(raws, at + taken) if at + taken < len(raws) else None
+    if word in {"every", "each"}:
+        return _every(raws, at)
+    times, taken = _times(raws, at)
+    unit = _period_unit(raws, at + taken) if times else None
+    if unit is not None:
+        return Value(PERIOD, f"{unit / times:.9g}"), taken + 1
+    # "Once every 6 hours" is every 6 hours; "twice every 6 hours" nobody says.
+    found = _every(raws, at + 1) if times == 1 else None
+    return None if found is None else (found[0], found[1] + 1)
+
+
+def _every(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
+    """Every day, every other day, every 6 hours, every half hour; the word at this place is "every" or "a"."""
+    unit, every = _period_unit(raws, at + 1), _EVERY_SO_MANY.get(_word(raws, at + 1))
+    following = _period_unit(raws, at + 2)
+    if every is not None and following is not None:
+        return Value(PERIOD, f"{every * following:.9g}"), 3
+    if unit is not None and _word(raws, at + 2) != "of":
+        return Value(PERIOD, f"{unit:.9g}"), 2
+    readers = (_time_in_words, _share_in_words, _number) if at + 1 < len(raws) else ()
+    found = next((value for reader in readers if (value := reader(raws, at + 1)) is not None), None)
     if found is None or found[0].dimension != TIME:
         return None
-    return Value(PERIOD, found[0].amount), taken + found[1]
+    return Value(PERIOD, found[0].amount), found[1] + 1
+
+
+def _times(raws: Sequence[str], at: int) -> tuple[float, int]:
+    """How many times, and the words up to the unit: once a, three times per; 0 where nothing is counted."""
+    word = _word(raws, at)
+    if word in _TIMES:
+        times, taken = float(_TIMES[word]), 1
+    elif _word(raws, at + 1) == "times" and (word.isdigit() or word in _WORD_NUMBERS):
+        times, taken = float(word) if word.isdigit() else float(_WORD_NUMBERS[word]), 2
+    else:
+        return 0.0, 0
+    leads = _word(raws, at + taken) in {"a", "an", "per", "every", "each"}
+    return (times, taken + 1) if leads and times else (0.0, 0)
+
+
+def _period_unit(raws: Sequence[str], at: int) -> float | None:
+    return _PERIOD_UNITS.get(_word(raws, at)) or _time_unit(raws, at)
 
 
 def _clock(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
@@ -219,6 +294,38 @@ def _clock(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
         return None
     hour = int(hours) % 12 + (12 if half == "pm" else 0) if half else int(hours)
     return Value(CLOCK, str(60 * hour + int(minutes or 0))), taken
+
+
+def _clock_in_words(raws: Sequence[str], at: int) -> tuple[Value, int] | None:
+    """Half past two in the afternoon, a quarter to nine, 9 o'clock."""
+    side = _word(raws, at + 1)
+    if side not in {"past", "to", "o'clock", "oclock"}:
+        return None
+    minutes = _MINUTES_OF_HOUR.get(_word(raws, at))
+    if minutes is not None and side in {"past", "to"}:
+        hour = _hour(raws, at + 2)
+        if hour is None or (side == "to" and minutes == 30):
+            return None
+        of_day, taken = 60 * hour + (minutes if side == "past" else -minutes), 3
+    else:
+        hour = _hour(raws, at)
+        if hour is None or side in {"past", "to"}:
+            return None
+        of_day, taken = 60 * hour, 2
+    part = (
+        _word(raws, at + taken + 2) if [_word(raws, at + taken), _word(raws, at + taken + 1)] == ["in", "the"] else ""
+    )
+    if part in {"afternoon", "evening"}:
+        return Value(CLOCK, str((of_day + 720) if of_day < 720 else of_day)), taken + 3
+    if part == "morning":
+        return Value(CLOCK, str(of_day % 1440)), taken + 3
+    return Value(CLOCK, str(of_day % 1440)), taken
+
+
+def _hour(raws: Sequence[str], at: int) -> int | None:
+    word = _word(raws, at)
+    hour = int(word) if word.isdigit() and len(word) <= 2 else _WORD_NUMBERS.get(word)
+    return hour if hour is not None and hour <= 24 else None
 
 
 def _date(raws: Sequence[str], at: int) -> tuple[Value, int] | None:

@@ -129,7 +129,7 @@ def values_differ(pair: Comparison) -> bool:
 
 
 def other_value(pair: Comparison) -> Finding:
-    if name_other_subjects(pair) and not _are_alike_throughout(pair):
+    if (name_other_subjects(pair) and not _are_alike_throughout(pair)) or name_other_objects(pair):
         return NOTHING
     repeated = [(one, other) for one, other in pair.pairs if one.value is not None]
     ones = [*pair.only_first, *(one for one, other in repeated if other.role is Role.EXTRA)]
@@ -140,6 +140,16 @@ def other_value(pair: Comparison) -> Finding:
                 reason = f"other value: {one.text} / {other.text}"
                 return rated(pair, (one, other), least=_least_for_value(pair), reason=reason)
     return NOTHING
+
+
+def name_other_objects(pair: Comparison) -> bool:
+    """Whether the same is done to other things: grips are ordered for 12 euros, mudguards for 30."""
+    ones, others = (_direct_objects(left) for left in (pair.first_left, pair.second_left))
+    return bool(ones and others)
+
+
+def _direct_objects(left: Sequence[Token]) -> list[Token]:
+    return [token for token in left if token.role is Role.OBJECT and token.value is None and not token.marker]
 
 
 def _least_for_value(pair: Comparison) -> float:
@@ -194,7 +204,7 @@ def other_name(pair: Comparison) -> Finding:
         one = _said_first(pair.first, pair.first_left)
     elif one and not other:
         other = _said_first(pair.second, pair.second_left)
-    if not one or not other or name_other_subjects(pair, *one, *other):
+    if not one or not other or name_other_subjects(pair, *one, *other) or _lists_things(pair):
         return NOTHING
     least = _least_frame(pair, one, other)
     return rated(
@@ -203,6 +213,21 @@ def other_name(pair: Comparison) -> Finding:
         least=least,
         reason=f"other value: {one[0].text} / {other[0].text}",
     )
+
+
+def _lists_things(pair: Comparison) -> bool:
+    """Whether both another thing and something else of it is said: grips from one maker, mudguards from another."""
+    if not name_other_objects(pair):
+        return False
+    return all(
+        any(token.marker or token.value is not None for token in _said_besides(left))
+        for left in (pair.first_left, pair.second_left)
+    )
+
+
+def _said_besides(left: Sequence[Token]) -> list[Token]:
+    direct = {id(token) for token in _direct_objects(left)}
+    return [token for token in left if token.role in {Role.OBJECT, Role.SCOPE} and id(token) not in direct]
 
 
 def _named_first(said: Sequence[Token]) -> Sequence[Token]:

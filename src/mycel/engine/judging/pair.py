@@ -13,7 +13,7 @@ from mycel.engine.judging.contradictions import contradiction
 from mycel.engine.judging.judgement import CONTRADICTS, MOST_UNLIKELY_SAME, NEARLY_ALIKE, Judgement, Statement
 from mycel.engine.judging.unread import judge_unread
 from mycel.engine.judging.weighed import is_settled, weigh
-from mycel.engine.language import Familiarity, familiarity, given_up, read, says_now
+from mycel.engine.language import Familiarity, familiarity, given_up, member_of_series, read, says_now
 
 # Said in the same words, whatever their order.
 SAME = 0.95
@@ -123,12 +123,16 @@ def judge(earlier: Statement, later: Statement, *, cosine: float | None, odds: P
         return judge_unread(earlier.text, later.text)
     first, second = _read(earlier), _read(later)
     found = _by_rules(earlier, later, first, second, cosine=cosine)
-    return found if odds is None else weigh(found, first, second, odds, in_order=_is_in_order(earlier, later))
+    if odds is None or are_two_of_a_series(earlier.text, later.text):
+        return found
+    return weigh(found, first, second, odds, in_order=_is_in_order(earlier, later))
 
 
 def is_open(earlier: Statement, later: Statement, found: Judgement) -> bool:
     """Whether the trained judge could change what the rules found."""
-    return is_read(earlier, later) and not is_settled(found, _read(earlier), _read(later))
+    if not is_read(earlier, later) or are_two_of_a_series(earlier.text, later.text):
+        return False
+    return not is_settled(found, _read(earlier), _read(later))
 
 
 def is_read(earlier: Statement, later: Statement) -> bool:
@@ -184,12 +188,19 @@ def _by_rules(
     if alike >= SAME:
         return Judgement(alike, 0.0, supersedes=False, reason="the same statement in other words")
     is_same_subject = earlier.subject != () and earlier.subject == later.subject
-    against = NOTHING if _is_far(cosine) and not is_same_subject else _against(first, second, _nearness(cosine))
+    are_apart = are_two_of_a_series(earlier.text, later.text) or (_is_far(cosine) and not is_same_subject)
+    against = NOTHING if are_apart else _against(first, second, _nearness(cosine))
     replaces = replacement(first, second, against=against) if _is_in_order(earlier, later) else NOTHING
     against = max(against, replaces)
     if against.score >= CONTRADICTS:
         alike = min(alike, MOST_ALIKE_AGAINST_EACH_OTHER)
     return Judgement(alike, against.score, supersedes=replaces.score > 0, reason=_reason(alike, against))
+
+
+def are_two_of_a_series(first: str, second: str) -> bool:
+    """Whether each is about another member of one series: two incidents of one sort, two days of one course."""
+    one, other = member_of_series(first), member_of_series(second)
+    return one is not None and other is not None and one.kind == other.kind and one.number != other.number
 
 
 def _plain(text: str) -> str:
