@@ -146,14 +146,14 @@ class _Ground:
     def close(self) -> None:
         self.callers.close()
         self.backups.close()
-        # Whoever waits for the child is told so by its end, and gives its work back.
+        # Whoever waits for the child or a model is told so by its end, and gives its work back.
         self.working.stop()
         self.executor.close()
+        if self.model is not None:
+            self.model.close()
         self.following.close()
         self.engine.close()
         self.embedding.close()
-        if self.model is not None:
-            self.model.close()
         self.stores.close()
         self.directory.close()
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from mycel.contracts.long_work import report_progress, require_wanted
 from mycel.domain.source import Candidate, Transcript
 
 if TYPE_CHECKING:
-    from mycel.contracts.judge import Judge, PairOdds
+    from mycel.contracts.judge import Judge
     from mycel.engine.judging.judgement import Judgement, Statement
 
 
@@ -36,13 +37,52 @@ class Executor(Protocol):
 
 # Below it no two statements of the measured pairs said the same or went against each other.
 LEAST_COSINE = 0.75
-# Of one piece of work, the nearest first: about a quarter of a minute. The rest is judged by rules alone.
+# Of one piece of work, the nearest first. The rest is judged by rules alone.
 MOST_ASKED = 1500
+# So many pairs are judged between two looks at whether somebody still waits, and before it is another one's turn: some
+# tenth of a second, by rules and by the judge.
+COMPARED_AT_ONCE = 500
+WEIGHED_AT_ONCE = 50
 MakeJudge = Callable[[], "Judge | None"]
 
 
 def no_judge() -> None:
     """Rules alone."""
+
+
+class Compared(NamedTuple):
+    """What rules say of a pair, and whether the trained judge could change it."""
+
+    judgement: Judgement
+    is_open: bool
+
+
+def judge_in_parts(
+    pairs: Sequence[Pair],
+    *,
+    compare: Callable[[Sequence[Pair]], Sequence[Compared]],
+    weigh: Callable[[Sequence[Pair]], Sequence[Judgement]],
+) -> list[Judgement]:
+    """Judge pairs by rules, then those that are nearest to each other by the trained judge, a part at a time."""
+    found: list[Judgement] = []
+    opened: list[int] = []
+    for start in range(0, len(pairs), COMPARED_AT_ONCE):
+        require_wanted()
+        for compared in compare(pairs[start : start + COMPARED_AT_ONCE]):
+            if compared.is_open:
+                opened.append(len(found))
+            found.append(compared.judgement)
+    nearest = sorted(opened, key=lambda number: pairs[number].cosine or found[number].likeness, reverse=True)
+    asked = nearest[:MOST_ASKED]
+    for start in range(0, len(asked), WEIGHED_AT_ONCE):
+        report_progress(start, len(asked))
+        numbers = asked[start : start + WEIGHED_AT_ONCE]
+        weighed = weigh([pairs[number] for number in numbers])
+        if not weighed:
+            break
+        for number, judgement in zip(numbers, weighed, strict=True):
+            found[number] = judgement
+    return found
 
 
 class InlineExecutor:
@@ -62,31 +102,35 @@ class InlineExecutor:
         return summarize(transcript, judge=self._judge())
 
     def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
+        if quick:
+            return [compared.judgement for compared in self.compare(pairs)]
+        return judge_in_parts(pairs, compare=self.compare, weigh=self.weigh)
+
+    def compare(self, pairs: Sequence[Pair]) -> Sequence[Compared]:
+        """Judge pairs by rules alone."""
         from mycel.engine.judging.pair import is_open, judge
 
         found = [judge(pair.earlier, pair.later, cosine=pair.cosine) for pair in pairs]
-        if quick:
-            return found
-        opened = [
-            number
-            for number, (pair, judgement) in enumerate(zip(pairs, found, strict=True))
-            if (pair.cosine is None or pair.cosine >= LEAST_COSINE) and is_open(pair.earlier, pair.later, judgement)
+        return [
+            Compared(
+                judgement,
+                (pair.cosine is None or pair.cosine >= LEAST_COSINE) and is_open(pair.earlier, pair.later, judgement),
+            )
+            for pair, judgement in zip(pairs, found, strict=True)
         ]
-        nearest = sorted(opened, key=lambda number: pairs[number].cosine or found[number].likeness, reverse=True)
-        for number, odds in self._odds(pairs, nearest[:MOST_ASKED]):
-            pair = pairs[number]
-            found[number] = judge(pair.earlier, pair.later, cosine=pair.cosine, odds=odds)
-        return found
 
-    def _odds(self, pairs: Sequence[Pair], asked: Sequence[int]) -> Iterator[tuple[int, PairOdds]]:
-        """Nothing where there is no judge."""
-        from mycel.engine.judging.pair import with_same_values
+    def weigh(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        """Judge pairs by rules and by the trained judge; return nothing where there is no judge."""
+        from mycel.engine.judging.pair import judge, with_same_values
 
-        judge = self._judge() if asked else None
-        if judge is not None:
-            chosen = [(pairs[number].earlier.text, pairs[number].later.text) for number in asked]
-            texts = [(earlier, with_same_values(earlier, later)) for earlier, later in chosen]
-            yield from zip(asked, judge.compare(texts), strict=True)
+        trained = self._judge()
+        if trained is None:
+            return []
+        texts = [(pair.earlier.text, with_same_values(pair.earlier.text, pair.later.text)) for pair in pairs]
+        return [
+            judge(pair.earlier, pair.later, cosine=pair.cosine, odds=odds)
+            for pair, odds in zip(pairs, trained.compare(texts), strict=True)
+        ]
 
     def close(self) -> None:
         """Nothing is held."""

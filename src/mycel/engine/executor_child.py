@@ -50,15 +50,21 @@ def _summarize(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
     return executor.summarize(transcript_from(request["transcript"]))
 
 
-def _judge(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
-    found = executor.judge([pair_from(pair) for pair in request["pairs"]], quick=request["quick"])
+def _compare(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
+    found = executor.compare([pair_from(pair) for pair in request["pairs"]])
+    return [[judgement_values(compared.judgement), compared.is_open] for compared in found]
+
+
+def _weigh(executor: InlineExecutor, request: Mapping[str, Any]) -> Any:
+    found = executor.weigh([pair_from(pair) for pair in request["pairs"]])
     return [judgement_values(judgement) for judgement in found]
 
 
 _WORK: Mapping[str, Callable[[InlineExecutor, Mapping[str, Any]], Any]] = {
     "extract": _extract,
     "summarize": _summarize,
-    "judge": _judge,
+    "compare": _compare,
+    "weigh": _weigh,
 }
 
 if __name__ == "__main__":

@@ -8,14 +8,16 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, cast
 
+from mycel.contracts.long_work import current_team, require_wanted
 from mycel.domain.memory import MemoryType
 from mycel.domain.source import Candidate, Transcript, Turn
-from mycel.engine.executor import Pair
+from mycel.engine.executor import Compared, InlineExecutor, Pair, judge_in_parts
 from mycel.engine.judging.judgement import Judgement, Statement
 from mycel.errors import Unavailable
 
@@ -104,12 +106,57 @@ CLOSING_SECONDS = 2.0
 MOST_SECONDS = 600.0
 
 
+# How soon somebody who waits for a turn notices that nobody waits for the work any more.
+LOOK_SECONDS = 0.1
+
+
+class FairLock:
+    """A lock that teams take in rotation, each thread of a team in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: OrderedDict[Hashable, deque[object]] = OrderedDict()
+        self._is_held = False
+
+    @contextlib.contextmanager
+    def held_for(self, team: Hashable) -> Generator[None]:
+        """Wait for a turn of this team; `Unavailable` when meanwhile nobody wants this thread's work any more."""
+        self._take(team)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_held = False
+                self._changed.notify_all()
+
+    def _take(self, team: Hashable) -> None:
+        place = object()
+        with self._changed:
+            queue = self._waiting.setdefault(team, deque())
+            queue.append(place)
+            try:
+                while self._is_held or self._next() is not place:
+                    self._changed.wait(LOOK_SECONDS)
+                    require_wanted()
+                self._is_held = True
+            finally:
+                queue.remove(place)
+                if queue:
+                    self._waiting.move_to_end(team)
+                else:
+                    del self._waiting[team]
+                self._changed.notify_all()
+
+    def _next(self) -> object:
+        return next(iter(self._waiting.values()))[0]
+
+
 class ProcessExecutor:
-    """Started by the first work, and again when it has died. One piece of work at a time."""
+    """Started by the first work, and again when it has died. One piece of work at a time, of teams in rotation."""
 
     def __init__(self, module: str = RULES_ALONE) -> None:
         self._module = module
-        self._turn = threading.Lock()
+        self.turns = FairLock()
         # Held while a child is started or ended, so that none is started after the end.
         self._changing = threading.Lock()
         self._child: subprocess.Popen[str] | None = None
@@ -123,9 +170,17 @@ class ProcessExecutor:
         return self._ask({"work": "summarize", "transcript": transcript_values(transcript)})
 
     def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
-        if not pairs:
-            return []
-        found = self._ask({"work": "judge", "pairs": [pair_values(pair) for pair in pairs], "quick": quick})
+        if quick:
+            # A dozen pairs by rules alone take milliseconds here: who saves a memory waits for no turn at the child.
+            return InlineExecutor().judge(pairs, quick=True)
+        return judge_in_parts(pairs, compare=self._compare, weigh=self._weigh)
+
+    def _compare(self, pairs: Sequence[Pair]) -> Sequence[Compared]:
+        found = self._ask({"work": "compare", "pairs": [pair_values(pair) for pair in pairs]})
+        return [Compared(judgement_from(values), is_open) for values, is_open in found]
+
+    def _weigh(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        found = self._ask({"work": "weigh", "pairs": [pair_values(pair) for pair in pairs]})
         return [judgement_from(values) for values in found]
 
     def close(self) -> None:
@@ -146,7 +201,7 @@ class ProcessExecutor:
         return child.pid if child is not None and child.poll() is None else None
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
-        with self._turn:
+        with self.turns.held_for(current_team()):
             with self._changing:
                 child = self._running()
             watchdog = threading.Timer(MOST_SECONDS, child.kill)
@@ -168,7 +223,12 @@ class ProcessExecutor:
         if self._child is None or self._child.poll() is not None:
             if self._child is not None:
                 _close_pipes(self._child)
-            self._child = subprocess.Popen(
+            self._child = self._start()
+        return self._child
+
+    def _start(self) -> subprocess.Popen[str]:
+        try:
+            return subprocess.Popen(
                 [sys.executable, "-m", self._module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -178,7 +238,10 @@ class ProcessExecutor:
                 text=True,
                 encoding="utf-8",
             )
-        return self._child
+        except OSError as error:
+            raise Unavailable(
+                f"the engine's child process cannot be started: {error.strerror}", retry_after=5.0
+            ) from None
 
 
 def _exchange(child: subprocess.Popen[str], line: str) -> Mapping[str, Any] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from mycel.access.rules import require_operator
 from mycel.access.scope import ReadScope, engine_scope, read_scope
 from mycel.contracts.clock import Clock
+from mycel.contracts.long_work import require_wanted
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain.archive import ExportReport, Header, MemoryRecord, MoveReport, Record, Taken
 from mycel.domain.archive_lines import kind_of
@@ -58,6 +59,7 @@ class Moving:
             adopting = Adopting(caller, header, self._writing, self._clock.now())
             outcome = _Outcome()
             for batch in _batches(records):
+                require_wanted()
                 outcome.add(batch, _adopted(store, adopting, outcome, batch, dry_run=dry_run))
             return MoveReport(team=caller.team, origin=header, counts=outcome.counts, dry_run=dry_run)
 
@@ -85,8 +87,10 @@ class Moving:
                 nonlocal done
                 writer.add(record)
                 done += 1
-                if progress is not None and done % BATCH_RECORDS == 0:
-                    progress(done)
+                if done % BATCH_RECORDS == 0:
+                    require_wanted()
+                    if progress is not None:
+                        progress(done)
 
             store.archive.read(scope, take)
             return writer.finish()
@@ -113,6 +117,7 @@ class _Intake:
         with ThreadPoolExecutor(1, "import") as storing:
             stored: Future[None] | None = None
             for batch in batches:
+                require_wanted()
                 prepared = self._prepared(batch)
                 if stored is not None:
                     stored.result()

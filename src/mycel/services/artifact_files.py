@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mycel.contracts.long_work import require_wanted
 from mycel.domain import fields
 from mycel.domain.artifact import ArtifactDetail, FileState, Verification, read_path
 from mycel.errors import InvalidInput
@@ -175,6 +176,7 @@ def _measure(file: int, start: int) -> Measured:
         raise FileRefused("is larger than 2 GiB", state=FileState.CHANGED)
     digest, size, first = hashlib.sha256(), 0, bytearray()
     while size <= before.st_size and (chunk := os.read(file, CHUNK_BYTES)):
+        require_wanted()
         size += len(chunk)
         digest.update(chunk)
         first += chunk[: max(0, start - len(first))]

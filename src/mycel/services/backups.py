@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mycel.access.rules import require_operator
 from mycel.contracts.clock import Clock
+from mycel.contracts.long_work import report_progress
 from mycel.contracts.store import Store, Transaction
 from mycel.domain import fields
 from mycel.domain.archive import BackupNote
@@ -128,7 +129,9 @@ class Backups:
         if self._open_files is None:
             self._side.directory.files.backup(folder)
         # Noted before it begins and until it ends: a memory purged meanwhile may or may not be in it.
-        for team in self._side.stores.teams_with_store():
+        teams = self._side.stores.teams_with_store()
+        for number, team in enumerate(teams):
+            report_progress(number, len(teams))
             with self._side.stores.lease(team) as store:
                 begun = _note(store, location)
                 if self._open_files is None:

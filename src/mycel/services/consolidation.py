@@ -9,6 +9,7 @@ from mycel.access.rules import may_curate, may_review
 from mycel.access.scope import ReadScope, engine_scope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.language_model import LanguageModel
+from mycel.contracts.long_work import begin_to_change, prepare
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.fields import MAX_ITEMS
@@ -83,6 +84,7 @@ class Consolidating:
         named = None if ids is None else fields.several(ids, field="ids", most=MAX_ITEMS)
         wanted = None if named is None else [find_id(self._stores, caller, id, field="ids") for id in named]
         scope, mark = read_scope(caller), f"{ASKED_TO}:{caller.member_id}"
+        prepare()
         with self._stores.lease(caller.team) as store:
             for _ in range(TRIES):
                 chosen = self._changed(store, scope, mark) if wanted is None else _named(store, scope, wanted)
@@ -95,6 +97,7 @@ class Consolidating:
                         made_by=caller.member_id,
                         made_at=self._clock.now(),
                     )
+                begin_to_change()
                 try:
                     return store.transact(
                         lambda transaction, plan=plan, chosen=chosen: _carry_out_asked(
@@ -102,7 +105,7 @@ class Consolidating:
                         )
                     )
                 except Conflict:
-                    continue
+                    prepare()
         raise Unavailable("the memories keep changing while they are being consolidated: try again", retry_after=1.0)
 
     def undo(self, caller: Caller, id: object) -> Report:

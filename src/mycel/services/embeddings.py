@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from mycel.contracts.embedder import Embedder
+from mycel.contracts.long_work import require_wanted
 from mycel.contracts.store import Store, Stores
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Passage, Unembedded
 from mycel.domain.ids import TeamName
@@ -142,6 +143,7 @@ class Embedding:
         """As many batches as what waits now takes: what is written meanwhile, however fast, makes none longer."""
         done = 0
         for _ in range(self.progress(team).pending // BATCH + SPARE_BATCHES):
+            require_wanted()
             count, more = self._embed_batch(team, embedder)
             done += count
             if report is not None:

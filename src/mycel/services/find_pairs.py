@@ -9,6 +9,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from mycel.access.scope import ReadScope
+from mycel.contracts.long_work import require_wanted
 from mycel.contracts.search_store import IndexQuery
 from mycel.contracts.store import Store
 from mycel.domain.ids import MemoryId
@@ -48,6 +49,7 @@ class PairFinder:
         for number, memory in memories:
             if not self._stands(memory) or not is_compared(memory):
                 continue
+            require_wanted()
             for other, cosine in self._neighbours(number, memory):
                 if may_merge(memory, other) or may_contradict(memory, other):
                     pairs.setdefault(frozenset((memory.id, other.id)), (memory, other, cosine))

@@ -15,6 +15,7 @@ from typing import Protocol, Self, cast
 from mycel.access.scope import engine_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import LeaseLost
+from mycel.contracts.long_work import LongWork, doing, require_wanted
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain.ids import TeamName, new_id
 from mycel.domain.source import UNFINISHED, EventState, IngestionEvent, Step
@@ -95,6 +96,7 @@ class Working:
         budget, finished = budget or Budget(), 0
         # Leased per event: a long queue must not keep a store open that others have more use for.
         while not self._stopping:
+            require_wanted()
             with self._stores.lease(team) as store:
                 if not self._is_due(store):
                     return finished
@@ -121,7 +123,9 @@ class Working:
         try:
             if event.takeovers > MOST_TAKEOVERS:
                 raise MycelError(f"its worker vanished {event.takeovers} times")
-            with _Heartbeat(store, event, lease=self._lease):
+            # Whoever asked for it may leave: what has begun is the queue's, and its tries are counted.
+            of_the_engine = LongWork(event.steps[0], team=store.team)
+            with _Heartbeat(store, event, lease=self._lease), doing(of_the_engine):
                 apply = performer.prepare(store, event)
             store.transact(lambda transaction: _settle(transaction, event, apply))
         except LeaseLost:

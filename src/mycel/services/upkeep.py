@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from mycel.access.rules import require_operator
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory, DirectoryTransaction
+from mycel.contracts.long_work import report_progress, require_wanted
 from mycel.contracts.store import Store, Stores
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
@@ -69,6 +70,7 @@ class Upkeep:
 
     def _in_every_store(self, attempts: Attempts, work: Callable[[Store], int]) -> int:
         def in_store(team: TeamName) -> int:
+            require_wanted()
             with self._stores.lease(team) as store:
                 return work(store)
 
@@ -107,7 +109,9 @@ class Upkeep:
         teams = sorted({*self._stores.teams_with_store(), *damaged})
         own = self._directory.files
         found = {own.name: _problems(own.check)}
-        found |= {team: _problems(lambda team=team: self._check(team)) for team in teams}
+        for number, team in enumerate(teams):
+            report_progress(number, len(teams))
+            found[team] = _problems(lambda team=team: self._check(team))
         return {name: problems for name, problems in found.items() if problems}
 
     def damages(self, caller: Caller) -> list[Damage]:

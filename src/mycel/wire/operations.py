@@ -92,6 +92,9 @@ class Operation:
     `does` and `again` are said where they are not what is usual for the HTTP method.
 
     `shows` names the rendering of the result that is answered instead of it: text for a prompt, or lists of memories.
+
+    `takes_long` marks what may wait for a model, another process or the files of all teams, or goes over all of a team:
+    a service does it in threads of its own, few at a time, and only while its caller waits for it.
     """
 
     name: str
@@ -103,6 +106,7 @@ class Operation:
     shows: str | None = None
     does: Effect | None = None
     again: Repeat | None = None
+    takes_long: bool = False
 
     @property
     def effect(self) -> Effect:
@@ -214,7 +218,15 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("search", "POST", "/api/memory/search", does=Effect.READS),
     Operation("search", "GET", "/api/memory/search", renamed={"q": "query"}),
     Operation("index_file", "POST", "/api/memory/index", 202, captures=True, again=Repeat.SAFE),
-    Operation("workspace.re_embed", "POST", "/api/memory/re-embed", 202, does=Effect.CHANGES, again=Repeat.SAFE),
+    Operation(
+        "workspace.re_embed",
+        "POST",
+        "/api/memory/re-embed",
+        202,
+        does=Effect.CHANGES,
+        again=Repeat.SAFE,
+        takes_long=True,
+    ),
     Operation("knowledge.list", "GET", "/api/memory/knowledge"),
     Operation("knowledge.upsert", "POST", "/api/memory/knowledge", does=Effect.CHANGES, again=Repeat.KEYED),
     Operation("knowledge.get", "GET", "/api/memory/knowledge/value"),
@@ -237,7 +249,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("artifacts.register", "POST", "/api/memory/artifacts", 201, again=Repeat.SAFE),
     Operation("artifacts.get", "GET", "/api/memory/artifacts/{id}"),
     Operation("artifacts.delete", "DELETE", "/api/memory/artifacts/{id}", 204),
-    Operation("artifacts.verify", "POST", "/api/memory/artifacts/{id}/verify", does=Effect.READS),
+    Operation("artifacts.verify", "POST", "/api/memory/artifacts/{id}/verify", does=Effect.READS, takes_long=True),
     Operation("get", "GET", "/api/memory/{id}"),
     Operation("update", "PUT", "/api/memory/{id}", again=Repeat.KEYED),
     Operation("delete", "DELETE", "/api/memory/{id}", 204),
@@ -287,11 +299,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("reviews.snooze", "PUT", "/api/inbox/{id}/snooze"),
     Operation("reviews.merge", "POST", "/api/inbox/{id}/merge", does=Effect.CHANGES),
     Operation("reviews.reopen", "POST", "/api/inbox/{id}/reopen", does=Effect.CHANGES),
-    Operation("reviews.undo_writer", "POST", "/api/undo", does=Effect.CHANGES),
-    Operation("consolidate", "POST", "/api/consolidate", does=Effect.CHANGES),
+    Operation("reviews.undo_writer", "POST", "/api/undo", does=Effect.CHANGES, takes_long=True),
+    Operation("consolidate", "POST", "/api/consolidate", does=Effect.CHANGES, takes_long=True),
     Operation("reports", "GET", "/api/reports"),
     Operation("report", "GET", "/api/reports/{id}"),
-    Operation("undo", "POST", "/api/reports/{report_id}/undo", does=Effect.CHANGES),
+    Operation("undo", "POST", "/api/reports/{report_id}/undo", does=Effect.CHANGES, takes_long=True),
     Operation("upsert_profile_fact", "POST", "/api/profile", does=Effect.CHANGES),
     Operation("inject_learning", "POST", "/api/learnings", 201, again=Repeat.KEYED),
     Operation("cascades", "GET", "/api/cascades"),
@@ -318,7 +330,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("workspace.who_am_i", "GET", "/api/me"),
     Operation("workspace.teams", "GET", "/api/teams"),
     Operation("workspace.add_team", "POST", "/api/teams", again=Repeat.SAFE),
-    Operation("workspace.arrange", "PUT", "/api/organisation"),
+    Operation("workspace.arrange", "PUT", "/api/organisation", takes_long=True),
     Operation("workspace.members", "GET", "/api/members"),
     Operation("workspace.add_member", "POST", "/api/members", again=Repeat.SAFE),
     Operation("workspace.update_member", "PUT", "/api/members/{id}"),
@@ -329,14 +341,30 @@ OPERATIONS: tuple[Operation, ...] = (
     # In the body, not in the path: a secret may be named too, and paths end up in logs.
     Operation("workspace.revoke_token", "POST", "/api/tokens/revoke", 204, does=Effect.REMOVES, again=Repeat.SAFE),
     Operation("workspace.embedding_progress", "GET", "/api/embedding"),
-    Operation("workspace.run_pending", "POST", "/api/maintenance/pending", does=Effect.CHANGES, again=Repeat.SAFE),
-    Operation("workspace.maintain", "POST", "/api/maintenance/nightly", does=Effect.CHANGES, again=Repeat.SAFE),
-    Operation("workspace.scrub", "POST", "/api/maintenance/scrub", does=Effect.CHANGES, again=Repeat.SAFE),
-    Operation("workspace.check", "POST", "/api/maintenance/check", again=Repeat.SAFE),
+    Operation(
+        "workspace.run_pending",
+        "POST",
+        "/api/maintenance/pending",
+        does=Effect.CHANGES,
+        again=Repeat.SAFE,
+        takes_long=True,
+    ),
+    Operation(
+        "workspace.maintain",
+        "POST",
+        "/api/maintenance/nightly",
+        does=Effect.CHANGES,
+        again=Repeat.SAFE,
+        takes_long=True,
+    ),
+    Operation(
+        "workspace.scrub", "POST", "/api/maintenance/scrub", does=Effect.CHANGES, again=Repeat.SAFE, takes_long=True
+    ),
+    Operation("workspace.check", "POST", "/api/maintenance/check", again=Repeat.SAFE, takes_long=True),
     Operation("workspace.damages", "GET", "/api/maintenance/damages"),
     Operation("workspace.backups", "GET", "/api/backups"),
-    Operation("workspace.create_backup", "POST", "/api/backups", 201),
-    Operation("workspace.verify_backup", "POST", "/api/backups/{name}/verify", does=Effect.READS),
+    Operation("workspace.create_backup", "POST", "/api/backups", 201, takes_long=True),
+    Operation("workspace.verify_backup", "POST", "/api/backups/{name}/verify", does=Effect.READS, takes_long=True),
     # In the body: whoever resets a store should mean it.
-    Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204, does=Effect.REMOVES),
+    Operation("workspace.reset_store", "POST", "/api/maintenance/reset", 204, does=Effect.REMOVES, takes_long=True),
 )

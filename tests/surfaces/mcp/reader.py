@@ -36,7 +36,9 @@ class Reader:
     def caller(self) -> Caller:
         raise NotImplementedError
 
-    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
+    async def work(
+        self, work: Callable[[], ResultT], *, writes: bool = False, takes_long: str | None = None
+    ) -> ResultT:
         return work()
 
     @contextmanager

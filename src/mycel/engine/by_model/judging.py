@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from mycel.contracts.judge import PairOdds
 from mycel.contracts.language_model import LanguageModel
+from mycel.contracts.long_work import require_wanted
 from mycel.engine.by_model.prompts import read_prompt
 from mycel.engine.consolidation import Judged
 from mycel.engine.judging.judgement import Statement
@@ -53,6 +54,7 @@ def with_second_opinion(
         numbers = asked[start : start + PAIRS_OF_A_QUESTION]
         if now() > until:
             break
+        require_wanted()
         try:
             verdicts = _ask(model, [judged[number] for number in numbers])
         except (Unavailable, Misconfigured):

@@ -144,8 +144,12 @@ class Writer(Generic[TxT]):
         if self._closing:
             raise Unavailable(CLOSED)
         if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="mycel-writer", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._serve, name="mycel-writer", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                raise Unavailable("the machine has no room for another thread; retry later", retry_after=5.0) from error
+            self._thread = thread
 
     def _serve(self) -> None:
         while (batch := self._next_batch()) is not None:

@@ -44,6 +44,10 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MycelError]
         (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),
         lambda: Unavailable("the store is busy with other writers; retry"),
     ),
+    (
+        (apsw.NoMemError, MemoryError),
+        lambda: Unavailable("there is no room in memory for this at the moment; retry later", retry_after=5.0),
+    ),
     ((apsw.InterruptError,), lambda: Unavailable("the statement was interrupted; retry", retry_after=0.1)),
     (
         DAMAGE,

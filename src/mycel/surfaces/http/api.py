@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mycel.contracts.long_work import LongWork
+from mycel.domain.ids import TeamName
 from mycel.embedded.workspace import Visit
 from mycel.errors import MycelError, StoreDamaged
+from mycel.services.callers import known
 from mycel.surfaces.http.authentication import Visitors
 from mycel.surfaces.http.bodies import (
     JSON,
@@ -23,13 +28,16 @@ from mycel.surfaces.http.bodies import (
     require_json,
 )
 from mycel.surfaces.http.calls import Answer, Call, Paths
-from mycel.surfaces.http.problems import Problem, Refused, problem_of
+from mycel.surfaces.http.problems import Problem, Refused, no_memory, problem_of
 from mycel.surfaces.http.threads import Threads
 from mycel.wire.operations import OPERATIONS, Operation
 
+ResultT = TypeVar("ResultT")
 logger = logging.getLogger(__name__)
 # Goes with every answer from a store that is damaged: something may be missing from it.
 DEGRADED = ("mycel-degraded", StoreDamaged.code)
+# Only the turn that it gets depends on it.
+STILL_KNOWN_SECONDS = 60.0
 _READ_HEADERS = frozenset({b"idempotency-key", b"if-match", b"if-none-match"})
 
 
@@ -62,6 +70,8 @@ class Api:
             await refused.answer(scope, receive, send)
         except Gone:
             return
+        except MemoryError as error:
+            await no_memory(error)(scope, receive, send)
         except Exception:
             logger.exception("%s failed", operation.name)
             raise
@@ -85,7 +95,42 @@ class Api:
             answer = call.answer(visit)
             return answer._replace(headers=(*answer.headers, DEGRADED)) if visit.is_degraded() else answer
 
-        return await self._threads.run(work, writes=operation.writes, is_large=len(body) > LARGE_BODY_BYTES)
+        team = team_of(visit)
+        if operation.takes_long:
+            long = LongWork(operation.name, team=team, member=visit.token.member_id)
+            return await while_present(receive, self._threads.run(work, long=long))
+        is_large = len(body) > LARGE_BODY_BYTES
+        return await self._threads.run(work, writes=operation.writes, is_large=is_large, team=team)
+
+
+def team_of(visit: Visit) -> TeamName | None:
+    """The team in which somebody acts, who was looked up when it was admitted."""
+    caller = known(visit.caller, seconds=STILL_KNOWN_SECONDS)
+    return None if caller is None else caller.team
+
+
+async def while_present(receive: Receive, work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Do it for as long as the client is there; raises `Gone` when it has left.
+
+    Everything that the client was to send has come before.
+    """
+    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
+    try:
+        await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            raise Gone
+        return doing.result()
+    finally:
+        for task in (doing, leaving):
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def note_caller(state: dict[str, Any], visit: Visit) -> None:

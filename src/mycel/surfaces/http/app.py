@@ -155,6 +155,7 @@ def create_app(
     )
     app.state.service = service
     app.state.stopping = stopping
+    app.state.begin_to_stop = service.begin_to_stop
     app.state.streams_ended = service.feeds.ended
     # Whoever runs the app has the connections, and says how to cut one.
     app.state.cut = _leave

@@ -10,8 +10,10 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mycel.access.rules import require_operator
+from mycel.contracts.long_work import LongWork
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.embedded.workspace import Visit
+from mycel.surfaces.http.api import team_of, while_present
 from mycel.surfaces.http.bodies import check_announced, chunk_of
 from mycel.surfaces.http.calls import query_arguments
 from mycel.surfaces.http.described_route import About, DescribedRoute
@@ -34,7 +36,9 @@ async def export(request: Request) -> Response:
     name, member = name_of(packed=given["packed"]), visit.token.member_id
     stage = await service.work(lambda: service.staging.open(member, name))
     try:
-        report = await service.work(lambda: _export(visit, stage.file, whole=given["whole"]), writes=True)
+        long = LongWork("export", team=team_of(visit), member=member)
+        export = service.work(lambda: _export(visit, stage.file, whole=given["whole"]), long=long)
+        report = await while_present(request.receive, export)
     except BaseException:
         stage.close()
         raise
@@ -59,7 +63,9 @@ async def import_(request: Request) -> Response:
     stage = await service.work(lambda: service.staging.open(member, name, limit=limit))
     try:
         await _receive(service, request, stage)
-        report = await service.work(lambda: _import(visit, stage.file, given), writes=True)
+        long = LongWork("import", team=team_of(visit), member=member)
+        take = service.work(lambda: _import(visit, stage.file, given), long=long)
+        report = await while_present(request.receive, take)
     finally:
         stage.close()
     return Response(to_json(report), media_type="application/json")

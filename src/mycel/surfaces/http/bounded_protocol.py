@@ -7,6 +7,7 @@ closes a connection under whoever is still sending a body that was refused.
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, cast
@@ -16,13 +17,17 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 
+from mycel.errors import Unavailable
 from mycel.surfaces.http.connections import LOOK_SECONDS, Connections
-from mycel.surfaces.http.problems import Problem
+from mycel.surfaces.http.problems import NO_MEMORY, Problem
+from mycel.wire.problems import RETRY_AFTER
 
 # Beside the time that every client has, for links that are slow: less than this in a second is no sending.
 LEAST_BYTES_PER_SECOND = 1024
 # No client of ours sends one before the last is answered; each costs a hundred times its size until its turn comes.
 MAX_PIPELINED = 16
+# After which somebody who was refused for want of room may try again.
+RETRY_SECONDS = 1
 # Of answers to pings that nobody reads.
 MAX_UNREAD_BYTES = 1024 * 1024
 
@@ -90,7 +95,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._head_since = self.loop.time()
         if not self._bounds.add(self):
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "as many connections are open as there may be", "unavailable")
+            why = "as many connections are open as there may be"
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, why, Unavailable.code)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._bounds.remove(self)
@@ -173,6 +179,16 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
+        """Say what is wrong with the request, or that there was no room to read it."""
+        error = sys.exception()
+        while error is not None and not isinstance(error, MemoryError):
+            error = error.__cause__ or error.__context__
+        if error is not None:
+            if (request := self._request) is not None:
+                # What has come of it makes room for the answer.
+                request.body = bytearray()
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, NO_MEMORY, Unavailable.code)
+            return
         self._refuse(HTTPStatus.BAD_REQUEST, "this is no valid HTTP request", "bad_request")
 
     def look(self, now: float) -> None:
@@ -193,8 +209,11 @@ class BoundedProtocol(HttpToolsProtocol):
     def end(self, cycle: RequestResponseCycle) -> None:
         """After its answer: at once, or when the rest of a body has come that is still being sent.
 
-        Closed before, its sender would find a broken pipe and no answer.
+        Closed before, its sender would find a broken pipe and no answer. A request that failed after a whole answer
+        leaves the connection as it is: its client was told nothing else, and may have sent the next one.
         """
+        if cycle.response_complete and cycle.keep_alive:
+            return
         if self._in_message and cycle is self.cycle:
             self._linger()
         else:
@@ -334,10 +353,11 @@ class BoundedSocket(WebSocketsSansIOProtocol):
 
 
 def _answer(status: HTTPStatus, problem: Problem) -> bytes:
+    retry = f"{RETRY_AFTER}: {RETRY_SECONDS}\r\n" if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
     head = (
         f"HTTP/1.1 {status.value} {status.phrase}\r\n"
         f"content-type: {problem.media_type}\r\n"
         f"content-length: {len(problem.body)}\r\n"
-        "connection: close\r\n\r\n"
+        f"{retry}connection: close\r\n\r\n"
     )
     return head.encode("ascii") + bytes(problem.body)

@@ -19,9 +19,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mycel.contracts.long_work import LongWork
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
-from mycel.surfaces.http.api import not_allowed
+from mycel.surfaces.http.api import not_allowed, team_of
 from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.described_route import NotedRoute
 from mycel.surfaces.http.feeds import Feed, Slow
@@ -59,8 +60,14 @@ class HttpGuest:
     def caller(self) -> Caller:
         return self._visit.caller()
 
-    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
-        return await self._service.work(work, writes=writes)
+    async def work(
+        self, work: Callable[[], ResultT], *, writes: bool = False, takes_long: str | None = None
+    ) -> ResultT:
+        team = team_of(self._visit)
+        if takes_long is None:
+            return await self._service.work(work, writes=writes, team=team)
+        long = LongWork(takes_long, team=team, member=self._visit.token.member_id)
+        return await self._service.work(work, long=long)
 
     @contextmanager
     def stage(self, name: str) -> Generator[Path]:

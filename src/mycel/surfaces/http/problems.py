@@ -11,11 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mycel.errors import InvalidInput, MycelError, NotFound
+from mycel.errors import InvalidInput, MycelError, NotFound, Unavailable
 from mycel.wire.problems import MEDIA_TYPE, headers_of, problem, status_of
 from mycel.wire.shapes import to_json
 
 logger = logging.getLogger(__name__)
+NO_MEMORY = "the service has no room in memory for this at the moment; send it later, or in smaller parts"
+NO_MEMORY_SECONDS = 5.0
 
 
 class Problem(Response):
@@ -66,6 +68,16 @@ async def of_http(_request: Request, error: Exception) -> Problem:
     return Problem(status, str(raised.detail), code=status.name.lower(), headers=raised.headers)
 
 
+async def of_no_memory(_request: Request, error: Exception) -> Problem:
+    return no_memory(cast(MemoryError, error))
+
+
+def no_memory(_error: MemoryError) -> Problem:
+    """The system gives this process no more: what made it too much is let go with the answer."""
+    logger.warning("%s: %s", Unavailable.code, NO_MEMORY)
+    return problem_of(Unavailable(NO_MEMORY, retry_after=NO_MEMORY_SECONDS))
+
+
 async def of_bug(_request: Request, _error: Exception) -> Problem:
     """The server logs the error itself with its traceback."""
     return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here", code=MycelError.code)
@@ -75,4 +87,10 @@ async def of_refused(_request: Request, error: Exception) -> Problem:
     return cast(Refused, error).answer
 
 
-HANDLERS = {Refused: of_refused, MycelError: of_mycel, HTTPException: of_http, Exception: of_bug}
+HANDLERS = {
+    Refused: of_refused,
+    MycelError: of_mycel,
+    MemoryError: of_no_memory,
+    HTTPException: of_http,
+    Exception: of_bug,
+}

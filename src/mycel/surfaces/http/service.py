@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
+from mycel.contracts.long_work import LongWork
 from mycel.domain.damage import GUIDE, Damage
 from mycel.embedded.workspace import Visit, Workspace
 from mycel.errors import Misconfigured, MycelError, Unavailable
@@ -128,8 +129,16 @@ class Service:
         request.scope.setdefault("state", {}).update(member=caller.member_id, team=caller.team)
         return visit
 
-    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
-        return await self.threads.run(work, writes=writes)
+    async def work(
+        self,
+        work: Callable[[], ResultT],
+        *,
+        writes: bool = False,
+        team: Hashable = None,
+        long: LongWork | None = None,
+    ) -> ResultT:
+        """Do it in a thread; `long` describes what may take seconds."""
+        return await self.threads.run(work, writes=writes, team=team, long=long)
 
     async def condition(self) -> dict[str, object]:
         """As much as anybody may know of what is damaged: not which team."""
@@ -137,6 +146,11 @@ class Service:
         if not damages:
             return {"status": "ok"}
         return {"status": "degraded", "damaged_stores": len(damages), "advice": f"run `mycel check`; see {GUIDE}"}
+
+    def begin_to_stop(self) -> None:
+        """Tell streams and long work, which would go on for long, that the service ends."""
+        self.stopping.set()
+        self.threads.long.stop()
 
     def close(self) -> None:
         self.stopping.set()

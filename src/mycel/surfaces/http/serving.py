@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import math
 import signal
 import socket
 import sys
@@ -20,9 +21,12 @@ from starlette.applications import Starlette
 from starlette.datastructures import Address, State
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mycel.contracts.long_work import STOPPING, STOPPING_RETRY_SECONDS
+from mycel.errors import Unavailable
 from mycel.surfaces.http.bounded_protocol import BoundedProtocol, BoundedSocket
 from mycel.surfaces.http.connections import ConnectionLimits, Connections
 from mycel.surfaces.http.log import RequestLog, log_event
+from mycel.surfaces.http.problems import problem_of
 
 
 class Activity:
@@ -45,6 +49,12 @@ class Activity:
         self._under_way += 1
         try:
             await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            # The service ends and waits no longer. Whoever was not answered yet is told so.
+            if scope["type"] != "http":
+                raise
+            with contextlib.suppress(RuntimeError):
+                await problem_of(Unavailable(STOPPING, retry_after=STOPPING_RETRY_SECONDS))(scope, receive, send)
         finally:
             self._under_way -= 1
             self._last = self._clock()
@@ -77,8 +87,8 @@ def most_streams(handles: int, *, wanted: int) -> int:
     return max(1, min(wanted, handles // 3))
 
 
-# Requests under way get this long when the service stops.
-GRACE_SECONDS = 10
+# Streams and requests under way get this long when the service stops, so that all of it takes less than ten seconds.
+GRACE_SECONDS = 6.0
 # Work that nobody waits for begins so long after the start: it loads libraries that would delay the first answers.
 SETTLE_SECONDS = 1.0
 SWITCH_SECONDS = 0.0005
@@ -100,7 +110,7 @@ def run_service(
     limits: ConnectionLimits,
     stop_when_idle: timedelta | None = None,
 ) -> None:
-    """Until SIGTERM, SIGINT, SIGHUP or idleness. Streams end when the app's `state.stopping` is set.
+    """Until SIGTERM, SIGINT, SIGHUP or idleness. The app's `state.begin_to_stop` ends streams and long work.
 
     `ready` is called when it listens, `settled` when the first callers have had their turn.
     """
@@ -148,10 +158,13 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         why = "it was told to" if self.should_exit else "nobody uses it"
         log_event("stopping", f"the service stops: {why}")
-        self._state.stopping.set()
+        until = time.monotonic() + GRACE_SECONDS
+        self._state.begin_to_stop()
         # Sockets that are still open then are closed by the server, which says less about why.
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._state.streams_ended(), STREAM_SECONDS)
+        # Its type says whole seconds, and it is only waited for.
+        self.config.timeout_graceful_shutdown = cast(int, max(0.5, until - time.monotonic()))
         await super().shutdown(sockets)
 
     def cut(self, client: Address | None) -> None:
@@ -178,7 +191,7 @@ def server_config(app: ASGIApp, limits: ConnectionLimits) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(GRACE_SECONDS),
     )
 
 

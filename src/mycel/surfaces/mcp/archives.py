@@ -99,6 +99,7 @@ ARCHIVES: tuple[LocalTool, ...] = (
         about="An archive of what you see of the team, for a program or a person to keep or to move elsewhere: what it "
         "holds, and where it is fetched. The archive is no reading matter; to read memories, list or search them.",
         apply=_export,
+        goes_over_all=True,
         tell=_tell_export,
     ),
     LocalTool(
@@ -110,6 +111,7 @@ ARCHIVES: tuple[LocalTool, ...] = (
         needs=("archive",),
         local_effect=Effect.ADDS,
         apply=_import,
+        goes_over_all=True,
         tell=_tell_import,
     ),
 )

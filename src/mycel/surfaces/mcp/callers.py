@@ -37,8 +37,10 @@ class Guest(Protocol):
         """In a worker thread."""
         ...
 
-    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
-        """In a worker thread."""
+    async def work(
+        self, work: Callable[[], ResultT], *, writes: bool = False, takes_long: str | None = None
+    ) -> ResultT:
+        """In a worker thread; `takes_long` names what must not keep others waiting, as its caller knows it."""
         ...
 
     def stage(self, name: str) -> AbstractContextManager[Path]:

@@ -50,8 +50,10 @@ class StdioGuest:
     def caller(self) -> Caller:
         return self.memory.who_am_i()
 
-    async def work(self, work: Callable[[], ResultT], *, writes: bool = False) -> ResultT:
-        del writes
+    async def work(
+        self, work: Callable[[], ResultT], *, writes: bool = False, takes_long: str | None = None
+    ) -> ResultT:
+        del writes, takes_long
         return await asyncio.to_thread(self._work, work)
 
     @contextmanager

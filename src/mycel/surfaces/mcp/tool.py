@@ -47,6 +47,10 @@ class Tool:
         return self.operation.effect
 
     @property
+    def takes_long(self) -> bool:
+        return self.operation.takes_long
+
+    @property
     def repeat(self) -> Repeat:
         return self.operation.repeat
 
@@ -73,11 +77,16 @@ class Tool:
 class LocalTool(Tool):
     """Done with what the caller's side has, such as its working memory or a file, by `apply`.
 
-    Of all of them a second time changes nothing.
+    Of all of them a second time changes nothing. One that `goes_over_all` of a team takes long.
     """
 
     apply: Callable[[Guest, Mapping[str, Any]], object]
     local_effect: Effect = Effect.READS
+    goes_over_all: bool = False
+
+    @property
+    def takes_long(self) -> bool:
+        return self.goes_over_all
 
     @property
     def effect(self) -> Effect:

@@ -136,7 +136,11 @@ async def call_tool(tool: Tool, guest: Guest, given: Mapping[str, Any]) -> CallT
     """What the caller can mend is told as the result; a model reads that and tries again."""
     try:
         arguments = read_arguments(tool, given)
-        told = await guest.work(lambda: _do(tool, guest, arguments), writes=tool.effect is not Effect.READS)
+        told = await guest.work(
+            lambda: _do(tool, guest, arguments),
+            writes=tool.effect is not Effect.READS,
+            takes_long=tool.name if tool.takes_long else None,
+        )
     except MycelError as error:
         return _failed(error)
     return _result(told, is_error=False)

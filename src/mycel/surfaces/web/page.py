@@ -111,13 +111,15 @@ class Page:
 class Form:
     """What a form of a page does. It comes with the page's token, or is refused.
 
-    It answers with where to go, or shows its page again with what was filled in.
+    It answers with where to go, or shows its page again with what was filled in. One that `takes_long` keeps nobody
+    else waiting.
     """
 
     address: str
     act: Callable[[PageRequest], SeeOther | Shown]
     template: str = ""
     who: Who = MEMBERS
+    takes_long: bool = False
 
 
 def address_of(path: str, query: Mapping[str, Any] | None = None) -> str:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
+from mycel.contracts.long_work import LongWork
 from mycel.embedded.workspace import Visit
 from mycel.errors import AccessDenied, MycelError, NotFound, Unauthenticated
 from mycel.surfaces.http.calls import query_arguments
@@ -132,7 +133,7 @@ def _done(form: Form) -> Handler:
             if not is_token(filled.get(TOKEN_FIELD, ""), secret=admitted.secret):
                 return await _error_page(request, admitted, OTHER_SESSION, HTTPStatus.FORBIDDEN, {})
             admitted = replace(admitted, asked=replace(admitted.asked, form=filled))
-            found = await _work(request, admitted, act, writes=True)
+            found = await _work(request, admitted, act, writes=True, long=form.address if form.takes_long else None)
         except MycelError as error:
             return await _refusal(request, error, admitted)
         if isinstance(found, SeeOther):
@@ -168,9 +169,18 @@ async def admit(request: Request) -> Admitted:
 
 
 async def _work(
-    request: Request, admitted: Admitted, work: Callable[[PageRequest], Any], *, writes: bool = False
+    request: Request,
+    admitted: Admitted,
+    work: Callable[[PageRequest], Any],
+    *,
+    writes: bool = False,
+    long: str | None = None,
 ) -> Any:
-    return await service_of(request).work(lambda: work(admitted.asked), writes=writes)
+    team, service = admitted.asked.caller.team, service_of(request)
+    if long is None:
+        return await service.work(lambda: work(admitted.asked), writes=writes, team=team)
+    described = LongWork(long, team=team, member=admitted.visit.token.member_id)
+    return await service.work(lambda: work(admitted.asked), long=described)
 
 
 async def _page(request: Request, admitted: Admitted, template: str, page: Page | Form, found: Shown) -> Response:

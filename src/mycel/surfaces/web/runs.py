@@ -61,4 +61,4 @@ def undo(asked: PageRequest) -> SeeOther:
 
 
 PAGES = (Page(address=HERE, template="runs.html", show=show, title="Audit"),)
-FORMS = (Form(address=f"{HERE}/undo", act=undo),)
+FORMS = (Form(address=f"{HERE}/undo", act=undo, takes_long=True),)
