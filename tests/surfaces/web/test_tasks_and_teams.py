@@ -69,8 +69,24 @@ def test_the_operator_adds_a_member_and_its_token_is_shown_once(workspace: Works
     assert "Switch to it" in there.get("/teams").text
     added = there.post("/teams/add-member", token=proof, member="swe-9", kind="agent", role="agent", trust="low")
     assert added.headers["location"] == "/teams?did=member_added"
-    issued = there.post("/teams/issue-token", token=proof, member="swe-9", ttl="1d")
-    [secret] = re.findall(r"<pre><bdi>([^<]+)</bdi>", issued.text)
+    issued = there.post("/teams/issue-token", token=proof, member="swe-9", ttl="1d", label="a build agent")
+    assert (issued.status_code, issued.headers["location"]) == (303, "/teams/issued")
+    kept = re.match(
+        r"mycel_shown_once=\"?([^;\"]+)\"?; HttpOnly; Max-Age=120; Path=/teams/issued; SameSite=strict",
+        issued.headers["set-cookie"],
+    )
+    assert kept is not None
+    page = Reader(operator.client, f'{there.secret}; mycel_shown_once="{kept[1]}"')
+    shown = page.get("/teams/issued")
+    assert shown.headers["cache-control"] == "no-store"
+    assert "a build agent" in shown.text
+    assert shown.text == page.get("/teams/issued").text
+    [secret] = re.findall(r"<bdi>(mycel_[^<]+)</bdi>", shown.text)
+    assert secret not in page.get("/teams/issued.json").text
+    assert len(list(workspace.tokens(member_id="swe-9"))) == 1
+    foreign = Reader(operator.client, f'{there.secret}; mycel_shown_once="{kept[1]}0"')
+    assert "Nothing to show" in foreign.get("/teams/issued").text
+    assert 'mycel_shown_once="";' in page.post("/teams/forget-token", token=proof).headers["set-cookie"]
     assert Reader(operator.client, secret).get("/").status_code == 200
     assert issued.headers["cache-control"] == "no-store"
     assert secret not in there.get("/teams").text
@@ -78,6 +94,11 @@ def test_the_operator_adds_a_member_and_its_token_is_shown_once(workspace: Works
     assert there.post("/teams/revoke-token", token=proof, token_id=token.id).status_code == 303
     [revoked] = workspace.tokens(member_id="swe-9")
     assert revoked.revoked_at is not None
+    working, _, ended = there.get("/teams").text.partition("Tokens that have ended")
+    assert "a build agent" not in working
+    assert "revoked" not in text_of(working.partition("Tokens that work")[2])
+    assert "a build agent" in ended
+    assert "Nothing to show" in page.get("/teams/issued").text
 
 
 def test_an_admin_changes_and_removes_members_and_issues_no_tokens_of_others(
@@ -90,6 +111,16 @@ def test_an_admin_changes_and_removes_members_and_issues_no_tokens_of_others(
     assert {one.id: one.role for one in workspace.members(team="storefront")}["swe-9"] is Role.LEAD
     assert lead.post("/teams/issue-token", member="swe-9").status_code == 403
     assert lead.post("/teams/remove-member", member="swe-9").headers["location"] == "/teams?did=member_removed"
+
+
+def test_leads_and_admins_issue_their_own_tokens(workspace: Workspace, lead: Reader) -> None:
+    for role in ("lead", "admin"):
+        workspace.update_member("eng-director", role=role)
+        assert "for yourself" in lead.get("/teams").text
+        answer = lead.post("/teams/issue-token", member="eng-director", label=f"of a {role}", ttl="")
+        assert answer.headers["location"] == "/teams/issued"
+        assert f"of a {role}" in {one.label for one in workspace.tokens(member_id="eng-director")}
+        assert "no end" in lead.get("/teams").text
 
 
 def test_a_lead_admits_nobody(lead: Reader, workspace: Workspace) -> None:

@@ -19,7 +19,7 @@ from mycel.surfaces.http.credentials import COOKIE, address_of, cookies_of, requ
 from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.web.forms import own_address, read_pairs
-from mycel.surfaces.web.preferences import THEME, theme_of
+from mycel.surfaces.web.preferences import THEME, keep_shown_once, theme_of
 from mycel.surfaces.web.rendering import PAGE_HEADERS, render
 from mycel.wire.arguments import respelled
 from mycel.wire.problems import headers_of, status_of
@@ -96,6 +96,7 @@ async def sign_out(request: Request) -> Response:
     answer.delete_cookie(
         COOKIE, path=service.cookie_path, httponly=True, samesite="strict", secure=service.is_https(request)
     )
+    keep_shown_once(answer, "", path=service.cookie_path, secure=service.is_https(request))
     return answer
 
 

@@ -27,6 +27,17 @@ def is_token(given: str, *, secret: str) -> bool:
     return hmac.compare_digest(given.encode(), form_token(secret).encode())
 
 
+def sealed(text: str, *, secret: str) -> str:
+    """Sign a text for a cookie, so that nobody else can put one there; `unsealed` reads it back."""
+    return f"{text}.{hmac.new(secret.encode(), b'shown once ' + text.encode(), 'sha256').hexdigest()}"
+
+
+def unsealed(given: str | None, *, secret: str) -> str | None:
+    """Return the text that this browser's session has sealed; None for any other."""
+    text = (given or "").rpartition(".")[0]
+    return text if text and hmac.compare_digest((given or "").encode(), sealed(text, secret=secret).encode()) else None
+
+
 async def read_form(request: Request) -> dict[str, str]:
     """The last value of each field; several values of one field are joined by line breaks."""
     found: dict[str, str] = {}

@@ -51,6 +51,8 @@ class PageRequest:
     form: Mapping[str, str] = field(default_factory=dict[str, str])
     # The part of the page that its script puts in place of the old one; None for all of it.
     part: str | None = None
+    # What the form before left to be shown here for a little while, such as the secret of a new token.
+    shown_once: str | None = None
     # What anybody may know of the service's stores.
     condition: Mapping[str, object] = field(default_factory=dict[str, object])
 
@@ -83,10 +85,15 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class SeeOther:
-    """Where a form leads. `to` is an address of ours, `did` the name of what to say there (`notices.py`)."""
+    """Where a form leads. `to` is an address of ours, `did` the name of what to say there (`notices.py`).
+
+    `shown_once` goes to the page there and to no other, in a cookie of this browser that lasts two minutes and is
+    signed; an empty one forgets it.
+    """
 
     to: str
     did: str | None = None
+    shown_once: str | None = None
     cookies: Mapping[str, str] = field(default_factory=dict[str, str])
 
 

@@ -13,6 +13,10 @@ from mycel.surfaces.web.page import PageRequest, SeeOther
 THEME = "mycel_theme"
 TEAM = "mycel_team"
 VISIT = "mycel_visit"
+# The secret of a token that was just issued, for its page alone (`PageRequest.shown_once`).
+SHOWN_ONCE = "mycel_shown_once"
+SHOWN_ONCE_PATH = "/teams/issued"
+SHOWN_ONCE_SECONDS = 120
 THEMES = ("auto", "light", "dark")
 YEAR_SECONDS = 365 * 86_400
 # Whoever comes back after so long comes anew, and wants to know what has changed since.
@@ -46,12 +50,18 @@ def theme_of(given: str | None) -> str:
     return given if given in THEMES else THEMES[0]
 
 
-def keep(answer: Response, name: str, value: str, *, path: str, secure: bool) -> None:
-    """An empty value is forgotten."""
+def keep(answer: Response, name: str, value: str, *, path: str, secure: bool, max_age: int = YEAR_SECONDS) -> None:
+    """Set a cookie; an empty value deletes it."""
     if value:
-        answer.set_cookie(name, value, max_age=YEAR_SECONDS, path=path, secure=secure, httponly=True, samesite="strict")
+        answer.set_cookie(name, value, max_age=max_age, path=path, secure=secure, httponly=True, samesite="strict")
     else:
         answer.delete_cookie(name, path=path, secure=secure, httponly=True, samesite="strict")
+
+
+def keep_shown_once(answer: Response, value: str, *, path: str, secure: bool) -> None:
+    """Keep what one page shows for two minutes, and send it to that page alone; an empty value deletes it."""
+    place = f"{path.rstrip('/')}{SHOWN_ONCE_PATH}"
+    keep(answer, SHOWN_ONCE, value, path=place, secure=secure, max_age=SHOWN_ONCE_SECONDS)
 
 
 def choose_theme(asked: PageRequest) -> SeeOther:

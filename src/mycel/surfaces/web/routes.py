@@ -23,7 +23,7 @@ from mycel.surfaces.http.problems import of_http, problem_of
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.streams import TYPES, EventStream, opened
 from mycel.surfaces.web import preferences
-from mycel.surfaces.web.forms import TOKEN_FIELD, form_token, is_token, read_form
+from mycel.surfaces.web.forms import TOKEN_FIELD, form_token, is_token, read_form, sealed, unsealed
 from mycel.surfaces.web.notices import NOTICES
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown, address_of
 from mycel.surfaces.web.preferences import Visits
@@ -137,7 +137,7 @@ def _done(form: Form) -> Handler:
         except MycelError as error:
             return await _refusal(request, error, admitted)
         if isinstance(found, SeeOther):
-            return _lead(request, found)
+            return _lead(request, found, admitted)
         return await _page(request, admitted, form.template, form, found)
 
     return do
@@ -163,6 +163,7 @@ async def admit(request: Request) -> Admitted:
         in_path=request.path_params,
         query=query,
         part=request.headers.get("x-part"),
+        shown_once=unsealed(request.cookies.get(preferences.SHOWN_ONCE), secret=credentials_of(request.scope).secret),
         condition=await service.condition(),
     )
     return Admitted(visit, asked, credentials_of(request.scope).secret, visits)
@@ -222,13 +223,16 @@ def _shared(admitted: Admitted, request: Request) -> Mapping[str, Any]:
     }
 
 
-def _lead(request: Request, found: SeeOther) -> Response:
+def _lead(request: Request, found: SeeOther, admitted: Admitted) -> Response:
     service = service_of(request)
     separator = "&" if "?" in found.to else "?"
     to = f"{found.to}{separator}did={found.did}" if found.did else found.to
     answer = RedirectResponse(service.prefix + to, HTTPStatus.SEE_OTHER, headers={"cache-control": "no-store"})
     for name, value in found.cookies.items():
         preferences.keep(answer, name, value, path=service.cookie_path, secure=service.is_https(request))
+    if found.shown_once is not None:
+        value = found.shown_once and sealed(found.shown_once, secret=admitted.secret)
+        preferences.keep_shown_once(answer, value, path=service.cookie_path, secure=service.is_https(request))
     return answer
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from mycel.domain.memory import MadeBy, Status
 from mycel.domain.policy import Policy, Promote, Secrets, policy_values
 from mycel.domain.source import EventState
-from mycel.domain.team import IssuedToken, Kind, Role, Trust
+from mycel.domain.team import Kind, Role, Token, Trust
 from mycel.errors import AccessDenied, MycelError, NotFound
 from mycel.surfaces.web.memory_page import title_of
 from mycel.surfaces.web.page import CURATORS, Form, Page, PageRequest, SeeOther, Shown
 
 HERE = "/teams"
+ISSUED = "/teams/issued"
+ENDED_SHOWN = 20
 EVENTS = 20
 CASCADES = 20
 # Of each, a few counts; the menu of whoever is signed in has the rest.
@@ -44,16 +47,16 @@ def show(asked: PageRequest) -> Shown:
     return shown(asked)
 
 
-def shown(
-    asked: PageRequest, *, issued: IssuedToken | None = None, error: str | None = None, status: int = 200
-) -> Shown:
-    """The team of the reader; `issued` is a token whose secret is shown here and nowhere else."""
+def shown(asked: PageRequest, *, error: str | None = None, status: int = 200) -> Shown:
+    """Show the team of the reader."""
     caller, policy = asked.caller, asked.memory.policy()
     cascades = list(asked.memory.cascades(limit=CASCADES))
+    tokens, ended = _tokens(asked)
     facts: dict[str, object] = {
         "team": caller.team,
         "members": asked.workspace.members(team=caller.team),
-        "tokens": _tokens(asked),
+        "tokens": tokens,
+        "ended_tokens": ended,
         "policy": policy_values(policy),
         "cascades": cascades,
         "events": _events(asked),
@@ -63,16 +66,25 @@ def shown(
         "effects": EFFECTS,
         "options": OPTIONS,
         "lives": lives_of(policy),
-        "issued": issued,
         "error": error,
         "filled": asked.form,
         "roles": tuple(Role),
         "kinds": tuple(Kind),
         "trusts": tuple(Trust),
         "sent_titles": {one.memory_id: title_of(asked, one.memory_id) for one in cascades},
+        "issues_for": _issues_for(asked),
         "may_admit": caller.is_operator or caller.role is Role.ADMIN,
     }
     return Shown(facts, beside, title=f"Team {caller.team}", status=status)
+
+
+def _issues_for(asked: PageRequest) -> list[str]:
+    """Return whose tokens the reader may issue: its own, and for the operator those of the whole team."""
+    own = [str(asked.caller.member_id)]
+    if not asked.caller.is_operator:
+        return own
+    members = asked.workspace.members(team=asked.caller.team)
+    return own + [str(one.id) for one in members if one.removed_at is None and one.id not in own]
 
 
 def lives_of(policy: Policy) -> list[tuple[str, str]]:
@@ -80,14 +92,20 @@ def lives_of(policy: Policy) -> list[tuple[str, str]]:
     return [(made_by.value, values[made_by.value]) for made_by in MadeBy]
 
 
-def _tokens(asked: PageRequest) -> list[Any]:
-    """Those that work, of whoever the reader has a say over."""
+def _tokens(asked: PageRequest) -> tuple[list[Token], list[Token]]:
+    """Return the tokens of whoever the reader has a say over: those that work, and the last ones that do no more."""
     members = {one.id for one in asked.workspace.members(team=asked.caller.team)} | {asked.caller.member_id}
     try:
         tokens = asked.workspace.tokens()
     except AccessDenied:
         tokens = asked.workspace.tokens(member_id=asked.caller.member_id)
-    return [one for one in tokens if one.works_at(asked.now) and one.member_id in members]
+    own = sorted((one for one in tokens if one.member_id in members), key=_created, reverse=True)
+    ended = [one for one in own if not one.works_at(asked.now)]
+    return [one for one in own if one.works_at(asked.now)], ended[:ENDED_SHOWN]
+
+
+def _created(token: Token) -> datetime:
+    return token.created_at
 
 
 def _events(asked: PageRequest) -> list[Any]:
@@ -150,14 +168,25 @@ def remove_member(asked: PageRequest) -> SeeOther | Shown:
     return SeeOther(HERE, did="member_removed")
 
 
-def issue_token(asked: PageRequest) -> Shown:
-    """Answered at once instead of leading on: a secret stands in no address, and is not kept to be shown again."""
+def issue_token(asked: PageRequest) -> SeeOther | Shown:
+    """Lead to the page that shows the secret: to load that page again issues nothing, and no address has the secret."""
     id = _teammate(asked)
     try:
         issued = asked.workspace.new_token(id, label=asked.filled("label"), ttl=asked.filled("ttl"))
     except MycelError as error:
         return _refused(asked, error)
-    return shown(asked, issued=issued)
+    return SeeOther(ISSUED, shown_once=f"{issued.token.id} {issued.secret}")
+
+
+def show_issued(asked: PageRequest) -> Shown:
+    """Show a token that this browser has just issued; nothing where that was some minutes ago, or it was revoked."""
+    id, _, secret = (asked.shown_once or "").partition(" ")
+    token = next((one for one in _tokens(asked)[0] if one.id == id), None)
+    return Shown({"token": token}, {"secret": secret if token else None})
+
+
+def forget_issued(_asked: PageRequest) -> SeeOther:
+    return SeeOther(HERE, shown_once="")
 
 
 def revoke_token(asked: PageRequest) -> SeeOther:
@@ -205,7 +234,10 @@ def _refused(asked: PageRequest, error: MycelError) -> Shown:
     return shown(asked, error=str(error), status=status)
 
 
-PAGES = (Page(address=HERE, template="teams.html", show=show, title="Team", who=CURATORS, label="Team", key="m"),)
+PAGES = (
+    Page(address=HERE, template="teams.html", show=show, title="Team", who=CURATORS, label="Team", key="m"),
+    Page(address=ISSUED, template="issued.html", show=show_issued, title="New token", who=CURATORS),
+)
 FORMS = tuple(
     Form(address=f"{HERE}/{name}", act=act, template="teams.html", who=CURATORS)
     for name, act in (
@@ -213,6 +245,7 @@ FORMS = tuple(
         ("update-member", update_member),
         ("remove-member", remove_member),
         ("issue-token", issue_token),
+        ("forget-token", forget_issued),
         ("revoke-token", revoke_token),
         ("policy", set_policy),
         ("retry", retry),

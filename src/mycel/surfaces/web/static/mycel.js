@@ -162,6 +162,20 @@
     button.hidden = false;
     button.addEventListener("click", showKeys);
   }
+  // A secret is copied by a button; where a browser keeps its clipboard to itself, it is marked to be copied by hand.
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const place = document.getElementById(button.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(place.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(place);
+        button.textContent = "Marked: copy it now";
+      }
+    });
+  }
   for (const here of document.querySelectorAll(".side [aria-current], .tabs [aria-current]")) {
     here.scrollIntoView({ block: "nearest", inline: "center" });
   }
