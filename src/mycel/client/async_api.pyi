@@ -639,11 +639,11 @@ class AsyncRemoteMemory:
         """All of them, or none; one with a `warning` is approved by itself."""
         ...
 
-    async def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:
-        """Archives a candidate; who said so and why stays in its history."""
+    async def reject(self, id: str, reason: str | None = None, *, expected_version: int | None = None) -> Memory:
+        """Archives a candidate; who said so stays in its history, and why, if somebody said it."""
         ...
 
-    async def reject_many(self, ids: Sequence[str], reason: str) -> builtins.list[Memory]: ...
+    async def reject_many(self, ids: Sequence[str], reason: str | None = None) -> builtins.list[Memory]: ...
     async def settle(
         self, id: str, *, over: str | Sequence[str], status: str = "contradicted", reason: str | None = None
     ) -> Memory:

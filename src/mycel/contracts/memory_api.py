@@ -314,11 +314,11 @@ class MemoryApi(Protocol):
         """All of them, or none; one with a `warning` is approved by itself."""
         ...
 
-    def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:
-        """Archives a candidate; who said so and why stays in its history."""
+    def reject(self, id: str, reason: str | None = None, *, expected_version: int | None = None) -> Memory:
+        """Archives a candidate; who said so stays in its history, and why, if somebody said it."""
         ...
 
-    def reject_many(self, ids: Sequence[str], reason: str) -> list[Memory]: ...
+    def reject_many(self, ids: Sequence[str], reason: str | None = None) -> list[Memory]: ...
     def settle(
         self, id: str, *, over: str | Sequence[str], status: str = "contradicted", reason: str | None = None
     ) -> Memory:

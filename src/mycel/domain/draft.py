@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +14,7 @@ from typing import Any, cast
 from mycel.domain import fields
 from mycel.domain.fields import MAX_COUNT
 from mycel.domain.ids import MemoryId, SourceId, parse_id
-from mycel.domain.marks import marks_of, refuse_marks, with_marks
+from mycel.domain.marks import MASKED, marks_of, refuse_marks, with_marks
 from mycel.domain.memory import (
     FIELDS,
     NO_METADATA,
@@ -60,13 +60,27 @@ Reader = Callable[[object, str], Any]
 class Draft:
     """Checked fields of a memory, by their names in `Memory`, and what depends on the moment or on who looked at it.
 
-    `suspicion` is why a person should look at the text first.
+    `suspicion` is why a person should look at the text first. `masked` has the kind of each secret that was masked.
     """
 
     values: Mapping[str, Any]
     ttl: timedelta | None
     needs_review: bool
     suspicion: str | None = None
+    masked: tuple[str, ...] = ()
+
+
+def notices_of(masked: Sequence[str], *, before: Sequence[str] = (), after: Sequence[str] = ()) -> tuple[str, ...]:
+    """Say what a write did that nobody asked for in so many words: masked secrets, and tags that gave way to others."""
+    found: list[str] = []
+    if masked:
+        kinds = ", ".join(dict.fromkeys(masked)).replace("_", " ")
+        found.append(f"{len(masked)} secret{'s' if len(masked) > 1 else ''} masked ({kinds})")
+    if gone := [tag for tag in before if tag not in after]:
+        found.append(
+            f"tag{'s' if len(gone) > 1 else ''} {', '.join(gone)} taken off: the tags given replace those before"
+        )
+    return tuple(found)
 
 
 def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_BYTES) -> Draft:
@@ -121,6 +135,9 @@ def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY)
     values["status"] = Status.ACTIVE if reason is None else Status.INBOX
     if reason is not None:
         values["metadata"] = with_marks(values.get("metadata", NO_METADATA), review=reason)
+    if draft.masked:
+        values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(dict.fromkeys(draft.masked)))
+        values["notices"] = notices_of(draft.masked)
     check_audience(values["visibility"], values.get("allowed_roles", ()))
     check_validity(values.get("valid_from"), values.get("valid_until"))
     return values
@@ -169,6 +186,7 @@ def changed_memory(
         values["expires_at"] = now + draft.ttl
     if "metadata" in values:
         values["metadata"] = MappingProxyType({**values["metadata"], **marks_of(current.metadata)})
+    values |= _name_masked(values, current, draft.masked)
     _tell_summary(values, values.get("type", current.type))
     reason = review_reason(draft, values.get("type", current.type), caller, policy)
     if reason is not None:
@@ -189,11 +207,21 @@ def changed_memory(
     if values.get("visibility", current.visibility) is not Visibility.ROLE:
         values.setdefault("allowed_roles", ())
     trust = min(current.trust, caller.trust, key=list(Trust).index)
-    memory = replace(current, **values, trust=trust, updated_at=at, version=current.version + 1)
+    notices = notices_of(draft.masked, before=current.tags, after=values.get("tags", current.tags))
+    memory = replace(current, **values, notices=notices, trust=trust, updated_at=at, version=current.version + 1)
     # What it had may be the other half.
     check_audience(memory.visibility, memory.allowed_roles, wrong=InvalidState)
     check_validity(memory.valid_from, memory.valid_until, wrong=InvalidState)
     return memory
+
+
+def _name_masked(values: Mapping[str, Any], current: Memory, masked: Sequence[str]) -> dict[str, Any]:
+    """Name the secrets that were masked: of a new text those in it, of other fields those that came in besides."""
+    if not masked and ("content" not in values or MASKED not in current.metadata):
+        return {}
+    standing = () if "content" in values else current.metadata.get(MASKED, ())
+    kinds = list(dict.fromkeys([*standing, *masked]))
+    return {"metadata": with_marks(values.get("metadata", current.metadata), masked=kinds or None)}
 
 
 def _tell_summary(values: dict[str, Any], type: MemoryType) -> None:

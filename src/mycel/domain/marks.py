@@ -29,6 +29,8 @@ AGENT = "agent"
 OUTSIDER = "outsider"
 # Somebody has looked at it and said no.
 REJECTED = "mycel_rejected"
+# The kinds of secrets that were masked in it.
+MASKED = "mycel_masked"
 # The person a profile memory is about.
 ABOUT = "mycel_about"
 

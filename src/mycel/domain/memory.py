@@ -322,6 +322,14 @@ class Memory:
         compare=False,
         metadata=known(Holds.NEIGHBOURS, "What stood near it when it was saved, if that was asked for", stored=False),
     )
+    notices: tuple[str, ...] = field(
+        default=(),
+        compare=False,
+        metadata=known(
+            *(Holds.NOTES, "What a write did besides, such as masking secrets, in the answer to that write"),
+            stored=False,
+        ),
+    )
     version: int = field(metadata=known(Holds.NUMBER, "Counts its changes, from 1", shown=True))
     created_at: datetime = field(metadata=known(Holds.MOMENT, "When it was written"))
     updated_at: datetime = field(metadata=known(Holds.MOMENT, "When it was last changed"))

@@ -255,10 +255,10 @@ class TeamMemory:
     def approve_many(self, ids: Sequence[str]) -> list[Memory]:
         return self._do.reviewing.approve(self._caller(), ids)
 
-    def reject(self, id: str, reason: str, *, expected_version: int | None = None) -> Memory:
+    def reject(self, id: str, reason: str | None = None, *, expected_version: int | None = None) -> Memory:
         return self._do.reviewing.reject(self._caller(), [id], reason=reason, expected_version=expected_version)[0]
 
-    def reject_many(self, ids: Sequence[str], reason: str) -> list[Memory]:
+    def reject_many(self, ids: Sequence[str], reason: str | None = None) -> list[Memory]:
         return self._do.reviewing.reject(self._caller(), ids, reason=reason)
 
     def settle(

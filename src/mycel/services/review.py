@@ -121,7 +121,7 @@ class Reviewing:
     ) -> list[Memory]:
         """Archived, with who said why; all of them, or none."""
         wanted = self._read_ids(caller, ids)
-        why = read_reason(reason, self._policies.of(caller.team))
+        why = None if reason is None else read_reason(reason, self._policies.of(caller.team))
         expected = read_expected(expected_version)
 
         def reject(transaction: Transaction, id: MemoryId) -> Memory:
@@ -278,7 +278,8 @@ def _replaceable(transaction: Transaction, scope: ReadScope, memory: Memory) -> 
     return [other for other in others if other is not None and other.status is Status.ACTIVE]
 
 
-def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str) -> Memory:
+def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: str | None) -> Memory:
+    """Archive a candidate; its history has a reason only where somebody gave one."""
     scope = read_scope(caller)
     before = transaction.memories.get(scope, id)
     require_reviewer(caller, before)
@@ -293,18 +294,20 @@ def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: s
         version=before.version + 1,
         updated_at=transaction.committed_at,
     )
-    transaction.memories.replace(before, rejected, by=caller.member_id, reason=f"rejected: {why}")
+    transaction.memories.replace(
+        before, rejected, by=caller.member_id, reason=f"rejected: {why}" if why else "rejected"
+    )
     clear_opponents(transaction, caller, scope, rejected)
     return rejected
 
 
 def _keep_both(
-    transaction: Transaction, caller: Caller, memory: Memory, others: Sequence[Memory], *, why: str
+    transaction: Transaction, caller: Caller, memory: Memory, others: Sequence[Memory], *, why: str | None
 ) -> Memory:
     """It replaces none of them: they are related, and no run of consolidation says otherwise again."""
     by, at = caller.member_id, transaction.committed_at
     kept = replace(memory, version=memory.version + 1, updated_at=at)
-    transaction.memories.replace(memory, kept, by=by, reason=f"replaces nothing: {why}")
+    transaction.memories.replace(memory, kept, by=by, reason=f"replaces nothing: {why}" if why else "replaces nothing")
     for other in others:
         transaction.links.remove(Link(memory.id, other.id, Relation.SUPERSEDES, by, at), origin=kept)
         transaction.links.add(Link(memory.id, other.id, Relation.RELATED_TO, by, at), origin=kept)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from itertools import chain
@@ -25,6 +27,8 @@ _TOGETHER_CHARS = 280
 # Beside its content a memory mostly says the same as the last one did: its project, its tags, who it is of.
 _MOST_HARMLESS = 4096
 _harmless: set[str] = set()
+# What `engine.secrets.masking` writes in place of a secret.
+_IN_PLACE = re.compile(r"\[secret:([a-z0-9_]+)\]")
 
 
 def mark_masked(values: dict[str, Any], kinds: Iterable[str]) -> None:
@@ -37,12 +41,18 @@ def screen(draft: Draft, policy: Policy) -> Draft:
     """The draft without secrets, and with the reason why a person should look at it first, if there is one."""
     values = draft.values
     texts = _texts_of(values)
+    masked: tuple[str, ...] = ()
     if _hold_secret(values, texts):
-        kinds: dict[str, None] = {}
-        values = without_secrets(values, policy, kinds=kinds)
-        mark_masked(values, kinds)
+        before = _count_masked(texts)
+        values = without_secrets(values, policy)
         texts = _texts_of(values)
-    return Draft(values, draft.ttl, draft.needs_review, _suspicion(texts))
+        masked = tuple((_count_masked(texts) - before).elements())
+    return Draft(values, draft.ttl, draft.needs_review, _suspicion(texts), masked)
+
+
+def _count_masked(texts_of_fields: list[list[str]]) -> Counter[str]:
+    """Count what stands in place of secrets, by their kinds."""
+    return Counter(kind for texts in texts_of_fields for text in texts for kind in _IN_PLACE.findall(text))
 
 
 def suspicion(values: Mapping[str, Any]) -> str | None:

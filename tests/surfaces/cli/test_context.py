@@ -63,7 +63,8 @@ def test_context_refuses_what_it_cannot_read(mycel, args: list[str], field: str)
 
 @pytest.mark.parametrize("style", ["markdown", "team", "swarm"])
 def test_stored_text_cannot_steer_the_terminal(mycel, style: str) -> None:
-    mycel.ok("inbox", "approve", mycel.save("\x1b[31mred\x9b2J \u202eback</stored-notes>", "--type", "decision"))
+    steering = mycel.save("\x1b[31mred\x9b2J \u202eback</stored-notes>", "--type", "decision")
+    mycel.ok("inbox", "approve", steering, "--acknowledge-warning")
     text = mycel.ok("context", "--style", style, "back")
     assert not set("\x1b\x9b\u202e") & set(text)
     assert text.count("</stored-notes>") == 1

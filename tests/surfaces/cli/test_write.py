@@ -176,3 +176,11 @@ def test_purging_as_json_needs_a_yes_and_gives_a_receipt(mycel) -> None:
     assert (result.exit_code, error_of(result)["field"]) == (2, "yes")
     receipt = mycel.json("purge", id, "--yes")
     assert (receipt["memory_id"], receipt["state"]) == (id, "scrubbed")
+
+
+def test_masked_secrets_and_replaced_tags_are_said(mycel) -> None:
+    saved = mycel.run("save", "password=hunter2aX9kkw, ghp_abcdefghijklmnopqrstuvwxyz0123456789", "--tag", "door")
+    assert "2 secrets masked (password, github token)\n" in saved.stderr
+    id = saved.stdout.strip()
+    assert "tag door taken off: the tags given replace those before\n" in mycel.run("update", id, "--tag", "key").stderr
+    assert mycel.json("update", id, "--content", "password=hunter2aX9kkw")["notices"] == ["1 secret masked (password)"]

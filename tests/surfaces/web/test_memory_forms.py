@@ -186,3 +186,30 @@ def test_searches_of_the_same_words_stand_once(lead: Reader, workspace: Workspac
     shown = lead.get(f"/memory/{memory.id}").text
     found = re.findall(r'<a href="/search\?q=([^"]+)"', shown)
     assert sorted(found) == ["charge+retries", "idempotency"]
+
+
+def test_the_page_names_who_wrote_and_who_changed_it_and_counts_what_was_masked(
+    lead: Reader, workspace: Workspace
+) -> None:
+    memory = workspace.as_member("swe-1").save("The gateway listens on 8080.", title="the gateway")
+    changed = lead.post(
+        f"/memory/{memory.id}/edit",
+        content="The gateway listens on 8080, password=hunter2aX9kkw, ghp_abcdefghijklmnopqrstuvwxyz0123456789.",
+        expected_version="1",
+        opened_version="1",
+    )
+    shown = text_of(lead.get(changed.headers["location"]).text)
+    assert re.search(r"swe-1 just now changed by eng-director just now version 2", shown)
+    assert "2 secrets masked in it (password, github token)" in shown
+    listed = text_of(lead.get("/browse/all").text)
+    assert "swe-1 just now changed just now" in listed
+
+
+def test_a_rejection_without_a_reason_shows_none(lead: Reader, workspace: Workspace) -> None:
+    waiting = workspace.as_member("swe-1").save("The lamp is green.", needs_review=True)
+    assert 'name="reason" maxlength' in lead.get(f"/inbox/{waiting.id}").text
+    lead.post(f"/inbox/{waiting.id}/reject", expected_version="1", reason="")
+    assert workspace.as_member("swe-1").history(waiting.id)[-1].reason == "rejected"
+    other = workspace.as_member("swe-1").save("The lamp is blue.", needs_review=True)
+    lead.post("/inbox/decide", decision="reject", id=str(other.id))
+    assert "not worth keeping" not in lead.get("/inbox/rejected").text

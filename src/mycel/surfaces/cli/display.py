@@ -165,6 +165,8 @@ def show_written(memory: Memory, *, done: str) -> None:
     """The id alone is the answer, so that a script can keep it; the rest is for whoever watches."""
     waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
     show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{waits}")
+    for one in memory.notices:
+        note(one)
     for one in memory.similar:
         note(f"similar, {one.why}: {one.id} by {one.agent_id}: {one.excerpt}")
 

@@ -97,6 +97,8 @@ def explanation(found: Explanation, _home: TeamName) -> Told:
 def saved(found: Memory, _home: TeamName) -> Told:
     waits = " It waits in the inbox until somebody approves it." if found.status is Status.INBOX else ""
     text = f"{found.type.capitalize()} {cite(found.id)}, version {found.version}, {found.status}.{waits}"
+    if found.notices:
+        text = f"{text}\n{envelope([one_line(notice) for notice in found.notices])}"
     if not found.similar:
         return Told(text, _values(found))
     lines = [

@@ -30,7 +30,6 @@ REJECTED_PAGES = 5
 MOST_UNDONE = 40
 FILTERS = {"project": "project", "type": "type", "agent": "by", "source": "source"}
 SNOOZES = {"1h": timedelta(hours=1), "1d": timedelta(days=1), "7d": timedelta(days=7)}
-DEFAULT_REASON = "not worth keeping"
 _STANDING = (Status.ACTIVE, Status.INBOX)
 
 
@@ -124,7 +123,6 @@ def item_page(asked: PageRequest, id: str, *, error: str | None = None, status: 
         "into": next((one for one in near if one.memory.id == asked.one("into")), None),
         "changed": changed_since(asked, item.memory),
         "snoozes": SNOOZES,
-        "reason": DEFAULT_REASON,
         "values": {"content": asked.form.get("content", item.memory.content)},
         "may_decide": may_review(asked.caller),
     }

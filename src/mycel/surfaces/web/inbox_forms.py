@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from mycel.domain.memory import Status
 from mycel.errors import Conflict, InvalidInput
 from mycel.surfaces.web.inbox import (
-    DEFAULT_REASON,
     MOST_AT_ONCE,
     MOST_UNDONE,
     ROWS,
@@ -37,7 +36,7 @@ def approve(asked: PageRequest) -> SeeOther | Shown:
 
 
 def reject(asked: PageRequest) -> SeeOther | Shown:
-    reason = asked.filled("reason") or DEFAULT_REASON
+    reason = asked.filled("reason")
     return _decide(asked, lambda id, version: asked.memory.reject(id, reason, expected_version=version), "rejected")
 
 
@@ -91,7 +90,7 @@ def decide_several(asked: PageRequest) -> SeeOther:
         for repeat in repeats_of(asked, asked.memory.reviews.get(id).memory) if not asked.form.get("all") else ():
             asked.memory.reviews.merge(repeat, into=id)
     if is_rejected:
-        asked.memory.reject_many(ids, asked.filled("reason") or DEFAULT_REASON)
+        asked.memory.reject_many(ids, asked.filled("reason"))
         return _decided(asked, ids, "rejected")
     asked.memory.approve_many(ids)
     return _decided(asked, ids, "approved" if len(ids) == len(named) else "approved_but_warned")

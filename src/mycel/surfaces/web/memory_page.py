@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from mycel.access import rules
 from mycel.domain.activity import Given
 from mycel.domain.link import Link
+from mycel.domain.marks import MASKED
 from mycel.domain.memory import FIELDS, Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.team import Caller
 from mycel.errors import NotFound
@@ -24,7 +25,9 @@ VERSIONS_SHOWN = 50
 GIVEN_SHOWN = 8
 GIVEN_LOOKED_AT = 50
 # Shown elsewhere on the page, or not for people; the rest stands in the table of provenance.
-_TEXTS = frozenset({"content", "title", "metadata", "similar", "freshness", "updated_at", "version", "deleted_at"})
+_TEXTS = frozenset(
+    {"content", "title", "metadata", "similar", "notices", "freshness", "updated_at", "version", "deleted_at"}
+)
 _IN_HEADER = frozenset({"id", "type", "tags", "status", "rationale", "alternatives"})
 _DRAWN = 12
 # Of fewer a drawing says no more than the list below it.
@@ -85,6 +88,8 @@ def show(asked: PageRequest) -> Shown:
     }
     beside = {
         "as_of": None,
+        "changed_by": versions[-1].changed_by if versions[-1].memory.version > 1 else "",
+        "masked": masked_in(memory),
         "neighbours": neighbours,
         # Where it comes from and which searches found it stand apart on the page.
         "use": explained.text.splitlines()[1],
@@ -110,10 +115,18 @@ def _past(asked: PageRequest, memory: Memory, as_of: datetime) -> Shown:
     facts = {"memory": memory, "as_of": as_of, "evidence": evidence_of(asked.memory, memory), "is_gone": is_gone}
     beside = {
         "details": details_of(memory),
+        "changed_by": "",
+        "masked": masked_in(memory),
         "raw": asked.one("view") == "raw",
         "may": permissions(asked.caller, memory),
     }
     return Shown(facts, beside, title=memory.title)
+
+
+def masked_in(memory: Memory) -> int:
+    """Count the secrets that were masked in what a memory says; at least one of each kind that it names."""
+    texts = (memory.content, memory.rationale or "", *memory.alternatives)
+    return max(len(memory.metadata.get(MASKED, ())), sum(text.count("[secret:") for text in texts))
 
 
 def permissions(caller: Caller, memory: Memory) -> dict[str, bool]:
