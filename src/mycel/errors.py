@@ -3,6 +3,7 @@
 MycelError
 ├── InvalidInput      change the request
 │   └── InvalidState     right in form, but not for what stands, or not together
+│       └── AmbiguousId  name one of its `candidates`
 ├── NotFound          absent or hidden: the two look alike
 │   └── ReferenceNotFound      it is there, but not what the request refers to or takes it for
 ├── AccessDenied      seen, but not allowed
@@ -19,6 +20,8 @@ MycelError
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import NamedTuple
 
 # What every object of a workspace says, and says at once, when it is used after the end.
 CLOSED = "the workspace is closed"
@@ -51,6 +54,28 @@ class InvalidState(InvalidInput):
     """Each part is right by itself: what stands now, or another part, does not go with it."""
 
     code = "unfitting"
+
+
+class Candidate(NamedTuple):
+    """One of the memories that an ambiguous id may mean. The title is stored text: surfaces show it as such."""
+
+    id: str
+    title: str
+    team: str
+
+
+# Enough to choose from; an answer does not grow with the workspace.
+MOST_CANDIDATES = 10
+
+
+class AmbiguousId(InvalidState):
+    """An id, or a part of one, names several memories that the caller may see: nothing was done to any of them."""
+
+    code = "ambiguous"
+
+    def __init__(self, message: str, *, field: str, candidates: Sequence[Candidate] = ()) -> None:
+        super().__init__(message, field=field)
+        self.candidates = tuple(candidates)
 
 
 class NotFound(MycelError):

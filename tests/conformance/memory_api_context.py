@@ -102,7 +102,7 @@ class ApiContext:
         memory = cast.author.save("Herons fish at dawn.", type="decision")
         bundle = cast.teammate.context_for()
         [item] = bundle.sections[Section.DECISIONS]
-        assert item.citation == f"[m:{memory.id[:8]}]"
+        assert item.citation == f"[m:{memory.id[-8:]}]"
         assert f"- {item.citation} swe-1 today: Herons fish at dawn." in bundle.to_markdown()
         assert cast.teammate.get(item.citation) == memory
 

@@ -25,7 +25,8 @@ class ActivityApi(Protocol):
     ) -> Injection:
         """Keeps what the caller was given, as it saw it, for 30 days. Hooks say so; a briefing is kept by itself.
 
-        `occasion` is session, prompt or briefing; `memory_ids` names the memories in the text, by id or its beginning.
+        `occasion` is session, prompt or briefing; `memory_ids` names the memories in the text,
+        by their ids or parts of them.
         """
         ...
 

@@ -54,12 +54,11 @@ class MemoryReads(Protocol):
         """As `find`; raises `NotFound`."""
         ...
 
-    def ids_beginning(self, scope: ReadScope, beginning: str, *, limit: int, deleted: bool = False) -> list[MemoryId]:
-        """Of the memories whose ids begin so, in order."""
-        ...
+    def ids_with(self, scope: ReadScope, parts: Sequence[str], *, limit: int, deleted: bool = False) -> list[MemoryId]:
+        """Return the ids that begin or end with one of these parts, in their order; at least one part is given.
 
-    def ids_beside(self, scope: ReadScope, ids: Sequence[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
-        """Of each id, its neighbours in the order of ids that are made within the same minute: at most two."""
+        A whole id is a part of itself, and none is shorter than `LEAST_SHORT`.
+        """
         ...
 
     def find_version(self, scope: ReadScope, id: MemoryId, version: int) -> Memory | None: ...

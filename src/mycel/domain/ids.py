@@ -6,8 +6,9 @@ import os
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable
-from typing import NewType
+from typing import NewType, TypeVar
 
 from mycel.errors import InvalidInput
 
@@ -18,11 +19,14 @@ RecallId = NewType("RecallId", str)
 ReportId = NewType("ReportId", str)
 MemberId = NewType("MemberId", str)
 TeamName = NewType("TeamName", str)
+IdT = TypeVar("IdT", bound=str)
 
-# Of an id: the moment it was made, to the minute. What is cited by less would soon be ambiguous.
-LEAST_BEGINNING = 8
+# Characters of an id that name it. Eight of the random end differ among a million memories; the first eight are a
+# moment, and shared by all that was saved within 65 seconds.
+LEAST_SHORT = 8
 
 _FORM = "019a0000-0000-7000-8000-000000000000"
+ID_LENGTH = len(_FORM)
 _CITED = re.compile(r"\[?m:([^\s\[\]]{1,36})\]?")
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -63,28 +67,55 @@ def parse_id(value: object, *, field: str = "id") -> MemoryId:
     raise InvalidInput(f"is not an id of the form {_FORM}", field=field)
 
 
-def parse_beginning(value: object, *, field: str = "id") -> str:
-    """A whole id, or as much of its beginning as citations have; also with the marks of a citation around it."""
+def parse_short(value: object, *, field: str = "id") -> str:
+    """Return a whole id, or a part of one that `find_id` can look up; the marks of a citation may stand around it.
+
+    A part is at least `LEAST_SHORT` characters from the beginning or from the end of an id.
+    """
     text = value.strip().lower() if isinstance(value, str) else ""
     cited = _CITED.fullmatch(text)
     text = cited[1] if cited else text
-    if len(text) >= LEAST_BEGINNING and _CANONICAL.fullmatch(text + _FORM[len(text) :]):
+    if len(text) >= LEAST_SHORT and (may_begin(text) or may_end(text)):
         return text
-    wanted = f"is not an id of the form {_FORM}, nor the first {LEAST_BEGINNING} or more characters of one"
+    wanted = f"is not an id of the form {_FORM}, nor {LEAST_SHORT} or more characters from an end of one"
     raise InvalidInput(wanted, field=field)
 
 
-def is_whole(beginning: str) -> bool:
-    return len(beginning) == len(_FORM)
+def is_whole(part: str) -> bool:
+    return len(part) == ID_LENGTH
 
 
-def shortest_beginning(id: str, others: Iterable[str]) -> str:
-    """As much of an id as tells it from the others, and no less than tools take."""
-    needed = max((_shared(id, other) + 1 for other in others if other != id), default=0)
-    length = max(needed, LEAST_BEGINNING)
-    # A hyphen tells nothing, and looks like a mistake at the end.
-    return id[: length + 1] if id[length - 1 : length] == "-" else id[:length]
+def may_begin(part: str) -> bool:
+    """Tell whether an id could begin with this part."""
+    return _CANONICAL.fullmatch(part + _FORM[len(part) :]) is not None
 
 
-def _shared(one: str, other: str) -> int:
-    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+def may_end(part: str) -> bool:
+    """Tell whether an id could end with this part."""
+    return len(part) <= ID_LENGTH and _CANONICAL.fullmatch(_FORM[: ID_LENGTH - len(part)] + part) is not None
+
+
+def is_short_for(part: str, id: str) -> bool:
+    """Tell whether this part of an id, or the whole of it, names this one: the rule that the stores' SQL follows."""
+    return id.startswith(part) or id.endswith(part)
+
+
+def shortest_endings(ids: Iterable[IdT]) -> dict[IdT, str]:
+    """Return as much of the end of each id as names none of the others, and no less than `LEAST_SHORT` characters.
+
+    The end is random, where the beginning is the moment: two that were made together begin alike.
+    """
+    wanted = set(ids)
+    endings = Counter(id[-LEAST_SHORT:] for id in wanted)
+    endings.update(id[:LEAST_SHORT] for id in wanted)
+    return {id: ending if endings[ending := id[-LEAST_SHORT:]] == 1 else _longer_ending(id, wanted) for id in wanted}
+
+
+def _longer_ending(id: str, others: Iterable[str]) -> str:
+    beside = [other for other in others if other != id]
+    for length in range(LEAST_SHORT, ID_LENGTH):
+        part = id[-length:]
+        # A hyphen tells nothing, and looks like a mistake at the beginning.
+        if part[0] != "-" and not any(is_short_for(part, other) for other in beside):
+            return part
+    return id

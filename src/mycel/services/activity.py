@@ -28,12 +28,12 @@ from mycel.domain.activity import (
     Use,
 )
 from mycel.domain.briefing import Briefing
-from mycel.domain.ids import MemberId, MemoryId, new_id, parse_id
+from mycel.domain.ids import MemberId, MemoryId, is_short_for, new_id, parse_id, parse_short
 from mycel.domain.query import Page
 from mycel.domain.request_filters import read_limit
 from mycel.domain.team import Caller, Kind
 from mycel.errors import InvalidInput, LimitExceeded, NotFound, Unavailable
-from mycel.services.short_ids import find_id
+from mycel.services.short_ids import ambiguous, find_id, find_memories
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 # How a note of a context begins, with as much of its id as it is cited by.
@@ -149,29 +149,24 @@ class Activity:
             raise InvalidInput("must be a list of ids", field="memory_ids")
         if len(cast("Sequence[object]", given)) > MAX_NAMED:
             raise InvalidInput(f"names more than {MAX_NAMED}", field="memory_ids")
+        parts = [parse_short(one, field="memory_ids") for one in cast("Sequence[object]", given)]
+        if not parts:
+            return ()
+        seen = find_memories(self._stores, readable_scopes(caller), list(dict.fromkeys(parts)))
         found: list[MemoryId] = []
-        for one in cast("Sequence[object]", given):
-            try:
-                id = find_id(self._stores, caller, one, field="memory_ids")
-            except NotFound:
-                continue
-            if self._is_seen(caller, id):
-                found.append(id)
+        for part in parts:
+            meant = [one for one in seen if is_short_for(part, one.id)]
+            if len(meant) > 1:
+                raise ambiguous(meant, field="memory_ids")
+            found += [one.id for one in meant]
         return tuple(dict.fromkeys(found))
-
-    def _is_seen(self, caller: Caller, id: MemoryId) -> bool:
-        for scope in readable_scopes(caller):
-            with self._stores.lease(scope.team) as store:
-                if store.memories.find(scope, id) is not None:
-                    return True
-        return False
 
     def _as_seen_by(self, caller: Caller, store: Store, injection: Injection) -> Injection:
         if injection.member_id == caller.member_id:
             return injection
         scope = read_scope(caller)
         seen = tuple(id for id in injection.memory_ids if store.memories.find(scope, id) is not None)
-        return replace(injection, text=notes_of(injection.text, lambda id: _begins(seen, id)), memory_ids=seen)
+        return replace(injection, text=notes_of(injection.text, lambda id: _is_cited(seen, id)), memory_ids=seen)
 
 
 def notes_of(text: str, is_seen: Callable[[str], bool]) -> str:
@@ -183,5 +178,5 @@ def notes_of(text: str, is_seen: Callable[[str], bool]) -> str:
     )
 
 
-def _begins(ids: Collection[MemoryId], beginning: str) -> bool:
-    return any(id.startswith(beginning) for id in ids)
+def _is_cited(ids: Collection[MemoryId], part: str) -> bool:
+    return any(is_short_for(part, id) for id in ids)

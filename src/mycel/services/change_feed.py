@@ -17,6 +17,7 @@ from mycel.errors import CLOSED, InvalidInput, NotFound, Unavailable
 from mycel.services.callers import known
 from mycel.services.log_tail import Cursor, RecentLog, Tail, told_of
 from mycel.services.read import named_scope
+from mycel.services.short_ids import find_id
 
 BATCH = 500
 MAX_DIGITS = 18
@@ -61,6 +62,9 @@ class Changes:
     def audit(
         self, caller: Caller, filters: Mapping[str, object], *, limit: object = None, cursor: object = None
     ) -> Page[Change]:
+        if filters.get("memory_id") is not None:
+            id = find_id(self._stores, caller, filters["memory_id"], field="memory_id", deleted=True)
+            filters = {**filters, "memory_id": id}
         wanted, most = read_audit_filter(filters), read_limit(limit)
         before = None if cursor is None else _sequence_of(cursor)
         found: list[Change] = []

@@ -15,7 +15,7 @@ from mycel.domain import fields
 from mycel.domain.author_share import AUTHOR_SHARE
 from mycel.domain.context import ContextBundle, Section
 from mycel.domain.fields import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
-from mycel.domain.ids import MemoryId
+from mycel.domain.ids import MemoryId, shortest_endings
 from mycel.domain.memory import Category, Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters
 from mycel.domain.recall import Hit, Recall
@@ -36,7 +36,6 @@ from mycel.retrieval.context import (
 from mycel.retrieval.packing import Candidate, pack
 from mycel.retrieval.ranking import balanced
 from mycel.services.search import Searching
-from mycel.services.short_ids import short_ids
 
 DEFAULT_TOKEN_BUDGET = 2000
 # How many each of the other renderings shows.
@@ -192,7 +191,7 @@ class Context:
     def _cited(
         self, caller: Caller, candidates: Mapping[Section, Sequence[Candidate]], *, now: datetime
     ) -> dict[Section, list[Candidate]]:
-        ids = short_ids(self._stores, caller, (one.memory.id for each in candidates.values() for one in each))
+        ids = shortest_endings(one.memory.id for each in candidates.values() for one in each)
         return {
             section: [
                 replace(one, cited=ids[one.memory.id], age=age_of(one.memory.created_at, now=now)) for one in each

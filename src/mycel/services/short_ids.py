@@ -1,44 +1,51 @@
-"""Ids as citations have them: the one rule by which the beginning of an id names a memory.
+"""Short ids: the one rule by which a part of an id names a memory.
 
-What the caller may see decides alone: what is hidden neither answers nor makes a beginning ambiguous.
+What the caller may see decides alone: what is hidden neither answers nor makes a part ambiguous.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
-from mycel.access.scope import readable_scopes
+from mycel.access.scope import ReadScope, readable_scopes
 from mycel.contracts.store import Stores
-from mycel.domain.ids import MemoryId, is_whole, parse_beginning, shortest_beginning
+from mycel.domain.ids import MemoryId, is_whole, parse_short
+from mycel.domain.memory import Memory
 from mycel.domain.team import Caller
-from mycel.errors import InvalidInput, NotFound
+from mycel.errors import MOST_CANDIDATES, AmbiguousId, Candidate, NotFound
 
 
 def find_id(stores: Stores, caller: Caller, value: object, *, field: str = "id", deleted: bool = False) -> MemoryId:
-    """The whole id. Raises `NotFound` when nothing begins so, and `InvalidInput` when several memories do."""
-    beginning = parse_beginning(value, field=field)
-    if is_whole(beginning):
-        return MemoryId(beginning)
-    found: set[MemoryId] = set()
-    for scope in readable_scopes(caller):
-        with stores.lease(scope.team) as store:
-            found.update(store.memories.ids_beginning(scope, beginning, limit=2, deleted=deleted))
+    """Return the whole id that a part of one means, looked for in every team that the caller may see.
+
+    Raises `NotFound` when nothing has this part, and `AmbiguousId` with the candidates when several memories do.
+    """
+    part = parse_short(value, field=field)
+    if is_whole(part):
+        return MemoryId(part)
+    found = find_memories(stores, readable_scopes(caller), [part], deleted=deleted)
     if not found:
-        raise NotFound(f"no memory {beginning}")
+        raise NotFound(f"no memory {part}")
     if len(found) > 1:
-        raise InvalidInput("begins the ids of several memories: give more of it", field=field)
-    return found.pop()
+        raise ambiguous(found, field=field)
+    return found[0].id
 
 
-def short_ids(stores: Stores, caller: Caller, ids: Iterable[MemoryId]) -> Mapping[MemoryId, str]:
-    """What to cite each by: as much of it as `find_id` needs today."""
-    wanted = sorted(set(ids))
-    if not wanted:
-        return {}
-    others: dict[MemoryId, list[MemoryId]] = {id: [] for id in wanted}
-    for scope in readable_scopes(caller):
+def find_memories(
+    stores: Stores, scopes: Iterable[ReadScope], parts: Sequence[str], *, deleted: bool = False
+) -> list[Memory]:
+    """Return the memories of these scopes whose ids begin or end with one of these parts, bounded in each scope."""
+    found: list[Memory] = []
+    for scope in scopes:
         with stores.lease(scope.team) as store:
-            for id, beside in store.memories.ids_beside(scope, wanted).items():
-                others[id] += beside
-    # In the order of ids, what has most in common with one stands right beside it.
-    return {id: shortest_beginning(id, beside) for id, beside in others.items()}
+            for id in store.memories.ids_with(scope, parts, limit=MOST_CANDIDATES * len(parts), deleted=deleted):
+                memory = store.memories.find(scope, id, deleted=deleted)
+                # It may have gone since.
+                if memory is not None:
+                    found.append(memory)
+    return found
+
+
+def ambiguous(found: Sequence[Memory], *, field: str) -> AmbiguousId:
+    candidates = [Candidate(one.id, one.title, one.team) for one in found[:MOST_CANDIDATES]]
+    return AmbiguousId("names several memories: give more of it", field=field, candidates=candidates)

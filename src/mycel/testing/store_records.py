@@ -136,24 +136,31 @@ class StoreRecords:
         assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 2)) == second
         assert store.transact(lambda transaction: transaction.memories.find_version(reader(), first.id, 4)) is None
 
-    def test_finds_ids_by_their_beginning_and_their_neighbours_of_the_same_minute(self, store: Store) -> None:
-        tail = "-7000-8000-000000000000"
-        ids = [MemoryId(f"019a0000-{middle}{tail}") for middle in ("0001", "0002", "00f0")]
-        elsewhere = MemoryId(f"019a0001-0001{tail}")
+    def test_finds_ids_by_either_end(self, store: Store) -> None:
+        ids = [
+            MemoryId("019a0000-0001-7000-8000-00000000000a"),
+            MemoryId("019a0000-0002-7000-8000-00000000000a"),
+            MemoryId("019a0000-00f0-7000-8000-0000019a0001"),
+        ]
+        elsewhere = MemoryId("019a0001-0001-7000-8000-00000000000b")
         for id in (*ids, elsewhere):
             put(store, f"a note under {id}", id=id)
-        found = store.memories.ids_beginning
-        assert found(reader(), "019a0000", limit=9) == ids
-        assert found(reader(), "019a0000-000", limit=9) == ids[:2]
-        assert found(reader(), "019a0000", limit=1) == ids[:1]
-        assert found(reader(), "019a0002", limit=9) == []
+        found = store.memories.ids_with
+        assert found(reader(), ["019a0000"], limit=9) == ids
+        assert found(reader(), ["019a0000-000"], limit=9) == ids[:2]
+        assert found(reader(), ["019a0000"], limit=1) == ids[:1]
+        assert found(reader(), ["019a0002"], limit=9) == []
         first, middle, last = ids
-        beside = {first: [middle], middle: [first, last], last: [middle], elsewhere: []}
-        assert store.memories.ids_beside(reader(), list(beside)) == beside
+        assert found(reader(), ["0000000a"], limit=9) == [first, middle]
+        assert found(reader(), ["0001-7000-8000-00000000000a"], limit=9) == [first]
+        assert found(reader(), ["00000000000b"], limit=9) == [elsewhere]
+        # One ends so, the other begins so.
+        assert found(reader(), ["019a0001"], limit=9) == [last, elsewhere]
+        assert found(reader(), [first], limit=9) == [first]
         delete(store, middle)
-        assert found(reader(), "019a0000-000", limit=9) == [first]
-        assert found(reader(), "019a0000-000", limit=9, deleted=True) == [first, middle]
-        assert store.memories.ids_beside(reader(), [first]) == {first: [last]}
+        assert found(reader(), ["019a0000-000"], limit=9) == [first]
+        assert found(reader(), ["019a0000-000"], limit=9, deleted=True) == [first, middle]
+        assert found(reader(), ["0000000a"], limit=9) == [first]
 
     def test_answers_what_was_believed_at_a_moment(self, store: Store, clock: ManualClock) -> None:
         first = put(store, "one")

@@ -11,7 +11,7 @@ import pytest
 from mycel.access.scope import ReadScope
 from mycel.contracts.store import Store
 from mycel.domain.change import Operation
-from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.ids import MemberId
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Memory, Visibility
 from mycel.domain.team import Role
@@ -34,11 +34,6 @@ LEAD = MemberId("lead-1")
 Read = Callable[[Store, ReadScope, Memory], object]
 
 
-def after(id: MemoryId) -> MemoryId:
-    """One that is made in the same minute."""
-    return MemoryId(id[:-1] + "g")
-
-
 READS: dict[str, Read] = {
     "find": lambda store, scope, memory: store.memories.find(scope, memory.id),
     "find in a transaction": lambda store, scope, memory: store.transact(
@@ -47,8 +42,8 @@ READS: dict[str, Read] = {
     "find_version": lambda store, scope, memory: store.transact(
         lambda transaction: transaction.memories.find_version(scope, memory.id, 1)
     ),
-    "ids_beginning": lambda store, scope, memory: store.memories.ids_beginning(scope, memory.id[:30], limit=2),
-    "ids_beside": lambda store, scope, memory: store.memories.ids_beside(scope, [after(memory.id)])[after(memory.id)],
+    "ids_with the beginning": lambda store, scope, memory: store.memories.ids_with(scope, [memory.id[:30]], limit=2),
+    "ids_with the end": lambda store, scope, memory: store.memories.ids_with(scope, [memory.id[-8:]], limit=2),
     "find_by_key": lambda store, scope, memory: store.transact(
         lambda transaction: transaction.memories.find_by_key(scope, memory)
     ),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
 from mycel.errors import (
     AccessDenied,
+    AmbiguousId,
+    Candidate,
     Conflict,
     InvalidInput,
     InvalidState,
@@ -55,7 +57,7 @@ _FAMILIES: Mapping[int, type[MycelError]] = {
 }
 # Errors that share their status with others.
 _BY_CODE: Mapping[str, type[MycelError]] = {
-    error.code: error for error in (ReferenceNotFound, StoreDamaged, InvalidState)
+    error.code: error for error in (ReferenceNotFound, StoreDamaged, InvalidState, AmbiguousId)
 }
 
 
@@ -63,9 +65,13 @@ def status_of(error: MycelError) -> HTTPStatus:
     return next(STATUSES[family] for family in type(error).__mro__ if family in STATUSES)
 
 
-def problem(status: int, detail: str, *, code: str, field: str | None = None) -> dict[str, object]:
-    """`code` is stable; `detail` is for people."""
-    named = {} if field is None else {"field": field}
+def problem(
+    status: int, detail: str, *, code: str, field: str | None = None, candidates: Sequence[Candidate] = ()
+) -> dict[str, object]:
+    """Build the body of an error. `code` is stable; `detail` is for people; `candidates` hold stored titles."""
+    named: dict[str, object] = {} if field is None else {"field": field}
+    if candidates:
+        named["candidates"] = [one._asdict() for one in candidates]
     title = HTTPStatus(status).phrase
     return {"type": "about:blank", "title": title, "status": int(status), "detail": detail, "code": code, **named}
 
@@ -83,6 +89,9 @@ def error_of(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -
     family = _BY_CODE.get(str(body.get("code")), family)
     if issubclass(family, InvalidInput):
         field = str(body.get("field") or "request")
+        if family is AmbiguousId:
+            candidates = [Candidate(**one) for one in body.get("candidates", ())]
+            return AmbiguousId(detail.removeprefix(f"{field}: "), field=field, candidates=candidates)
         return family(detail.removeprefix(f"{field}: "), field=field)
     if issubclass(family, Unavailable | LimitExceeded):
         return family(detail, retry_after=_seconds(headers.get(RETRY_AFTER)))

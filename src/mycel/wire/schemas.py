@@ -193,8 +193,9 @@ DEFINITIONS: Mapping[str, Schema] = {
         "type": "string",
         "format": "uuid",
         "pattern": "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
-        "description": "The id of a memory, source, event, recall or report. A request may name a memory by the first "
-        "8 or more characters of its id, where the caller sees no other memory that begins so; a purge takes it whole.",
+        "description": "The id of a memory, source, event, recall or report. A request may name a memory by 8 or more "
+        "characters from the beginning or the end of its id. Where the caller sees several memories that begin or end "
+        "so, nothing is done, and the error `ambiguous` lists them; a purge takes the whole id.",
     },
     "Content": filled(MAX_CONTENT_BYTES, description="Text that is not blank, in bytes at most as long."),
     "Note": filled(MAX_NOTE_BYTES, description="Text that is not blank, in bytes at most as long."),

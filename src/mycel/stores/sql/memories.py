@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -10,7 +9,16 @@ from functools import lru_cache
 
 from mycel.access.scope import ReadScope
 from mycel.domain.cursor import write_cursor
-from mycel.domain.ids import LEAST_BEGINNING, MemberId, MemoryId, SourceId
+from mycel.domain.ids import (
+    ID_LENGTH,
+    LEAST_SHORT,
+    MemberId,
+    MemoryId,
+    SourceId,
+    is_short_for,
+    may_begin,
+    may_end,
+)
 from mycel.domain.memory import MadeBy, Memory, Version, Visibility
 from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
@@ -37,6 +45,7 @@ from mycel.stores.sql.sources import SAME_DOCUMENT, document_values
 
 # After every digit that an id may have.
 _BEHIND_DIGITS = "g"
+_END_PLACE = ID_LENGTH - LEAST_SHORT + 1
 # Of statistics: a month's worth of days on which something was written.
 MOST_DAYS = 30
 MOST_TAGS = 200
@@ -71,31 +80,27 @@ class SqlMemories(Part):
         return memory
 
     @query
-    def ids_beginning(
-        self, connection: Connection, scope: ReadScope, beginning: str, *, limit: int, deleted: bool = False
+    def ids_with(
+        self, connection: Connection, scope: ReadScope, parts: Sequence[str], *, limit: int, deleted: bool = False
     ) -> list[MemoryId]:
         seen, values = visible(scope)
         alive = "" if deleted else "AND m.deleted_at IS NULL"
+        begins: list[str] = []
+        for number, part in enumerate(one for one in parts if may_begin(one)):
+            begins.append(f"b.id >= :first{number} AND b.id < :behind{number}")
+            values |= {f"first{number}": part, f"behind{number}": part + _BEHIND_DIGITS}
+        # Nothing but the index of ids is read to find them, all of it once for the ends.
+        named = [f"SELECT b.id FROM memories b WHERE {' OR '.join(begins)}"] if begins else []
+        ends = sorted({part[-LEAST_SHORT:] for part in parts if may_end(part)})
+        if ends:
+            places = [f":end{number}" for number in range(len(ends))]
+            named.append(f"SELECT e.id FROM memories e WHERE substr(e.id, {_END_PLACE}) IN ({', '.join(places)})")
+            values |= {f"end{number}": end for number, end in enumerate(ends)}
         sql = f"""
-            SELECT m.id FROM memories m
-            WHERE m.id >= :first AND m.id < :behind {alive} AND {seen} ORDER BY m.id LIMIT :limit"""
-        bound = {**values, "first": beginning, "behind": beginning + _BEHIND_DIGITS, "limit": limit}
-        return [MemoryId(id) for (id,) in connection.execute(sql, bound)]
-
-    @query
-    def ids_beside(
-        self, connection: Connection, scope: ReadScope, ids: Sequence[MemoryId]
-    ) -> dict[MemoryId, list[MemoryId]]:
-        seen, values = visible(scope)
-        start = f"substr(n.value, 1, {LEAST_BEGINNING})"
-        beside = f"SELECT m.id FROM memories m WHERE m.deleted_at IS NULL AND {seen}"
-        sql = f"""
-            SELECT n.value,
-              ({beside} AND m.id < n.value AND m.id >= {start} ORDER BY m.id DESC LIMIT 1),
-              ({beside} AND m.id > n.value AND m.id < {start} || '{_BEHIND_DIGITS}' ORDER BY m.id LIMIT 1)
-            FROM json_each(:ids) n"""
-        rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
-        return {id: [one for one in found if one is not None] for id, *found in rows}
+            SELECT m.id FROM memories m WHERE m.id IN ({" UNION ".join(named)}) {alive} AND {seen}
+            ORDER BY m.id LIMIT :limit"""
+        found = [MemoryId(id) for (id,) in connection.execute(sql, {**values, "limit": limit})]
+        return [id for id in found if any(is_short_for(part, id) for part in parts)]
 
     def find_version(self, scope: ReadScope, id: MemoryId, version: int) -> Memory | None:
         found = (entry.memory for entry in self.versions(scope, id) if entry.memory.version == version)

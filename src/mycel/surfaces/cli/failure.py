@@ -11,6 +11,7 @@ import typer
 
 from mycel.errors import (
     AccessDenied,
+    AmbiguousId,
     Conflict,
     InvalidInput,
     InvalidState,
@@ -65,10 +66,15 @@ def wants_json(args: Sequence[str]) -> bool:
 def report(error: Exception, *, as_json: bool) -> int:
     code, message, field, exit_code = _described(error)
     if as_json:
-        found = {"error": {"code": code, "message": message, "field": field}}
-        typer.echo(json.dumps(found), err=True)
+        found: dict[str, object] = {"code": code, "message": message, "field": field}
+        if isinstance(error, AmbiguousId):
+            found["candidates"] = [one._asdict() for one in error.candidates]
+        typer.echo(json.dumps({"error": found}), err=True)
     else:
         typer.echo(f"mycel: {one_line(message)}", err=True)
+        if isinstance(error, AmbiguousId):
+            for one in error.candidates:
+                typer.echo(f"  {one.id}  team {one.team}  {one_line(one.title)}", err=True)
     return exit_code
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import cast
 
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mycel.errors import InvalidInput, MycelError, NotFound, Unavailable
+from mycel.errors import AmbiguousId, Candidate, InvalidInput, MycelError, NotFound, Unavailable
 from mycel.wire.problems import MEDIA_TYPE, headers_of, problem, status_of
 from mycel.wire.shapes import to_json
 
@@ -32,9 +32,10 @@ class Problem(Response):
         *,
         code: str,
         field: str | None = None,
+        candidates: Sequence[Candidate] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        body = to_json(problem(status, detail, code=code, field=field))
+        body = to_json(problem(status, detail, code=code, field=field, candidates=candidates))
         super().__init__(body, status_code=status, headers=headers)
 
 
@@ -53,7 +54,9 @@ def problem_of(error: MycelError) -> Problem:
         logger.error("%s: %s", error.code, error)
         return Problem(status, "the service needs its operator; its log says more", code=error.code)
     field = error.field if isinstance(error, InvalidInput) else None
-    return Problem(status, str(error), code=error.code, field=field, headers=headers_of(error))
+    candidates = error.candidates if isinstance(error, AmbiguousId) else ()
+    headers = headers_of(error)
+    return Problem(status, str(error), code=error.code, field=field, candidates=candidates, headers=headers)
 
 
 async def of_mycel(_request: Request, error: Exception) -> Problem:

@@ -13,13 +13,13 @@ from typing import Any, cast
 
 from mcp_types import CallToolResult, TextContent
 
-from mycel.domain.envelope import one_line
+from mycel.domain.envelope import envelope, one_line
 from mycel.domain.ids import TeamName
-from mycel.errors import InvalidInput, MycelError, NotFound
+from mycel.errors import AmbiguousId, InvalidInput, MycelError, NotFound
 from mycel.surfaces.mcp.argument_help import FIELDS, Schema
 from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.tool import Effect, LocalTool, Tool
-from mycel.surfaces.mcp.tool_results import Told
+from mycel.surfaces.mcp.tool_results import Told, candidate_lines
 from mycel.wire.arguments import snake_case
 from mycel.wire.operations import IDEMPOTENCY
 
@@ -191,4 +191,9 @@ def _failed(error: MycelError) -> CallToolResult:
         values["field"] = one_line(field)
     if wait is not None:
         values["retry_after"] = wait
-    return _result(Told(one_line(f"{error.code}: {error}"), values), is_error=True)
+    text = one_line(f"{error.code}: {error}")
+    if isinstance(error, AmbiguousId):
+        # Their titles are stored text.
+        text = f"{text}\n{envelope(candidate_lines(error.candidates))}"
+        values["candidates"] = [{"id": one.id, "team": one.team} for one in error.candidates]
+    return _result(Told(text, values), is_error=True)

@@ -26,6 +26,7 @@ from mycel.domain.rendering import bullet, estimate_tokens, field_text, note_tex
 from mycel.domain.report import Action, Report
 from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord
+from mycel.errors import Candidate
 from mycel.wire.shapes import to_json
 
 # About three lines of a screen: enough to see whether it matters.
@@ -190,6 +191,11 @@ def done(text: str) -> Tell:
         return Told(text, {"ok": True})
 
     return told
+
+
+def candidate_lines(candidates: Iterable[Candidate]) -> list[str]:
+    """Write the memories that an ambiguous id may mean, for an envelope."""
+    return [f"- {cite(one.id)} of team {one.team}: {one_line(one.title)}" for one in candidates]
 
 
 def _counted(count: int, one: str, many: str) -> str:

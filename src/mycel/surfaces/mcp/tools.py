@@ -62,7 +62,7 @@ FINDING: tuple[Tool, ...] = (
         name="get_context",
         does="context_for",
         about="What you should know before a task: earlier failures on it, what the last session left open, "
-        "conventions, wishes of who asked, decisions, lessons, each with the beginning of its id, which every tool "
+        "conventions, wishes of who asked, decisions, lessons, each with the end of its id, which every tool "
         "takes. Call it once at the beginning, with the task in a sentence.",
         takes=("task", *_WHERE, "asked_by", "token_budget"),
         sets=_EVERYWHERE,

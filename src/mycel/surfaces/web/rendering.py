@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from mycel import __version__
 from mycel.domain.hidden_text import with_hidden_named
-from mycel.domain.ids import is_whole
+from mycel.domain.ids import is_short_for, is_whole
 from mycel.domain.inbox import Surroundings
 from mycel.domain.marks import voice_of
 from mycel.domain.memory import Memory
@@ -158,7 +158,7 @@ def cited(text: str, ids: Iterable[str], prefix: str) -> Markup:
 
 
 def _linked(named: str, ids: Iterable[str], prefix: str) -> Markup:
-    known = [named] if is_whole(named) else [id for id in ids if id.startswith(named)]
+    known = [named] if is_whole(named) else [id for id in ids if is_short_for(named, id)]
     if len(known) != 1:
         return escape(named)
     return Markup('<a href="{}/memory/{}">{}</a>').format(prefix, known[0], named)
