@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Callable
 from typing import Any
 
@@ -187,4 +186,4 @@ class ApiShortIds:
 
 
 def shared_beginning(first: str, second: str) -> str:
-    return os.path.commonprefix([first, second])
+    return next(first[:length] for length in range(len(first), 0, -1) if second.startswith(first[:length]))

@@ -64,7 +64,8 @@ class _AsyncActivity:
     ) -> Injection:
         """Keeps what the caller was given, as it saw it, for 30 days. Hooks say so; a briefing is kept by itself.
 
-        `occasion` is session, prompt or briefing; `memory_ids` names the memories in the text, by id or its beginning.
+        `occasion` is session, prompt or briefing; `memory_ids` names the memories in the text,
+        by their ids or parts of them.
         """
         ...
 
@@ -763,6 +764,14 @@ class AsyncOperations:
 
     async def resolve_team(self, agent_id: str) -> TeamName:
         """The team of a member; one that nobody has named belongs to `executive`."""
+        ...
+
+    async def locate(self, id: str, *, deleted: bool = False) -> builtins.list[Memory]:
+        """Return the memories of every team that an id, or 8 or more characters from an end of one, may mean.
+
+        For the operator, who sees no team's private notes here either. At most ten of each team; with `deleted` also
+        those that `restore` can bring back.
+        """
         ...
 
     async def new_token(

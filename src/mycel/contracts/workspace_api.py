@@ -10,6 +10,7 @@ from mycel.domain.backup import Backup, BackupCheck
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
+from mycel.domain.memory import Memory
 from mycel.domain.team import Caller, IssuedToken, Member, PlannedTeam, Team, Token
 
 
@@ -42,6 +43,14 @@ class WorkspaceApi(Protocol):
 
     def resolve_team(self, agent_id: str) -> TeamName:
         """The team of a member; one that nobody has named belongs to `executive`."""
+        ...
+
+    def locate(self, id: str, *, deleted: bool = False) -> list[Memory]:
+        """Return the memories of every team that an id, or 8 or more characters from an end of one, may mean.
+
+        For the operator, who sees no team's private notes here either. At most ten of each team; with `deleted` also
+        those that `restore` can bring back.
+        """
         ...
 
     def new_token(

@@ -15,6 +15,7 @@ from mycel.domain.backup import Backup, BackupCheck
 from mycel.domain.damage import Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.memory import Memory
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
 from mycel.embedded.member_services import MemberServices
 from mycel.embedded.team_memory import TeamMemory
@@ -123,6 +124,10 @@ class Workspace:
 
     def resolve_team(self, agent_id: str) -> TeamName:
         return self._do.organisation.resolve_team(self._caller(), agent_id)
+
+    def locate(self, id: str, *, deleted: bool = False) -> list[Memory]:
+        in_each_team = [self._in(team.name) for team in self.teams()]
+        return self._do.member.reading.locate(in_each_team, id, deleted=deleted)
 
     def issue_token(
         self, member_id: str, *, label: str | None = None, ttl: timedelta | float | str | None = None

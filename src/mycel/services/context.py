@@ -14,7 +14,7 @@ from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
 from mycel.domain.author_share import AUTHOR_SHARE
 from mycel.domain.context import ContextBundle, Section
-from mycel.domain.fields import LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
+from mycel.domain.fields import DEFAULT_TOKEN_BUDGET, LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
 from mycel.domain.ids import MemoryId, shortest_endings
 from mycel.domain.memory import Category, Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters
@@ -37,7 +37,6 @@ from mycel.retrieval.packing import Candidate, pack
 from mycel.retrieval.ranking import balanced
 from mycel.services.search import Searching
 
-DEFAULT_TOKEN_BUDGET = 2000
 # How many each of the other renderings shows.
 RECENT_MEMORIES = 10
 TEAM_CONTEXT_MEMORIES = 5

@@ -15,7 +15,7 @@ from mycel.domain import fields
 from mycel.domain.artifact import Artifact
 from mycel.domain.draft import checked_memory
 from mycel.domain.episode import Episode
-from mycel.domain.ids import MemoryId, parse_id
+from mycel.domain.ids import MemoryId, parse_id, parse_short
 from mycel.domain.link import Link
 from mycel.domain.memory import Memory, Version
 from mycel.domain.query import Order, Page, Statistics, Tree
@@ -24,9 +24,9 @@ from mycel.domain.request_filters import read_filters, read_limit, read_mark, re
 from mycel.domain.surroundings import Usage
 from mycel.domain.team import Caller, Role
 from mycel.domain.validity import validity_at
-from mycel.errors import InvalidState, NotFound
+from mycel.errors import InvalidState, NotFound, StoreDamaged
 from mycel.retrieval.ranking import freshness
-from mycel.services.short_ids import find_id
+from mycel.services.short_ids import find_id, find_memories
 
 
 def named_scope(caller: Caller, team: object) -> ReadScope:
@@ -162,6 +162,21 @@ class Reading:
         with self._stores.lease(caller.team) as store:
             counted = replace(store.memories.statistics(scope, filters), events=store.queue.count(scope))
             return replace(counted, by_tag=store.memories.count_tags(scope, filters)) if wanted else counted
+
+    def locate(self, in_each_team: Iterable[Caller], id: object, *, deleted: object = False) -> list[Memory]:
+        """Return what an id, or a part of one, may mean in any of these teams, for somebody who may act in all."""
+        part, with_deleted = parse_short(id), fields.flag(deleted, field="deleted")
+        found: list[Memory] = []
+        damage: StoreDamaged | None = None
+        for caller in in_each_team:
+            try:
+                found += find_memories(self._stores, [read_scope(caller)], [part], deleted=with_deleted)
+            except StoreDamaged as error:
+                damage = error
+        if damage is not None and not found:
+            # It may have been in the store that is damaged.
+            raise damage
+        return found
 
     def receipt(self, caller: Caller, id: object) -> Receipt:
         """For whoever purged the memory, and for admins."""

@@ -336,6 +336,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("workspace.update_member", "PUT", "/api/members/{id}"),
     Operation("workspace.remove_member", "DELETE", "/api/members/{id}"),
     Operation("workspace.resolve_team", "GET", "/api/members/{agent_id}/team"),
+    Operation("workspace.locate", "GET", "/api/locate"),
     Operation("workspace.tokens", "GET", "/api/tokens"),
     Operation("workspace.new_token", "POST", "/api/tokens", 201),
     # In the body, not in the path: a secret may be named too, and paths end up in logs.

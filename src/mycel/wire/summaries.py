@@ -88,6 +88,7 @@ _SUMMARIES: Mapping[str, str] = {
     "workspace.arrange": "Makes teams and members true, all together",
     "workspace.add_member": "Makes a member; the same again changes nothing, and a removed one comes back",
     "workspace.remove_member": "Removes a member and its tokens; what it wrote stays",
+    "workspace.locate": "The memories of every team that an id, or a part of one, may mean",
     "workspace.resolve_team": "The team of a member",
     "workspace.new_token": "Issues a token; its secret is shown this once",
     "workspace.revoke_token": "Ends a token, by its id or its secret, within a second",

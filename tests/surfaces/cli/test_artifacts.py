@@ -86,7 +86,7 @@ def test_a_changed_file_is_told(mycel, folder: Path) -> None:
 
 def test_a_deleted_one_can_be_restored(mycel, folder: Path) -> None:
     id = mycel.ok("artifacts", "register", "a.py").strip()
-    assert mycel.run("artifacts", "delete", id).stderr == "deleted\n"
+    assert mycel.run("artifacts", "delete", id).stderr == "deleted: “a.py” of team executive\n"
     assert mycel.run("artifacts", "get", id).exit_code == 3
     assert (folder / "a.py").exists()
     mycel.ok("restore", id)

@@ -24,7 +24,9 @@ def titles(mycel, team: str) -> list[str]:
 def test_a_cascaded_memory_reaches_the_teams_below_until_it_is_withdrawn(platform) -> None:
     id = platform.save("Releases are frozen in December.")
     result = platform.run("cascade", id)
-    assert result.stderr.startswith("sent to the teams below: `mycel work --once`")
+    assert result.stderr.startswith(
+        "“Releases are frozen in December.” of team executive sent to the teams below: `mycel"
+    )
     platform.ok("work", "--once")
     assert titles(platform, "platform") == ["Releases are frozen in December."]
     names, row = [line.split("\t") for line in platform.ok("cascades").splitlines()]
@@ -51,7 +53,7 @@ def test_what_is_sent_is_listed_page_by_page(platform) -> None:
 def test_a_lead_escalates_to_the_parent_team(platform) -> None:
     id = platform.save("Builds need 16 GB.", "--as", "eng-director")
     result = platform.run("escalate", id, "--as", "eng-director")
-    assert result.stderr.startswith("sent to the parent team: ")
+    assert result.stderr.startswith("“Builds need 16 GB.” of team platform sent to the parent team: ")
     platform.ok("work", "--once")
     assert titles(platform, "executive") == ["Builds need 16 GB."]
     (sent,) = platform.json("cascades", "--as", "eng-director")["items"]

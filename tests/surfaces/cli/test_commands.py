@@ -16,7 +16,7 @@ from mycel.surfaces.cli.main import MODULES, build
 PROMISED = {
     "save", "search", "context", "recent", "get", "list", "tree", "watch", "update", "delete", "restore", "purge",
     "stats", "serve", "mcp", "hook", "explain", "embed", "export", "import", "migrate",
-    "team add", "team list", "team load", "member add", "member list", "member remove", "member resolve",
+    "team add", "team list", "team load", "member add", "member list", "member move", "member remove", "member resolve",
     "token issue", "token list", "token revoke", "model list", "model check", "model use",
     "capture session", "capture conversation", "capture thread", "capture file",
     "task brief", "task complete", "task fail",

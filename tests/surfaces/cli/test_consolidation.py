@@ -122,7 +122,10 @@ def test_settling_decides_a_contradiction(mycel) -> None:
     holds, lost, replaced = (mycel.save(f"The gateway listens on port {port}.") for port in (9000, 8000, 7000))
     mycel.ok("consolidate")
     result = mycel.run("settle", holds, "--over", lost, "--reason", "measured")
-    assert (result.stdout, result.stderr) == (f"{holds}\n", "holds over 1 now contradicted\n")
+    assert (result.stdout, result.stderr) == (
+        f"{holds}\n",
+        "“The gateway listens on port 9000.” of team executive holds over 1 now contradicted\n",
+    )
     assert mycel.json("get", lost)["status"] == "contradicted"
     assert mycel.json("get", lost, "--history")["history"][-1]["reason"] == "measured"
     assert mycel.json("settle", holds, "--over", replaced, "--over", lost, "--superseded")["id"] == holds

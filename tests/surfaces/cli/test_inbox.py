@@ -104,7 +104,12 @@ def test_stored_text_cannot_steer_the_terminal(mycel) -> None:
 def test_approving_makes_all_of_them_active(mycel, candidate: str) -> None:
     other = mycel.save("Perhaps.", "--needs-review")
     result = mycel.run("inbox", "approve", candidate, other)
-    assert (result.stdout, result.stderr) == (f"{candidate}\n{other}\n", "2 approved\n")
+    assert (result.stdout, result.stderr) == (
+        f"{candidate}\n{other}\n",
+        "2 approved:\n"
+        "“Never run migrations before the backup has finished” of team executive\n"
+        "“Perhaps.” of team executive\n",
+    )
     assert mycel.json("get", candidate)["status"] == "active"
     assert mycel.json("inbox")["items"] == []
     assert mycel.run("inbox", "show", candidate).exit_code == 5

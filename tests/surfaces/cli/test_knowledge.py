@@ -70,7 +70,10 @@ def test_an_arbiter_decides_what_holds(mycel, ids: tuple[str, str]) -> None:
 def test_a_value_is_deleted_and_only_a_value(mycel, ids: tuple[str, str]) -> None:
     note = mycel.save("A note.")
     assert mycel.run("knowledge", "delete", note).exit_code == 3
-    assert mycel.json("knowledge", "delete", ids[0], "--as", "swe-1") == {"id": ids[0], "deleted": True}
+    assert mycel.json("knowledge", "delete", ids[0], "--as", "swe-1") == {
+        **{"id": ids[0], "deleted": True},
+        **{"title": "Port 80.", "team": "executive"},
+    }
     assert mycel.run("knowledge", "get", "port", "--project", "web").exit_code == 3
 
 

@@ -153,7 +153,7 @@ def test_an_update_of_an_old_version_is_a_conflict(mycel) -> None:
 
 def test_a_deleted_memory_can_be_listed_and_restored(mycel) -> None:
     id = mycel.save("x")
-    assert mycel.json("delete", id) == {"id": id, "deleted": True}
+    assert mycel.json("delete", id) == {"id": id, "deleted": True, "title": "x", "team": "executive"}
     assert mycel.run("get", id).exit_code == 3
     assert [memory["id"] for memory in mycel.json("list", "--deleted")["items"]] == [id]
     assert mycel.json("restore", id)["deleted_at"] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from mycel.domain.fields import MAX_PAGE
 from mycel.domain.team import OPERATOR
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
 from mycel.surfaces.cli.options import with_filters
 from mycel.surfaces.cli.output import Column, by_part, counting, note, print_table
@@ -55,8 +57,13 @@ def export(
         raise InvalidInput("holds a team as it is: filters go with the other formats", field="format")
     if file == _STANDARD_OUTPUT:
         raise InvalidInput("an archive gets its name once it is complete: name a file", field="file")
-    with call.workspace() as workspace, counting("exporting") as progress:
-        memory = call.memory_in(workspace)
+    with teams_of(call) as teams, counting("exporting") as progress:
+        if teams.are_several:
+            names = ", ".join(teams.memories)
+            raise InvalidInput(
+                f"is needed: an archive holds one of {names}; `mycel backup create` has all", field="team"
+            )
+        workspace, memory = teams.workspace, teams.only
         if memory.member_id == OPERATOR:
             report = workspace.export(file, team=memory.team, progress=progress)
         else:
@@ -76,7 +83,7 @@ def _export_table(call: Invocation, file: str, format: str, query: str | None, f
         raise InvalidInput(f"must be one of {_ARCHIVE}, {', '.join(TableFormat)}", field="format")
     done = 0
     to = nullcontext(sys.stdout.buffer) if file == _STANDARD_OUTPUT else new_file(Path(file))
-    with call.memory() as memory, to as opened, counting("exporting") as progress:
+    with teams_of(call) as teams, to as opened, counting("exporting") as progress:
 
         def counted(memories: Iterable[Memory]) -> Iterator[Memory]:
             nonlocal done
@@ -85,11 +92,12 @@ def _export_table(call: Invocation, file: str, format: str, query: str | None, f
                 if progress is not None and done % 100 == 0:
                     progress(done)
 
-        found = (
-            listed(memory, **filters)
-            if query is None
-            else (hit.memory for hit in memory.search(query, limit=MAX_PAGE, **filters).hits)
-        )
+        if query is None:
+            each = (listed(memory, **filters) for memory in teams.memories.values())
+            found: Iterable[Memory] = heapq.merge(*each, key=lambda one: one.created_at)
+        else:
+            recall = teams.search(lambda memory: memory.search(query, limit=MAX_PAGE, **filters), limit=MAX_PAGE)
+            found = (hit.memory for hit in recall.hits)
         for piece in rendered(counted(found), TableFormat(format)):
             opened.write(piece)
     if file == _STANDARD_OUTPUT:

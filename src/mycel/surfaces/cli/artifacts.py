@@ -9,7 +9,8 @@ import typer
 
 from mycel.domain.artifact import ARTIFACT_WRITTEN, ArtifactType, FileState
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
+from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, team_column, when
+from mycel.surfaces.cli.every_team import answer_deleted, teams_of
 from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
 from mycel.surfaces.cli.options import any_of, given, naming, with_fields, with_filters
@@ -56,9 +57,15 @@ def list_artifacts(
 ) -> None:
     """List artifacts, the newest first; with --text the best match first."""
     call = invocation(context)
-    with naming(task_id="task", agent_id="agent"), call.memory(reads_other_team=True) as memory:
-        page = memory.artifacts.list(limit=limit, cursor=cursor, team=call.team, **filters)
-    call.answer(page, lambda: show_artifacts(page))
+    with naming(task_id="task", agent_id="agent"), teams_of(call, reads_other_team=True) as teams:
+        page = teams.page(
+            lambda memory, most, after: memory.artifacts.list(limit=most, cursor=after, team=call.team, **filters),
+            limit=limit,
+            cursor=cursor,
+            memory_of=lambda artifact: artifact.memory,
+        )
+        with_team = teams.are_several
+    call.answer(page, lambda: show_artifacts(page, with_team=with_team))
 
 
 @with_fields(ARTIFACT_WRITTEN.values())
@@ -83,25 +90,28 @@ def register(
 def get(context: typer.Context, id: ArtifactId) -> None:
     """Show one artifact, with its text if that was kept."""
     call = invocation(context)
-    with call.memory() as memory:
-        artifact = memory.artifacts.get(id)
+    with teams_of(call) as teams:
+        place = teams.find(id)
+        artifact = place.memory.artifacts.get(place.id)
     call.answer(artifact, lambda: show_artifact(artifact))
 
 
 def verify(context: typer.Context, id: ArtifactId) -> None:
     """Tell whether the file is unchanged, changed or gone since it was registered."""
     call = invocation(context)
-    with call.memory(reads_files=True) as memory:
-        verification = memory.artifacts.verify(id)
+    with teams_of(call, reads_files=True) as teams:
+        place = teams.find(id)
+        verification = place.memory.artifacts.verify(place.id)
     call.answer(verification, lambda: show_verification(verification))
 
 
 def delete(context: typer.Context, id: ArtifactId) -> None:
     """Delete the record of an artifact; the file stays, and `mycel restore` brings the record back."""
     call = invocation(context)
-    with call.memory() as memory:
-        memory.artifacts.delete(id)
-    call.answer({"id": id, "deleted": True}, lambda: show_done(id, "deleted"))
+    with teams_of(call) as teams:
+        place = teams.find_titled(id)
+        place.memory.artifacts.delete(place.id)
+    answer_deleted(call, place)
 
 
 # Enough to tell two apart by eye.
@@ -109,7 +119,7 @@ _SHOWN_DIGITS = 12
 _STYLES = {FileState.UNCHANGED: "green", FileState.CHANGED: "yellow", FileState.GONE: "red"}
 
 
-def show_artifacts(page: Page[Artifact]) -> None:
+def show_artifacts(page: Page[Artifact], *, with_team: bool = False) -> None:
     columns = (
         Column("path", "bold"),
         Column("type", "cyan"),
@@ -118,9 +128,10 @@ def show_artifacts(page: Page[Artifact]) -> None:
         Column("created", "dim"),
         Column("id", "dim", below=True),
         Column("description", below=True, apart=True),
+        *team_column(with_team=with_team),
     )
     if page:
-        print_table(columns, [_row(artifact) for artifact in page])
+        print_table(columns, [(*_row(one), *([one.memory.team] if with_team else [])) for one in page])
     else:
         note("No artifacts.")
     show_more(page)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,13 +13,15 @@ import typer
 from mycel.domain.source import SURROUNDINGS
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli.events import show_event_done
-from mycel.surfaces.cli.invocation import add_group, invocation
+from mycel.surfaces.cli.every_team import teams_of
+from mycel.surfaces.cli.invocation import Invocation, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material, read_messages
 from mycel.surfaces.cli.options import naming, with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mycel.contracts.memory_api import MemoryApi
     from mycel.domain.memory_field import FieldRow
 
 _MATERIAL = "A text, a JSON list of messages, or a transcript (JSONL) of Claude Code or Codex"
@@ -79,7 +83,7 @@ def conversation(
     """Capture a conversation: candidates for the inbox follow."""
     call = invocation(context)
     messages = None if _is_stored(file, source=source) else read_messages(file or FROM_INPUT)
-    with naming(messages="file", source_id="source", task_id="task"), call.memory() as memory:
+    with naming(messages="file", source_id="source", task_id="task"), _team_of(call, source) as memory:
         mode = "store" if store else "extract"
         event = memory.capture_conversation(messages, source_id=source, capture_mode=mode, **fields)
     call.answer(event, lambda: show_event_done(event, done="captured"))
@@ -96,7 +100,7 @@ def thread(
     """Capture a merged or archived thread: its summary becomes a memory, candidates for the inbox follow."""
     call = invocation(context)
     messages = None if _is_stored(file, source=source) else read_messages(file or FROM_INPUT)
-    with naming(messages="file", source_id="source", task_id="task"), call.memory() as memory:
+    with naming(messages="file", source_id="source", task_id="task"), _team_of(call, source) as memory:
         event = memory.summarize_thread(messages, source_id=source, **fields)
     call.answer(event, lambda: show_event_done(event, done="captured"))
 
@@ -122,6 +126,16 @@ def file(
     with naming(path="path" if name is None else "name", content="path", task_id="task"), call.memory() as memory:
         event = memory.index_file(called, content, extract=extract, **fields)
     call.answer(event, lambda: show_event_done(event, done="indexed"))
+
+
+@contextmanager
+def _team_of(call: Invocation, source: str | None) -> Generator[MemoryApi]:
+    """The team that has the stored material, or the one where new material goes."""
+    with teams_of(call) as teams:
+        if source is None:
+            yield teams.home(call).memory
+        else:
+            yield teams.having(lambda memory: memory.sources.get(source), id=source, field="source")
 
 
 def _is_stored(file: str | None, *, source: str | None) -> bool:

@@ -13,14 +13,14 @@ from mycel.domain import fields
 from mycel.domain.memory import Status
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.display import show_done, show_more, when
+from mycel.surfaces.cli.display import named, show_done, show_more, when
+from mycel.surfaces.cli.every_team import Teams, of_teams, teams_of
 from mycel.surfaces.cli.invocation import Invocation, add_commands, invocation
 from mycel.surfaces.cli.options import naming
-from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, progress
+from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, progress, whole_list
 from mycel.surfaces.cli.review import show_waiting, titles_of
 
 if TYPE_CHECKING:
-    from mycel.contracts.memory_api import MemoryApi
     from mycel.domain.inbox import InboxItem
     from mycel.domain.query import Page
     from mycel.domain.report import Report
@@ -45,20 +45,36 @@ def consolidate(
 ) -> None:
     """Merge duplicates, link contradictions and promote what is well grounded; `undo` takes it back."""
     call = invocation(context)
-    with call.memory() as memory:
+    with teams_of(call) as teams:
+        place = teams.find(*ids) if ids else None
+        those = teams if place is None else teams.alone(place.memory)
+        only = None if place is None else place.ids
         with naming(ids="id"), progress("consolidating"):
-            report = memory.consolidate(ids=ids or None, dry_run=dry_run)
-        shown = not call.as_json
-        titles = titles_of(memory, _named_in(report) if shown else [])
-        waiting = memory.inbox() if shown else None
-    call.answer(report, lambda: _show_report(report, titles=titles, waiting=waiting))
+            reports = those.each(lambda memory: memory.consolidate(ids=only, dry_run=dry_run))
+        shown = [] if call.as_json else list(reports)
+        titles = {team: titles_of(teams.memories[team], _named_in(reports[team])) for team in shown}
+        waiting = {team: teams.memories[team].inbox() for team in shown}
+    several = len(reports) > 1
+
+    def show() -> None:
+        for team, report in reports.items():
+            if several:
+                note(f"Team {team}:")
+            _show_report(report, titles=titles[team], waiting=waiting[team])
+
+    call.answer(whole_list(of_teams(reports)) if several else next(iter(reports.values())), show)
 
 
 def list_reports(context: typer.Context, *, limit: options.PageLimit = None, cursor: options.Cursor = None) -> None:
     """List the runs of consolidation, the newest first."""
     call = invocation(context)
-    with call.memory() as memory:
-        page = memory.reports(limit=limit, cursor=cursor)
+    with teams_of(call) as teams:
+        page = teams.page_by(
+            lambda memory, most, after: memory.reports(limit=most, cursor=after),
+            limit=limit,
+            cursor=cursor,
+            place=lambda report: report.id or "",
+        )
     call.answer(page, lambda: _show_reports(page))
 
 
@@ -93,32 +109,42 @@ def undo(
     if report is not None and dry_run:
         raise InvalidInput("goes with --since", field="dry_run")
     if report is not None:
-        with naming(id="report"), call.memory() as memory:
+        with naming(id="report"), teams_of(call) as teams:
+            memory = teams.having(lambda memory: memory.report(report), id=report, field="report")
             undone = memory.undo(report)
         call.answer(undone, lambda: _show_undone(undone))
         return
-    with naming(agent_id="agent"), call.memory() as memory:
-        done = _undo_writer(call, memory, agent, _moment_of(since or ""), dry_run=dry_run, yes=yes)
+    with naming(agent_id="agent"), teams_of(call) as teams:
+        done = _undo_writer(call, teams, agent, _moment_of(since or ""), dry_run=dry_run, yes=yes)
     call.answer(done, lambda: _show_reports_made(done))
 
 
 def _undo_writer(
-    call: Invocation, memory: MemoryApi, agent: str | None, since: str, *, dry_run: bool, yes: bool
+    call: Invocation, teams: Teams, agent: str | None, since: str, *, dry_run: bool, yes: bool
 ) -> list[Report]:
-    """Run after run until nothing is left; without a yes, the plan of the first."""
+    """Run after run in every team until nothing is left; without a yes, the plan of the first run of each."""
     if dry_run or not yes:
-        plan = memory.reviews.undo_writer(agent_id=agent, since=since, dry_run=True)
-        if call.as_json or not plan.actions:
-            return [plan]
-        _show_report(plan, titles=titles_of(memory, _named_in(plan)), waiting=None)
-        if plan.more:
-            note("There is more; all of it is taken back.")
+        plans = teams.each(lambda memory: memory.reviews.undo_writer(agent_id=agent, since=since, dry_run=True))
+        teams = teams.named(team for team, plan in plans.items() if plan.actions)
+        if call.as_json or not teams.memories:
+            return [plans[team] for team in teams.memories] or list(plans.values())[:1]
+        for team, memory in teams.memories.items():
+            if len(plans) > 1:
+                note(f"Team {team}:")
+            _show_report(plans[team], titles=titles_of(memory, _named_in(plans[team])), waiting=None)
+            if plans[team].more:
+                note("There is more; all of it is taken back.")
         if dry_run:
             return []
         call.require_yes("Take all of this back?")
-    done = [memory.reviews.undo_writer(agent_id=agent, since=since)]
-    while done[-1].more:
-        done.append(memory.reviews.undo_writer(agent_id=agent, since=since))
+    done: list[Report] = []
+    for memory in teams.memories.values():
+        report = memory.reviews.undo_writer(agent_id=agent, since=since)
+        while report.more:
+            done.append(report)
+            report = memory.reviews.undo_writer(agent_id=agent, since=since)
+        if report.actions or report.left or not teams.are_several:
+            done.append(report)
     return done
 
 
@@ -159,9 +185,11 @@ def settle(
     """Decide a contradiction: one memory holds, the others do not."""
     loss = Status.SUPERSEDED if superseded else Status.CONTRADICTED
     call = invocation(context)
-    with call.memory() as memory:
-        winner = memory.settle(id, over=over, status=loss.value, reason=reason)
-    call.answer(winner, lambda: show_done(winner.id, f"holds over {len(over)} now {loss}"))
+    with teams_of(call) as teams:
+        place = teams.find(id, *over)
+        holds, *others = place.ids
+        winner = place.memory.settle(holds, over=others, status=loss.value, reason=reason)
+    call.answer(winner, lambda: show_done(winner.id, f"{named(winner)} holds over {len(over)} now {loss}"))
 
 
 def _show_report(report: Report, *, titles: Mapping[str, str], waiting: Page[InboxItem] | None) -> None:

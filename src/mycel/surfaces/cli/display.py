@@ -150,8 +150,13 @@ def show_tree(tree: Tree) -> None:
         note(f"There are more: mycel list --path {tree.path}")
 
 
-def show_statistics(team: str, statistics: Statistics) -> None:
-    counts = [("team", team), ("memories", str(statistics.memories)), ("projects", str(statistics.projects))]
+def show_statistics(team: str | None, statistics: Statistics, *, each: Mapping[str, Statistics]) -> None:
+    teams = team or ", ".join(f"{name} {counted.memories}" for name, counted in each.items())
+    counts = [
+        ("team" if team else "teams", teams),
+        ("memories", str(statistics.memories)),
+        ("projects", str(statistics.projects)),
+    ]
     print_lines(labelled(name, value) for name, value in counts)
     tables = (("by type", statistics.by_type), ("by status", statistics.by_status), ("events", statistics.events))
     if is_terminal():
@@ -169,6 +174,17 @@ def show_written(memory: Memory, *, done: str) -> None:
         note(one)
     for one in memory.similar:
         note(f"similar, {one.why}: {one.id} by {one.agent_id}: {one.excerpt}")
+
+
+def show_changed(memory: Memory, *, done: str) -> None:
+    """As `show_written`, with the title: the id that was given may have been a part of one."""
+    waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
+    show_done(memory.id, f"{done}: {named(memory)}{waits}")
+
+
+def named(memory: Memory) -> str:
+    """Name a memory to somebody who gave its id, perhaps a short one: by its title and its team."""
+    return f"“{title_of(memory)}” of team {memory.team}"
 
 
 def title_of(memory: Memory) -> str:
@@ -190,8 +206,8 @@ def show_done(id: str, done: str) -> None:
     note(done)
 
 
-def show_receipt(receipt: Receipt) -> None:
-    show_done(receipt.memory_id, f"purged ({receipt.state}), receipt {receipt.id}")
+def show_receipt(receipt: Receipt, *, named: str) -> None:
+    show_done(receipt.memory_id, f"purged ({receipt.state}), receipt {receipt.id}: {named}")
     if receipt.held_by_backups:
         note(f"Backups that still hold it: {', '.join(receipt.held_by_backups)}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,8 +10,10 @@ import typer
 
 from mycel.domain.episode import EPISODE_WRITTEN, Action, RateBy
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
+from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, team_column, when
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
+from mycel.surfaces.cli.merged_answers import merge_rates
 from mycel.surfaces.cli.options import any_of, given, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table, whole_list
 
@@ -61,9 +64,15 @@ def list_episodes(
 ) -> None:
     """List what was tried, the newest first."""
     call = invocation(context)
-    with call.memory() as memory:
-        page = memory.episodes.list(limit=limit, cursor=cursor, **filters)
-    call.answer(page, lambda: show_episodes(page))
+    with teams_of(call) as teams:
+        page = teams.page(
+            lambda memory, most, after: memory.episodes.list(limit=most, cursor=after, **filters),
+            limit=limit,
+            cursor=cursor,
+            memory_of=lambda episode: episode.memory,
+        )
+        with_team = teams.are_several
+    call.answer(page, lambda: show_episodes(page, with_team=with_team))
 
 
 @with_fields(row for name, row in EPISODE_WRITTEN.items() if name not in {"action", "approach"})
@@ -86,8 +95,9 @@ def log(
 def get(context: typer.Context, id: EpisodeId) -> None:
     """Show one episode in full."""
     call = invocation(context)
-    with call.memory() as memory:
-        episode = memory.episodes.get(id)
+    with teams_of(call) as teams:
+        place = teams.find(id)
+        episode = place.memory.episodes.get(place.id)
     call.answer(episode, lambda: show_episode(episode))
 
 
@@ -101,16 +111,18 @@ def similar(
 ) -> None:
     """What was done on tasks like this one; with --action completed, what worked."""
     call = invocation(context)
-    with call.memory() as memory:
-        found = memory.episodes.similar(task, action=action, project=project, limit=limit)
+    with teams_of(call) as teams:
+        each = teams.each(lambda memory: memory.episodes.similar(task, action=action, project=project, limit=limit))
+        found = list(heapq.merge(*each.values(), key=lambda one: -one.relevance))[:limit]
     call.answer(whole_list(found), lambda: show_similar(found))
 
 
 def agents(context: typer.Context, task: TaskText, *, project: options.ProjectFilter = None, limit: Few = None) -> None:
     """Who has done well on tasks like this one."""
     call = invocation(context)
-    with call.memory() as memory:
-        records = memory.episodes.best_agents(task, project=project, limit=limit)
+    with teams_of(call) as teams:
+        each = teams.each(lambda memory: memory.episodes.best_agents(task, project=project, limit=limit))
+        records = list(heapq.merge(*each.values(), key=lambda one: -one.score))[:limit]
     call.answer(whole_list(records), lambda: show_records(records))
 
 
@@ -124,8 +136,9 @@ def rates(
 ) -> None:
     """How often things worked, over the last 30 days unless --since says otherwise."""
     call = invocation(context)
-    with call.memory() as memory:
-        found = memory.episodes.success_rates(by, limit=limit, **filters)
+    with teams_of(call) as teams:
+        each = teams.each(lambda memory: memory.episodes.success_rates(by, limit=limit, **filters))
+        found = merge_rates(each.values(), limit=limit) if teams.are_several else next(iter(each.values()))
     call.answer(whole_list(found), lambda: show_rates(found, by=by))
 
 
@@ -155,9 +168,10 @@ def show_briefing(briefing: Briefing) -> None:
         note(f"{briefing.waiting} for review: `mycel inbox` lists, `mycel inbox approve ID` approves.")
 
 
-def show_episodes(page: Page[Episode]) -> None:
+def show_episodes(page: Page[Episode], *, with_team: bool = False) -> None:
     if page:
-        print_table(_EPISODE, [_row(episode) for episode in page])
+        columns = (*_EPISODE, *team_column(with_team=with_team))
+        print_table(columns, [(*_row(one), *([one.memory.team] if with_team else [])) for one in page])
     else:
         note("No episodes.")
     show_more(page)
@@ -213,6 +227,7 @@ def _with_relevance(one: SimilarEpisode) -> tuple[str, ...]:
 def _fields(episode: Episode) -> list[tuple[str, str]]:
     return [
         ("id", episode.id),
+        ("team", episode.memory.team),
         ("outcome", episode.outcome or ""),
         ("task", episode.task_id or ""),
         ("agent", episode.agent_id),

@@ -13,6 +13,7 @@ from mycel.domain.source import UNFINISHED, EventState
 from mycel.errors import NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, when
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.options import any_of
 from mycel.surfaces.cli.output import Column, line, note, print_lines, print_table
@@ -53,24 +54,31 @@ def list_events(
 ) -> None:
     """List ingestion events, the newest first."""
     call = invocation(context)
-    with call.memory() as memory:
-        page = memory.sources.events(state=state, limit=_PAGE if limit is None else limit, cursor=cursor)
+    with teams_of(call) as teams:
+        page = teams.page_by(
+            lambda memory, most, after: memory.sources.events(
+                state=state, limit=_PAGE if most is None else most, cursor=after
+            ),
+            limit=limit,
+            cursor=cursor,
+            place=lambda event: event.id,
+        )
     call.answer(page, lambda: show_events(page))
 
 
 def show(context: typer.Context, id: EventIdArgument) -> None:
     """Show one event: what was to be done, how far it is, and why it failed if it did."""
     call = invocation(context)
-    with call.memory() as memory:
-        event = memory.sources.event(id)
+    with teams_of(call) as teams:
+        event = teams.having(lambda memory: memory.sources.event(id), id=id).sources.event(id)
     call.answer(event, lambda: show_event(event))
 
 
 def retry(context: typer.Context, id: EventIdArgument) -> None:
     """Have an event that failed or was given up done again; others stay as they are."""
     call = invocation(context)
-    with call.memory() as memory:
-        event = memory.sources.retry(id)
+    with teams_of(call) as teams:
+        event = teams.having(lambda memory: memory.sources.event(id), id=id).sources.retry(id)
     call.answer(event, lambda: show_event_done(event, done=event.state.value))
 
 

@@ -13,6 +13,7 @@ from mycel.domain.memory import WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.display import moment, show_more, show_written, when
+from mycel.surfaces.cli.every_team import answer_deleted, teams_of
 from mycel.surfaces.cli.invocation import ListingGroup, add_commands, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, content_of, read_material
 from mycel.surfaces.cli.options import naming, with_fields, with_filters
@@ -69,9 +70,15 @@ def list_values(
 ) -> None:
     """List the values that stand, the newest first."""
     call = invocation(context)
-    with call.memory() as memory:
-        page = memory.knowledge.list(limit=limit, cursor=cursor, **filters)
-    call.answer(as_knowledge(page), lambda: show_values(page, empty="No knowledge."))
+    with teams_of(call) as teams:
+        page = teams.page(
+            lambda memory, most, after: memory.knowledge.list(limit=most, cursor=after, **filters),
+            limit=limit,
+            cursor=cursor,
+            memory_of=lambda memory: memory,
+        )
+        with_team = teams.are_several
+    call.answer(as_knowledge(page), lambda: show_values(page, empty="No knowledge.", with_team=with_team))
 
 
 def get(
@@ -83,8 +90,9 @@ def get(
 ) -> None:
     """Show the value that stands under a key."""
     call = invocation(context)
-    with call.memory() as memory:
-        found = memory.knowledge.get(key=key, project=project, category=category)
+    wanted: dict[str, Any] = {"key": key, "project": project, "category": category}
+    with teams_of(call) as teams:
+        found = teams.having(lambda memory: memory.knowledge.get(**wanted), id=key, field="key").knowledge.get(**wanted)
     call.answer(as_knowledge(found), lambda: display.show_memory(found))
 
 
@@ -127,8 +135,9 @@ def set_value(
 def history(context: typer.Context, id: options.Id) -> None:
     """List every version of a value, the oldest first."""
     call = invocation(context)
-    with call.memory() as memory:
-        versions = memory.knowledge.history(id)
+    with teams_of(call) as teams:
+        place = teams.find(id)
+        versions = place.memory.knowledge.history(place.id)
     call.answer(whole_list(versions), lambda: show_versions(versions))
 
 
@@ -142,9 +151,15 @@ def candidates(
 ) -> None:
     """List what waits for an arbiter, the newest first."""
     call = invocation(context)
-    with call.memory() as memory:
-        page = memory.knowledge.candidates(limit=limit, cursor=cursor, **filters)
-    call.answer(as_knowledge(page), lambda: show_values(page, empty="Nothing waits."))
+    with teams_of(call) as teams:
+        page = teams.page(
+            lambda memory, most, after: memory.knowledge.candidates(limit=most, cursor=after, **filters),
+            limit=limit,
+            cursor=cursor,
+            memory_of=lambda memory: memory,
+        )
+        with_team = teams.are_several
+    call.answer(as_knowledge(page), lambda: show_values(page, empty="Nothing waits.", with_team=with_team))
 
 
 def arbitrate(
@@ -155,20 +170,22 @@ def arbitrate(
 ) -> None:
     """Decide that a value holds, against what stands or waits. For the orchestrator, leads and admins."""
     call = invocation(context)
-    with call.memory() as memory:
-        held = memory.knowledge.arbitrate(id, reason=reason)
+    with teams_of(call) as teams:
+        place = teams.find(id)
+        held = place.memory.knowledge.arbitrate(place.id, reason=reason)
     call.answer(
         as_knowledge(held),
-        lambda: display.show_done(held.id, f"{held.key} holds; what was against it is in the history"),
+        lambda: display.show_done(held.id, f"{display.named(held)} holds; what was against it is in the history"),
     )
 
 
 def delete(context: typer.Context, id: options.Id) -> None:
     """Take a value out of every answer; `mycel restore` brings it back."""
     call = invocation(context)
-    with call.memory() as memory:
-        memory.knowledge.delete(id)
-    call.answer({"id": id, "deleted": True}, lambda: display.show_done(id, "deleted"))
+    with teams_of(call) as teams:
+        place = teams.find_titled(id)
+        place.memory.knowledge.delete(place.id)
+    answer_deleted(call, place)
 
 
 def import_files(
@@ -241,7 +258,7 @@ def set_fact(
     call.answer(stored, lambda: show_written(stored, done="saved"))
 
 
-def show_values(page: Page[Memory], *, empty: str) -> None:
+def show_values(page: Page[Memory], *, empty: str, with_team: bool = False) -> None:
     columns = (
         Column("key", "bold"),
         Column("category", "cyan"),
@@ -251,9 +268,10 @@ def show_values(page: Page[Memory], *, empty: str) -> None:
         Column("updated", "dim"),
         Column("id", "dim", below=True),
         Column("value", below=True, apart=True),
+        *display.team_column(with_team=with_team),
     )
     if page:
-        print_table(columns, [_row(memory) for memory in page])
+        print_table(columns, [(*_row(memory), *([memory.team] if with_team else [])) for memory in page])
     else:
         note(empty)
     show_more(page)

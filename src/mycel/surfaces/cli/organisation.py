@@ -33,8 +33,14 @@ def add_to(app: typer.Typer) -> None:
     )
     add_group(
         *(app, "member", _PANEL),
-        {"add": add_member, "list": list_members, "remove": remove_member, "resolve": resolve_member},
-        help="Add, list and remove the agents and people of a team.",
+        {
+            "add": add_member,
+            "list": list_members,
+            "move": move_member,
+            "remove": remove_member,
+            "resolve": resolve_member,
+        },
+        help="Add, list, move and remove the agents and people of a team.",
     )
     add_group(
         *(app, "token", _PANEL),
@@ -114,6 +120,23 @@ def add_member(
     with call.operated() as workspace:
         member = workspace.add_member(id, team=team, role=role, kind=kind, trust=trust)
     call.answer(member, lambda: show_done(member.id, f"{member.kind} {member.id} in {member.team} as {member.role}"))
+
+
+def move_member(
+    context: typer.Context,
+    id: MemberId,
+    team: Annotated[str, typer.Option(metavar="TEAM", help="The team it works in from now on.")],
+    role: Annotated[
+        str | None, typer.Option(metavar="ROLE", help=f"One of {any_of(Role)}; it keeps its own by default.")
+    ] = None,
+) -> None:
+    """Move a member to another team. What it wrote stays where it is, and its tokens go on working."""
+    call = invocation(context)
+    with call.operated() as workspace:
+        before = next((one.team for one in workspace.members() if one.id == id), None)
+        member = workspace.update_member(id, team=team, role=role)
+    came = f"from {before} " if before not in {None, member.team} else ""
+    call.answer(member, lambda: show_done(member.id, f"moved {came}to {member.team} as {member.role}"))
 
 
 def list_members(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from queue import Queue
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from mycel.domain.change import Operation
+from mycel.domain.fields import DEFAULT_TOKEN_BUDGET, LEAST_TOKEN_BUDGET
 from mycel.domain.query import Order, OrderField, Page
 from mycel.domain.request_filters import read_order
 from mycel.domain.search_request import Ranking
+from mycel.errors import InvalidInput
 from mycel.surfaces.cli import display, options
-from mycel.surfaces.cli.every_team import teams_of
+from mycel.surfaces.cli.every_team import Teams, teams_of
 from mycel.surfaces.cli.invocation import add_commands, invocation
+from mycel.surfaces.cli.merged_answers import merge_contexts, merge_statistics, merge_trees
 from mycel.surfaces.cli.options import any_of, given, with_filters
 from mycel.surfaces.cli.output import line, note, one_line, print_lines
 from mycel.wire.shapes import plain
@@ -106,9 +113,11 @@ def get(
     """Show one memory with all its fields."""
     call = invocation(context)
     with teams_of(call) as teams:
-        memory, found = teams.where_it_is(lambda memory: (memory, memory.get(id, as_of=as_of)))
-        versions = memory.history(id) if history else None
-        linked = memory.links(id) if links else None
+        # What was deleted since is there as of an earlier moment.
+        place = teams.find(id, deleted=as_of is not None)
+        found = place.memory.get(place.id, as_of=as_of)
+        versions = place.memory.history(found.id) if history else None
+        linked = place.memory.links(found.id) if links else None
     answer = cast(dict[str, object], plain(found))
     if versions is not None:
         answer["history"] = versions
@@ -153,19 +162,22 @@ def tree(
 ) -> None:
     """Show the folders right below a path and the memories in it."""
     call = invocation(context)
-    with call.memory(reads_other_team=True) as memory:
-        found = memory.tree(path, team=call.team)
+    with teams_of(call, reads_other_team=True) as teams:
+        found = merge_trees(teams.each(lambda memory: memory.tree(path, team=call.team)))
     call.answer(found, lambda: display.show_tree(found))
 
 
 def stats(context: typer.Context) -> None:
     """Count the memories you may read, by type and by status."""
     call = invocation(context)
-    with call.memory() as memory:
-        counted = memory.stats()
-        team = memory.team
+    with teams_of(call) as teams:
+        each = teams.each(lambda memory: memory.stats())
+        counted = merge_statistics(each.values())
+        team = None if teams.are_several else teams.only.team
     answer = {"team": team, **cast(dict[str, object], plain(counted))}
-    call.answer(answer, lambda: display.show_statistics(team, counted))
+    if team is None:
+        answer["teams"] = each
+    call.answer(answer, lambda: display.show_statistics(team, counted, each=each))
 
 
 class Style(StrEnum):
@@ -215,11 +227,24 @@ def context_for(
     place = {"project": project, "repo": repo, "agent": agent}
     request = given({**place, "task": task, "asked_by": asked_by, "token_budget": budget})
     call = invocation(context)
-    with call.memory() as memory:
-        bundle = memory.context_for(**request)
+    with teams_of(call) as teams:
+        bundle = _context_of(teams, request)
     text = _written(bundle, style)
     answer = {**cast(dict[str, object], plain(bundle)), "text": text}
     call.answer(answer, lambda: _show_bundle(bundle, text))
+
+
+def _context_of(teams: Teams, request: Mapping[str, Any]) -> ContextBundle:
+    """Share the budget among the teams that have something to tell."""
+    if teams.are_several:
+        teams = teams.those(lambda memory: memory.stats().memories > 0)
+    if not teams.are_several:
+        return teams.only.context_for(**request)
+    whole = request.get("token_budget", DEFAULT_TOKEN_BUDGET)
+    share = max(LEAST_TOKEN_BUDGET, whole // len(teams.memories))
+    shared: dict[str, Any] = {**request, "token_budget": share}
+    bundles = teams.each(lambda memory: memory.context_for(**shared))
+    return merge_contexts(list(bundles.values()), token_budget=whole)
 
 
 def _written(bundle: ContextBundle, style: Style) -> str:
@@ -260,19 +285,56 @@ def watch(
 ) -> None:
     """Tell of every change you may see until Ctrl-C, one a line; with --json each is a JSON value.
 
-    What leaves the filters, or your sight, is told as `remove`.
+    What leaves the filters, or your sight, is told as `remove`. Each team has sequences of its own.
     """
     call = invocation(context)
     start = 0 if once and after is None else after
-    with call.memory(reads_other_team=True) as memory:
-        told = memory.changes(start, path or "/", project=project, type=type or None, follow=not once, team=call.team)
+    wanted: dict[str, Any] = {"project": project, "type": type or None, "follow": not once, "team": call.team}
+    with teams_of(call, reads_other_team=True, lasting=not once) as teams:
+        if teams.are_several and after is not None:
+            raise InvalidInput("goes with --team: each team counts its own changes", field="after")
+        changes = {name: memory.changes(start, path or "/", **wanted) for name, memory in teams.memories.items()}
         if not once:
-            note(f"Watching {call.team or memory.team}; Ctrl-C ends it.")
-        for change in told:
-            call.answer(change, lambda change=change: _show_change(change))
+            names = ", ".join(changes) if teams.are_several else call.team or teams.only.team
+            note(f"Watching {names}; Ctrl-C ends it.")
+        told = _in_turn(changes) if once else _as_they_come(changes)
+        for team, change in told:
+            value = {"team": team, **cast(dict[str, object], plain(change))} if teams.are_several else change
+            shown = team if teams.are_several else ""
+            call.answer(value, lambda change=change, shown=shown: _show_change(change, team=shown))
 
 
-def _show_change(change: Change) -> None:
+def _in_turn(changes: Mapping[str, Iterator[Change]]) -> Iterator[tuple[str, Change]]:
+    """What the logs of all teams hold, in the order of time."""
+    listed = ([(team, change) for change in each] for team, each in changes.items())
+    yield from heapq.merge(*listed, key=lambda one: one[1].committed_at)
+
+
+def _as_they_come(changes: Mapping[str, Iterator[Change]]) -> Iterator[tuple[str, Change]]:
+    """Follow several logs at once, each in a thread that ends with the process."""
+    if len(changes) == 1:
+        ((team, alone),) = changes.items()
+        yield from ((team, change) for change in alone)
+        return
+    arrived: Queue[tuple[str, Change | Exception]] = Queue()
+
+    def follow(team: str, each: Iterator[Change]) -> None:
+        try:
+            for change in each:
+                arrived.put((team, change))
+        except Exception as error:  # noqa: BLE001 - raised again where the changes are shown
+            arrived.put((team, error))
+
+    for team, each in changes.items():
+        Thread(target=follow, args=(team, each), daemon=True).start()
+    while True:
+        team, change = arrived.get()
+        if isinstance(change, Exception):
+            raise change
+        yield team, change
+
+
+def _show_change(change: Change, *, team: str) -> None:
     time = f"{change.committed_at.astimezone():%H:%M:%S}"
     about = f"{change.memory_id} → {change.other_id}" if change.other_id else change.memory_id
     print_lines(
@@ -281,7 +343,7 @@ def _show_change(change: Change) -> None:
                 (f"{change.sequence}  {time}  ", "dim"),
                 (change.operation.value, _STYLES.get(change.operation, "")),
                 (f"  {one_line(change.path)}", "bold"),
-                (f"  {about}  {one_line(change.changed_by)}", "dim"),
+                (f"  {about}  {one_line(change.changed_by)}{f'  team {team}' if team else ''}", "dim"),
             )
         ]
     )
@@ -301,7 +363,12 @@ def explain(
     """Say why a search found what it found, why a memory was not in it, or where a memory comes from."""
     call = invocation(context)
     with teams_of(call) as teams:
-        told = teams.where_it_is(lambda one: one.explain(recall, memory_id=memory, missing=missing))
+        if memory is not None:
+            place = teams.find(memory, field="memory")
+            told = place.memory.explain(recall, memory_id=place.id, missing=missing)
+        else:
+            one = teams.having(lambda one: one.explain(recall), id=recall or "", field="recall")
+            told = one.explain(recall, missing=missing)
     call.answer(told, lambda: _show_explanation(told))
 
 

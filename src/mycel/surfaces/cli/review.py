@@ -17,8 +17,8 @@ from mycel.domain.query import Order, OrderField
 from mycel.domain.source import USUAL_CATEGORY
 from mycel.errors import InvalidInput, InvalidState, NotFound
 from mycel.surfaces.cli import options
-from mycel.surfaces.cli.display import labelled, show_more, show_texts, show_written, team_column, title_of, when
-from mycel.surfaces.cli.every_team import teams_of
+from mycel.surfaces.cli.display import labelled, named, show_changed, show_more, show_texts, team_column, title_of, when
+from mycel.surfaces.cli.every_team import Teams, teams_of
 from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
 from mycel.surfaces.cli.material import content_of
 from mycel.surfaces.cli.options import clear_fields, given, with_fields, with_filters
@@ -45,6 +45,13 @@ def titles_of(memory: MemoryApi, ids: Iterable[str]) -> dict[str, str]:
         with suppress(NotFound):
             found[id] = present(memory, id).title
     return found
+
+
+def titles_in(teams: Teams, ids: Sequence[str]) -> dict[str, str]:
+    """As `titles_of`, of memories of any of these teams."""
+    each = teams.each(lambda memory: titles_of(memory, ids)).values()
+    known = {id: title for titles in each for id, title in titles.items() if title != id}
+    return {id: known.get(id, id) for id in ids}
 
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="The ids of the memories.")]
@@ -100,7 +107,8 @@ def show(context: typer.Context, id: options.Id) -> None:
     """Show what waits with its evidence where it was said, and what it is linked with."""
     call = invocation(context)
     with teams_of(call) as teams:
-        memory, item = teams.where_it_is(lambda memory: (memory, memory.reviews.get(id)))
+        place = teams.find(id)
+        memory, item = place.memory, place.memory.reviews.get(place.id)
         linked = [other_end(link, item.memory.id) for link in item.links if not link.to_place]
         titles = titles_of(memory, linked)
     call.answer(item, lambda: show_item(item, titles=titles))
@@ -124,8 +132,9 @@ def approve(context: typer.Context, ids: Ids, *, acknowledge_warning: Acknowledg
     if acknowledge_warning and len(set(ids)) > 1:
         raise InvalidInput("is for one memory: each warning is read by itself", field="acknowledge_warning")
     with teams_of(call) as teams:
-        approved, skipped = teams.where_it_is(
-            lambda memory: _approve(memory, ids, acknowledged=acknowledge_warning, may_ask=not call.as_json)
+        place = teams.find(*ids)
+        approved, skipped = _approve(
+            place.memory, place.ids, acknowledged=acknowledge_warning, may_ask=not call.as_json
         )
     call.answer(whole_list(approved), lambda: show_decided(approved, done="approved"))
     for item in skipped:
@@ -181,10 +190,9 @@ def edit(
         raise InvalidInput("must name a field to change; `approve` changes nothing", field="edit")
     call = invocation(context)
     with teams_of(call) as teams:
-        approved = teams.where_it_is(
-            lambda memory: memory.approve(id, edits=edits, acknowledge_warning=acknowledge_warning)
-        )
-    call.answer(approved, lambda: show_written(approved, done="approved"))
+        place = teams.find(id)
+        approved = place.memory.approve(place.id, edits=edits, acknowledge_warning=acknowledge_warning)
+    call.answer(approved, lambda: show_changed(approved, done="approved"))
 
 
 def reject(
@@ -196,7 +204,8 @@ def reject(
     """Archive what waits, with the reason: all of it, or none on an error."""
     call = invocation(context)
     with teams_of(call) as teams:
-        rejected = teams.where_it_is(lambda memory: memory.reject_many(ids, reason))
+        place = teams.find(*ids)
+        rejected = place.memory.reject_many(place.ids, reason)
     call.answer(whole_list(rejected), lambda: show_decided(rejected, done="rejected"))
 
 
@@ -213,8 +222,10 @@ def merge(
     text = None if content is None else content_of(content)
     call = invocation(context)
     with teams_of(call) as teams:
-        kept = teams.where_it_is(lambda memory: memory.reviews.merge(id, into=into, content=text))
-    call.answer(kept, lambda: show_written(kept, done="merged"))
+        place = teams.find(id, into)
+        gives_way, stays = place.ids
+        kept = place.memory.reviews.merge(gives_way, into=stays, content=text)
+    call.answer(kept, lambda: show_changed(kept, done="merged into"))
 
 
 def snooze(
@@ -228,17 +239,19 @@ def snooze(
     """Put off what waits, for you alone."""
     call = invocation(context)
     with teams_of(call) as teams:
-        item = teams.where_it_is(lambda memory: memory.reviews.snooze(id, until=until))
+        place = teams.find(id)
+        item = place.memory.reviews.snooze(place.id, until=until)
     seen = "waits" if item.snoozed_until is None else f"put off until {when(item.snoozed_until)}"
-    call.answer(item, lambda: note(f"{seen}: {title_of(item.memory)}"))
+    call.answer(item, lambda: note(f"{seen}: {named(item.memory)}"))
 
 
 def reopen(context: typer.Context, id: options.Id) -> None:
     """Take the last decision about a memory back: what was approved, rejected or merged waits again."""
     call = invocation(context)
     with teams_of(call) as teams:
-        memory = teams.where_it_is(lambda memory: memory.reviews.reopen(id))
-    call.answer(memory, lambda: show_written(memory, done="taken back"))
+        place = teams.find(id)
+        memory = place.memory.reviews.reopen(place.id)
+    call.answer(memory, lambda: show_changed(memory, done="taken back"))
 
 
 def show_items(page: Page[InboxItem], *, with_team: bool = False) -> None:
@@ -285,7 +298,10 @@ def show_item(item: InboxItem, *, titles: Mapping[str, str]) -> None:
 
 def show_decided(memories: Sequence[Memory], *, done: str) -> None:
     print_lines([line(memory.id) for memory in memories])
-    note(f"{done}: {title_of(memories[0])}" if len(memories) == 1 else f"{len(memories)} {done}")
+    if len(memories) > 1:
+        note(f"{len(memories)} {done}:")
+    for memory in memories:
+        note(f"{done}: {named(memory)}" if len(memories) == 1 else named(memory))
 
 
 def other_end(link: Link, id: str) -> str:

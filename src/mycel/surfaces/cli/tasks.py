@@ -12,8 +12,10 @@ from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.episodes import show_briefing
 from mycel.surfaces.cli.events import show_event_done
+from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
+from mycel.surfaces.cli.merged_answers import merge_briefings
 from mycel.surfaces.cli.options import given, naming, with_fields
 
 TaskId = Annotated[str, typer.Argument(metavar="ID", help="The id of the task.")]
@@ -57,8 +59,12 @@ def brief(
 ) -> None:
     """What to know before a task is handed out: what failed, what worked elsewhere, what is known."""
     call = invocation(context)
-    with naming(**{"token_budget": "budget"}), call.memory() as memory:
-        briefing = memory.before_task(task, task_id=id, project=project, repo=repo, limit=limit, token_budget=budget)
+    place = {"project": project, "repo": repo}
+    with naming(**{"token_budget": "budget"}), teams_of(call) as teams:
+        each = teams.each(
+            lambda memory: memory.before_task(task, task_id=id, limit=limit, token_budget=budget, **place)
+        )
+        briefing = merge_briefings(list(each.values()))
     call.answer(briefing, lambda: show_briefing(briefing))
 
 

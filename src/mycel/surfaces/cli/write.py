@@ -9,7 +9,7 @@ import typer
 from mycel.domain.memory import WRITTEN
 from mycel.errors import AccessDenied, Unavailable
 from mycel.surfaces.cli import display, options
-from mycel.surfaces.cli.every_team import teams_of
+from mycel.surfaces.cli.every_team import answer_deleted, teams_of
 from mycel.surfaces.cli.invocation import add_commands, invocation
 from mycel.surfaces.cli.material import content_of
 from mycel.surfaces.cli.options import clear_fields, given, with_fields
@@ -45,8 +45,11 @@ def save(
     fields |= given({"idempotency_key": idempotency_key})
     call = invocation(context)
     text = content_of(content)
-    with call.memory() as memory:
-        saved = memory.save(text, similar=similar, supersedes=supersedes, **cast("MemoryFields", fields))
+    with teams_of(call) as teams:
+        # What replaces a memory goes to its team.
+        place = teams.home(call) if supersedes is None else teams.find(supersedes, field="supersedes")
+        replaced = None if supersedes is None else place.id
+        saved = place.memory.save(text, similar=similar, supersedes=replaced, **cast("MemoryFields", fields))
     call.answer(saved, lambda: display.show_written(saved, done="saved"))
 
 
@@ -78,24 +81,27 @@ def update(
     clear_fields(fields, clear or [])
     call = invocation(context)
     with teams_of(call) as teams:
-        changed = teams.where_it_is(lambda memory: memory.update(id, **cast("ChangedFields", fields)))
-    call.answer(changed, lambda: display.show_written(changed, done="updated"))
+        place = teams.find(id)
+        changed = place.memory.update(place.id, **cast("ChangedFields", fields))
+    call.answer(changed, lambda: display.show_changed(changed, done="updated"))
 
 
 def delete(context: typer.Context, id: options.Id) -> None:
     """Take a memory out of every answer; `restore` brings it back."""
     call = invocation(context)
     with teams_of(call) as teams:
-        teams.where_it_is(lambda memory: memory.delete(id))
-    call.answer({"id": id, "deleted": True}, lambda: display.show_done(id, "deleted"))
+        place = teams.find_titled(id)
+        place.memory.delete(place.id)
+    answer_deleted(call, place)
 
 
 def restore(context: typer.Context, id: options.Id) -> None:
     """Bring back a deleted memory."""
     call = invocation(context)
     with teams_of(call) as teams:
-        restored = teams.where_it_is(lambda memory: memory.restore(id))
-    call.answer(restored, lambda: display.show_written(restored, done="restored"))
+        place = teams.find(id, deleted=True)
+        restored = place.memory.restore(place.id)
+    call.answer(restored, lambda: display.show_changed(restored, done="restored"))
 
 
 def purge(
@@ -106,11 +112,13 @@ def purge(
 ) -> None:
     """Erase a memory for good, its history included. There is no way back."""
     call = invocation(context)
-    if not yes:
-        call.require_yes(f"Erase {one_line(id)} for good?")
     with call.workspace() as workspace, teams_of(call) as teams:
-        receipt = teams.where_it_is(lambda memory: _purge(workspace, memory, id))
-    call.answer(receipt, lambda: display.show_receipt(receipt))
+        place = teams.find_to_purge(id)
+        named = display.named(place.found[0]) if place.found else one_line(place.id)
+        if not yes:
+            call.require_yes(f"Erase {named} for good?")
+        receipt = _purge(workspace, place.memory, place.id)
+    call.answer(receipt, lambda: display.show_receipt(receipt, named=named))
 
 
 def _purge(workspace: AnyWorkspace, memory: MemoryApi, id: str) -> Receipt:
