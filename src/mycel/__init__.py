@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mycel.errors import (
     AccessDenied,
+    AmbiguousId,
     Conflict,
     InvalidInput,
     InvalidState,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessDenied",
+    "AmbiguousId",
     "Conflict",
     "InvalidInput",
     "InvalidState",

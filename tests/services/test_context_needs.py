@@ -84,7 +84,7 @@ def test_what_is_said_of_another_repo_gives_way(squad: Squad) -> None:
     told = squad.teammate.context_for(project="shop", repo="api").sections[Section.CONVENTIONS]
     assert [item.memory.id for item in told] == [here.id, there.id]
     lesson = squad.author.save("Streams are closed by whoever opened them, or pods die.", type="lesson", project="shop")
-    small = squad.teammate.context_for(project="shop", repo="api", token_budget=130)
+    small = squad.teammate.context_for(project="shop", repo="api", token_budget=118)
     told = {item.memory.id for items in small.sections.values() for item in items}
     assert told == {here.id, lesson.id}
 

@@ -140,7 +140,9 @@ class Organisation:
                 raise Conflict(f"{member_id} is already a member")
             if known is not None and known.removed_at is None:
                 if replace(member, created_at=known.created_at) != known:
-                    how = "update it" if known.team == home else f"`mycel member move {member_id} --team {home}` moves it"
+                    how = (
+                        "update it" if known.team == home else f"`mycel member move {member_id} --team {home}` moves it"
+                    )
                     raise Conflict(f"{member_id} is already a member in team {known.team} as {known.role}: {how}")
                 return known
             transaction.put_member(member)

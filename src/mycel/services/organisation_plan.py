@@ -85,7 +85,7 @@ def read_planned_teams(given: object) -> list[PlannedTeam]:
         if not isinstance(entry, Mapping):
             raise InvalidInput("must be an object with name, parent and members", field=f"teams[{place}]")
         team = cast(Mapping[str, object], entry)
-        _require_known(team, field=f"teams[{place}]")
+        _require_known(team, field=f"teams[{place}].")
         try:
             found.append(read_planned_team(team))
         except InvalidInput as error:
@@ -93,15 +93,21 @@ def read_planned_teams(given: object) -> list[PlannedTeam]:
     return read_plan(found)
 
 
-def _require_known(team: Mapping[str, object], *, field: str) -> None:
-    """Files may say more about a team, to others; a request says it to us."""
-    if unknown := sorted(str(name) for name in team if name not in _OF_A_TEAM):
-        raise InvalidInput("is not part of a team", field=f"{field}.{unknown[0]}")
+def _require_known(team: Mapping[str, object], *, field: str = "", also: frozenset[str] = frozenset()) -> None:
+    """Refuse what is misspelt: a `rol` that is passed over makes somebody an agent who should lead."""
+    known = _OF_A_TEAM | also
+    if unknown := sorted(str(name) for name in team if name not in known):
+        raise InvalidInput(f"is not part of a team, which has {_listed(known)}", field=f"{field}{unknown[0]}")
     members = team.get("members")
     for member in cast(list[object], members) if isinstance(members, list) else []:
         named = cast(Mapping[str, object], member) if isinstance(member, Mapping) else dict[str, object]()
         if unknown := sorted(str(name) for name in named if name not in _OF_A_MEMBER):
-            raise InvalidInput("is not part of a member", field=f"{field}.members.{unknown[0]}")
+            problem = f"is not part of a member, which has {_listed(_OF_A_MEMBER)}"
+            raise InvalidInput(problem, field=f"{field}members.{unknown[0]}")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
 
 
 def read_planned_team(given: Mapping[str, object]) -> PlannedTeam:
@@ -161,7 +167,9 @@ def read_org(path: Path) -> list[PlannedTeam]:
 
 def _read_team(file: Path) -> PlannedTeam:
     try:
-        return read_planned_team({"team": file.stem, **read_front_matter(file.read_text("utf-8"))})
+        team = read_front_matter(file.read_text("utf-8"))
+        _require_known(team, also=frozenset({"team"}))
+        return read_planned_team({"team": file.stem, **team})
     except UnicodeDecodeError:
         raise InvalidInput("is not UTF-8 text", field=file.name) from None
     except InvalidInput as error:

@@ -34,6 +34,7 @@ STATUSES: Mapping[type[MycelError], HTTPStatus] = MappingProxyType(
         MycelError: HTTPStatus.INTERNAL_SERVER_ERROR,
         InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
         InvalidState: HTTPStatus.CONFLICT,
+        AmbiguousId: HTTPStatus.CONFLICT,
         NotFound: HTTPStatus.NOT_FOUND,
         ReferenceNotFound: HTTPStatus.CONFLICT,
         AccessDenied: HTTPStatus.FORBIDDEN,

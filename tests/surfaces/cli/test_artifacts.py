@@ -31,10 +31,14 @@ def test_a_file_of_the_current_folder_is_registered(mycel) -> None:
     assert (found["agent_id"], found["registered_by"], found["content"]) == ("operator", "operator", None)
 
 
-def test_a_file_that_is_not_there_is_a_name_alone(mycel) -> None:
+def test_a_file_that_is_not_there_is_refused(mycel) -> None:
     result = mycel.run("artifacts", "register", "b.py")
-    assert result.exit_code == 0
-    assert "not known" in result.stderr
+    assert result.exit_code == 2
+    assert "path: there is no such file in" in result.stderr
+    assert "--content" in result.stderr
+    assert mycel.json("artifacts")["items"] == []
+    told = mycel.run("artifacts", "register", "b.py", "--size-bytes", "3")
+    assert "not known" in told.stderr
 
 
 def test_a_file_that_is_somewhere_else_has_the_size_and_checksum_it_is_given(mycel) -> None:
@@ -57,7 +61,12 @@ def test_the_content_comes_from_the_line_or_standard_input(mycel) -> None:
 
 
 def test_a_list_is_filtered_and_paged(mycel) -> None:
-    ids = [mycel.ok("artifacts", "register", f"src/{n}.py", "--task", f"T-{n}", "--project", "p").strip() for n in "12"]
+    ids = [
+        mycel.ok(
+            "artifacts", "register", f"src/{n}.py", "--size-bytes", n, "--task", f"T-{n}", "--project", "p"
+        ).strip()
+        for n in "12"
+    ]
     names, row, _ = [line.split("\t") for line in mycel.ok("artifacts").splitlines()]
     assert names == ["path", "type", "task", "by", "created", "id", "description"]
     assert row[:4] == ["src/2.py", "file", "T-2", "operator"]
@@ -98,7 +107,7 @@ def test_a_deleted_one_can_be_restored(mycel, folder: Path) -> None:
     [
         (["register", "../a"], 2, "path"),
         (["register", "a.py", "--type", "film"], 2, "type"),
-        (["register", "b.py", "--keep"], 2, "keep"),
+        (["register", "b.py", "--size-bytes", "3", "--keep"], 2, "keep"),
         (["register", "a.py", "--role", "lead"], 2, "role"),
         (["register", "a.py", "--task", " "], 2, "task"),
         (["list", "--agent", " "], 2, "agent"),

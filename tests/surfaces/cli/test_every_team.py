@@ -10,7 +10,7 @@ from mycel.surfaces.cli.every_team import REACHES, Reach
 from tests.surfaces.cli.conftest import CommandLine
 from tests.surfaces.cli.test_commands import ALL
 
-pytestmark = [pytest.mark.usefixtures("words_only", "rooms")]
+pytestmark = [pytest.mark.usefixtures("words_only", "rooms"), pytest.mark.each_database(slow=True)]
 
 OWN, OTHER = "executive", "sales"
 Make = Callable[[CommandLine, str, str], str]

@@ -33,6 +33,7 @@ ARGUMENTS = {
     "settle": [UNKNOWN_ID, "--over", UNKNOWN_ID], "cascade": [UNKNOWN_ID], "escalate": [UNKNOWN_ID],
     "withdraw": [UNKNOWN_ID], "export": ["out.jsonl"], "import": ["in.jsonl"], "team add": ["x"],
     "team load": ["org"], "team reset": ["x", "--yes"], "member add": ["x", "--team", "executive"],
+    "member move": ["x", "--team", "executive"],
     "member remove": ["x", "--yes"], "member resolve": ["x"], "token issue": ["operator"],
     "token revoke": ["x", "--yes"], "policy set": ["--inbox-kept", "7d"], "work": ["--once"],
     "events show": [UNKNOWN_ID], "events retry": [UNKNOWN_ID], "model use": ["none"],

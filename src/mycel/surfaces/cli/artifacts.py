@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mycel.domain.artifact import ARTIFACT_WRITTEN, ArtifactType, FileState
+from mycel.errors import InvalidInput
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, moment, show_done, show_more, team_column, when
 from mycel.surfaces.cli.every_team import answer_deleted, teams_of
-from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
+from mycel.surfaces.cli.invocation import Invocation, ListingGroup, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material
 from mycel.surfaces.cli.options import any_of, given, naming, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, line, note, one_line, print_lines, print_table
@@ -81,10 +83,23 @@ def register(
     if fields.get("content") == FROM_INPUT:
         fields["content"] = read_material(FROM_INPUT, field="content")
     call = invocation(context)
+    if call.settings().url is None and not fields.keys() & {"content", "size_bytes", "checksum"}:
+        _require_file(call, path)
     names = naming(task_id="task", agent_id="agent", keep_content="keep", tags="tag", allowed_roles="role")
     with names, call.memory(reads_files=True) as memory:
         artifact = memory.artifacts.register(path=path, **fields)
     call.answer(artifact, lambda: show_registered(artifact))
+
+
+def _require_file(call: Invocation, path: str) -> None:
+    """Refuse a name that is no file: a slip of the pen would be registered as an output of unknown size."""
+    roots = call.settings().artifact_roots
+    folders = (Path(),) if roots is None else roots
+    if not any((folder / path).exists() for folder in folders):
+        told = "--content tells what it holds, --size-bytes and --checksum what is known of a file elsewhere"
+        raise InvalidInput(
+            f"there is no such file in {' or '.join(str(one.absolute()) for one in folders)}; {told}", field="path"
+        )
 
 
 def get(context: typer.Context, id: ArtifactId) -> None:

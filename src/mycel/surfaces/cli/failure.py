@@ -46,6 +46,7 @@ EXIT_CODES: Mapping[type[MycelError], int] = MappingProxyType(
         TooLarge: 11,
         StoreDamaged: 12,
         InvalidState: 2,
+        AmbiguousId: 2,
     }
 )
 

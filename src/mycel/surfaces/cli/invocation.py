@@ -259,7 +259,10 @@ class Invocation:
         if self.as_json:
             raise InvalidInput("is needed with --json, since nothing is asked then", field="yes")
         typer.echo(f"{question} [y/N] ", nl=False, err=True)
-        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        answer = sys.stdin.readline()
+        if not answer:
+            raise InvalidInput("is needed where nobody answers", field="yes")
+        if answer.strip().lower() not in {"y", "yes"}:
             raise typer.Abort
 
     def answer(self, value: object, show: Callable[[], None]) -> None:

@@ -64,7 +64,9 @@ class KnownHosts:
             return Problem(HTTPStatus.BAD_REQUEST, "the request needs one valid Host header", code="bad_host")
         if (match["v6"] or match["name"]).lower() not in self._names:
             return Problem(
-                HTTPStatus.MISDIRECTED_REQUEST, "this service does not answer under that name", code="unknown_host"
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "this service does not answer under that name: its operator can add it by MYCEL_ALLOWED_HOSTS",
+                code="unknown_host",
             )
         origins = {value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"origin"}
         if any(not self._knows(origin, hosts[0].lower()) for origin in origins):
