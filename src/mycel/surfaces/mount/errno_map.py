@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from mycel.errors import (
     AccessDenied,
+    AmbiguousId,
     Conflict,
     InvalidInput,
-    AmbiguousId,
     InvalidState,
     LimitExceeded,
     Misconfigured,
