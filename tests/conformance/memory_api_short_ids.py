@@ -78,6 +78,8 @@ USES: dict[str, Use] = {
 WAITING = {name for name in USES if name.startswith(("approve", "reject", "reviews.")) and name != "reviews.merge.into"}
 # What cannot be undone takes the whole id, and so does what is asked about a memory that is gone.
 WHOLE = {"purge.id", "receipt.id"}
+# It finds what a part may mean, and is tested with the commands that ask it.
+FINDS = {"workspace.locate.id"}
 # Ids of what is no memory: sources, events, recalls, reports, members, tokens, tasks, sessions, threads, pages.
 OTHERS = {
     *("cursor", "session_id", "task_id", "thread_id", "agent_id", "member_id", "recall_id", "report_id", "event_id"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mycel.wire.operations import OPERATIONS
-from tests.conformance.memory_api_short_ids import NAMES, OTHERS, USES, WHOLE
+from tests.conformance.memory_api_short_ids import FINDS, NAMES, OTHERS, USES, WHOLE
 
 
 def takes_an_id(field: str) -> bool:
@@ -15,4 +15,4 @@ def test_every_field_that_takes_an_id_is_covered() -> None:
         f"{operation.name}.{field}" for operation in OPERATIONS for field in operation.fields if takes_an_id(field)
     }
     others = {one for one in fields if one in OTHERS or one.rpartition(".")[2] in OTHERS}
-    assert fields == USES.keys() | WHOLE | others
+    assert fields == USES.keys() | WHOLE | FINDS | others
