@@ -27,6 +27,8 @@ SAID_BY = "mycel_said_by"
 SPOKE_AS = "mycel_spoke_as"
 AGENT = "agent"
 OUTSIDER = "outsider"
+# The later remark of the same talk that may have taken it back.
+TAKEN_BACK = "mycel_taken_back"
 # Somebody has looked at it and said no.
 REJECTED = "mycel_rejected"
 # The kinds of secrets that were masked in it.

@@ -44,7 +44,8 @@ class Candidate:
     """A statement worth keeping, and the characters `start` to `end` of its source that support it.
 
     `grounds` names what speaks for it besides a pattern: the language model that found it, or that it was said
-    outright. `said_by` is whose word it is, as the talk names them.
+    outright. `said_by` is whose word it is, as the talk names them. `taken_back_by` is a later remark of the same talk
+    that may have taken it back.
     """
 
     type: MemoryType
@@ -59,6 +60,7 @@ class Candidate:
     alternatives: tuple[str, ...] = ()
     grounds: str | None = None
     said_by: str | None = None
+    taken_back_by: str | None = None
 
 
 # Of what was drawn from a talk, where nothing says it more exactly. Only memories of one category are merged.

@@ -34,6 +34,13 @@ from mycel.engine.english.remedies import (
     tells_cure,
     tells_problem,
 )
+from mycel.engine.english.reversals import (
+    Turnabout,
+    find_turnabout,
+    naming_terms,
+    share_of,
+    values_by_dimension,
+)
 from mycel.engine.english.sections import OPEN_BOX, kind_of
 from mycel.engine.english.sentences import split_sentences
 from mycel.engine.english.series import member_of_series
@@ -48,6 +55,7 @@ __all__ = (
     "OPEN_BOX",
     "Familiarity",
     "Outright",
+    "Turnabout",
     "akin",
     "alternatives_of",
     "announces_other_text",
@@ -59,6 +67,7 @@ __all__ = (
     "direction",
     "exclude_each_other",
     "familiarity",
+    "find_turnabout",
     "given_up",
     "gives_reason",
     "has_sole_agent",
@@ -80,6 +89,7 @@ __all__ = (
     "name_pattern",
     "name_speaker",
     "names_its_problem",
+    "naming_terms",
     "period_in",
     "place_class",
     "points_back",
@@ -89,6 +99,7 @@ __all__ = (
     "resolve_days",
     "said_outright",
     "says_now",
+    "share_of",
     "speaks_of_oneself",
     "split_sentences",
     "supposes",
@@ -100,5 +111,6 @@ __all__ = (
     "tells_cure",
     "tells_problem",
     "title_of",
+    "values_by_dimension",
     "words_of",
 )

@@ -73,6 +73,7 @@ class Drawing:
                 said_by=found.said_by,
                 spoke_as=spoke_as,
                 about=_person(found, speaker),
+                taken_back=found.taken_back_by,
             ),
         }
         return self.memory(values, ttl=self._policy.inbox_kept)

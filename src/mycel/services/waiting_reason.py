@@ -12,6 +12,7 @@ from mycel.domain.marks import (
     REVIEW,
     SAID_BY,
     SPOKE_AS,
+    TAKEN_BACK,
     TWO_SOURCES,
 )
 from mycel.domain.memory import Memory, Status
@@ -32,6 +33,9 @@ def waiting_reason(memory: Memory, policy: Policy) -> str:
         return _OPPOSED
     if memory.evidence_ref is None:
         return _WAITS
+    taken_back = memory.metadata.get(TAKEN_BACK)
+    if isinstance(taken_back, str):
+        return f'may have been taken back in the same talk: "{taken_back}"'
     about = memory.metadata.get(ABOUT)
     if about is not None:
         return f"{memory.metadata.get(SAID_BY, about)} should confirm it: it is about {about}"

@@ -86,7 +86,7 @@ def test_what_is_announced_as_the_teams_own_stands(announced: str) -> None:
     ],
 )
 @pytest.mark.parametrize("reader", READERS)
-def test_what_is_taken_back_soon_after_waits(reader: Judge | None, taken_back: str) -> None:
+def test_what_is_taken_back_soon_after_does_not_stand(reader: Judge | None, taken_back: str) -> None:
     assert standing(reader, ("user", f"{RULE} {taken_back}")) == []
     assert standing(reader, ("user", RULE), ("assistant", "Really?"), ("user", taken_back)) == []
     assert standing(reader, ("user", RULE), ("assistant", taken_back)) == [RULE]

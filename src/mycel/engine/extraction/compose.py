@@ -137,6 +137,7 @@ def _candidate(
         alternatives=alternatives_of(content) if decided else (),
         grounds=EXPLICIT if verdict.outright and not talk.is_assistant(place) else None,
         said_by=_owner(talk, place, content, verdict),
+        taken_back_by=verdict.taken_back_by or None,
     )
 
 

@@ -10,7 +10,8 @@ from mycel.domain.memory import Category, MemoryType
 class Verdict(NamedTuple):
     """What a sentence is, how sure that is, where in it the statement begins, and whether it was said outright.
 
-    `drops`: what stands before that place means nothing outside of the talk.
+    `drops`: what stands before that place means nothing outside of the talk. `taken_back_by` is a later remark that may
+    have taken it back.
     """
 
     type: MemoryType
@@ -20,3 +21,4 @@ class Verdict(NamedTuple):
     outright: bool = False
     remedy: bool = False
     drops: bool = False
+    taken_back_by: str = ""
