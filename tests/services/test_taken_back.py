@@ -1,4 +1,4 @@
-"""What a talk takes back stays out of the inbox, and never becomes active; what it may have taken back says so there."""
+"""What a talk takes back stays out of the inbox and is never active; what it may have taken back says so there."""
 
 from __future__ import annotations
 
