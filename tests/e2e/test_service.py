@@ -274,7 +274,8 @@ async def ended():
     pass
 
 app = Starlette(routes=[Route("/slow", slow), Route("/stream", stream), WebSocketRoute("/ws", socket)])
-app.state.begin_to_stop = asyncio.Event().set
+app.state.stopping = asyncio.Event()
+app.state.begin_to_stop = app.state.stopping.set
 app.state.streams_ended = ended
 begin_logs("info")
 serving.GRACE_SECONDS = 2

@@ -290,8 +290,8 @@ class _Planner:
             self.plan.after[before.id] = after
 
     def _linked(self, first: Memory, second: Memory, relation: Relation) -> bool:
-        known = self._links | set(self.plan.links)
-        return (first.id, second.id, relation) in known or (second.id, first.id, relation) in known
+        both_ways = ((first.id, second.id, relation), (second.id, first.id, relation))
+        return any(link in self._links or link in self.plan.links for link in both_ways)
 
     def _link(self, start: Memory, end: Memory, relation: Relation) -> None:
         if (start.id, end.id, relation) not in self._links:

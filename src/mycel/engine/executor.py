@@ -26,6 +26,10 @@ class Pair:
 class Executor(Protocol):
     """Safe to use from any thread. Raises `Unavailable` when the work was cut short; it can be done again."""
 
+    def begin(self) -> None:
+        """Start what takes a moment to start, since work is about to come."""
+        ...
+
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]: ...
     def summarize(self, transcript: Transcript) -> str: ...
     def judge(self, pairs: Sequence[Pair], *, quick: bool = False) -> Sequence[Judgement]:
@@ -91,6 +95,9 @@ class InlineExecutor:
     def __init__(self, judge: MakeJudge = no_judge) -> None:
         self._judge = judge
 
+    def begin(self) -> None:
+        """Nothing has to be started."""
+
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         from mycel.engine.extraction.extract import extract
 
@@ -147,6 +154,9 @@ class MovableExecutor:
     def move_out(self) -> None:
         if self._current is self._inside:
             self._current = self._outside()
+
+    def begin(self) -> None:
+        self._current.begin()
 
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         return self._current.extract(transcript, start=start)

@@ -6,9 +6,11 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
+from mycel.contracts.judge import Judge
 from mycel.engine.executor import InlineExecutor, MakeJudge, no_judge
 from mycel.engine.executor_process import (
     candidate_values,
@@ -26,7 +28,15 @@ def main(judge: MakeJudge = no_judge) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    serve(sys.stdin, sys.stdout, judge=judge)
+    loading = threading.Lock()
+
+    def loaded() -> Judge | None:
+        with loading:
+            return judge()
+
+    # While the first work is still on its way.
+    threading.Thread(target=loaded, name="mycel-judge", daemon=True).start()
+    serve(sys.stdin, sys.stdout, judge=loaded)
 
 
 def serve(asked: IO[str], answers: IO[str], *, judge: MakeJudge = no_judge) -> None:

@@ -162,6 +162,10 @@ class ProcessExecutor:
         self._child: subprocess.Popen[str] | None = None
         self._closed = False
 
+    def begin(self) -> None:
+        with self._changing:
+            self._running()
+
     def extract(self, transcript: Transcript, *, start: int) -> Sequence[Candidate]:
         found = self._ask({"work": "extract", "transcript": transcript_values(transcript), "start": start})
         return [candidate_from(values) for values in found]

@@ -170,6 +170,9 @@ class Consolidating:
 
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
         now = self._clock.now()
+        if chosen.fresh:
+            # While it starts, what is to be compared is looked for.
+            self._executor.begin()
         compare = PairFinder(store, scope, self._executor, model=self._model(store), now=now)
         judged = with_second_opinion(compare.judge(chosen.fresh.items()), self._language_model)
         met = {memory.id for pair in judged for memory in (pair.earlier, pair.later)}

@@ -159,3 +159,19 @@ def test_what_changed_in_another_attribute_replaces_nothing(earlier: str, later:
 )
 def test_what_changed_in_the_same_attribute_replaces_it(earlier: str, later: str) -> None:
     assert judged(earlier, later).supersedes
+
+
+def test_what_was_compared_once_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dry run, and then the run: the second asks the model nothing, and says the same."""
+    judge = OnnxJudge(shipped.FOLDER / shipped.MODEL_FILE, card=card())
+    pairs = [("The port is 80.", "It listens on port 80."), ("Mail is sent at noon.", "Deploys run on Mondays.")]
+    first = judge.compare(pairs)
+
+    def run(*_: object) -> None:
+        raise AssertionError("asked again")
+
+    monkeypatch.setattr(judge, "_run", run)
+    assert judge.compare(pairs) == first
+    assert judge.compare(pairs[::-1]) == first[::-1]
+    with pytest.raises(AssertionError):
+        judge.compare([pairs[0][::-1]])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +26,10 @@ BEGIN, SEPARATOR = 101, 102
 Numbers = NDArray[np.float32]
 # How much of what was said before is read along.
 BEFORE_CHARS = 160
+# Pairs that are compared at the same time, each by one core; the engine's child is nice to whoever waits for an answer.
+AT_ONCE = min(2, os.cpu_count() or 1)
+# Some 300 bytes each.
+MOST_REMEMBERED = 20_000
 # Most neighbours have nothing to do with each other: the other way round would say so too.
 CLEARLY_APART = 0.98
 # No token is made of more.
@@ -37,10 +46,31 @@ class OnnxJudge:
         self._words = _Words(EMBEDDER / MODEL_FILE, **card["words"])
         self._tokenizer = _tokenizer(EMBEDDER / TOKENIZER_FILE)
         self._session = open_session(path)
+        # By the digest of both texts: whoever asks what a run would do asks again, and then has it done.
+        self._known: OrderedDict[bytes, PairOdds] = OrderedDict()
+        self._remembering = threading.Lock()
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="mycel-judge")
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairOdds]:
         """Both ways round: only what replaces what depends on the order."""
-        return [self._compared(self._tokens(earlier), self._tokens(later)) for earlier, later in pairs]
+        if len(pairs) < AT_ONCE:
+            return [self._odds(pair) for pair in pairs]
+        return list(self._threads.map(self._odds, pairs))
+
+    def _odds(self, pair: tuple[str, str]) -> PairOdds:
+        """Return what is remembered of a pair, or compare it and remember that."""
+        digest = blake2b("\0".join(pair).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        with self._remembering:
+            known = self._known.get(digest)
+            if known is not None:
+                self._known.move_to_end(digest)
+                return known
+        odds = self._compared(*map(self._tokens, pair))
+        with self._remembering:
+            self._known[digest] = odds
+            while len(self._known) > MOST_REMEMBERED:
+                self._known.popitem(last=False)
+        return odds
 
     def weigh(self, sentences: Sequence[Sentence]) -> Sequence[SentenceOdds]:
         return [self._weighed(sentence) for sentence in sentences]
