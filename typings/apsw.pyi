@@ -18,10 +18,17 @@ SQLITE_FCNTL_PERSIST_WAL: int
 SQLITE_IOERR_SHMSIZE: int
 SQLITE_CHECKPOINT_NOOP: int
 SQLITE_FCNTL_HAS_MOVED: int
+SQLITE_FCNTL_FILE_POINTER: int
+SQLITE_FCNTL_JOURNAL_POINTER: int
+SQLITE_IOERR_SHORT_READ: int
+SQLITE_OK: int
+SQLITE_OPEN_MAIN_DB: int
+SQLITE_SYNC_FULL: int
 
 Bindings = Sequence[Any] | Mapping[str, Any]
 
 def sqlite_lib_version() -> str: ...
+def exception_for(code: int) -> Error: ...
 
 class Error(Exception):
     extendedresult: int
@@ -46,6 +53,12 @@ class Cursor:
     def fetchone(self) -> Any: ...
     def fetchall(self) -> list[Any]: ...
     def __iter__(self) -> Iterator[Any]: ...
+
+class VFSFile:
+    def __init__(self, vfs: str, filename: str, flags: list[int]) -> None: ...
+    def xRead(self, amount: int, offset: int) -> bytes: ...
+    def xSync(self, flags: int) -> None: ...
+    def xClose(self) -> None: ...
 
 class Backup:
     done: bool

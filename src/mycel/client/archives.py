@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.errors import InvalidInput, NotFound, Unavailable
+from mycel.held_files import open_unheld
 from mycel.wire.operations import EXPORT, IMPORT, REPORT
 from mycel.wire.reading import read_text
 
@@ -54,6 +55,6 @@ class Archives:
 
 
 def _chunks(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as opened:
+    with open_unheld(file) as opened:
         while part := opened.read(CHUNK_BYTES):
             yield part

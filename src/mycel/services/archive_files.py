@@ -17,6 +17,7 @@ from typing import IO, Any, BinaryIO, cast
 from mycel.domain.archive import FORMAT, ExportReport, Header, Record
 from mycel.domain.archive_lines import MAX_LINE_BYTES, Line, footer_line, header_line, lines_of
 from mycel.errors import InvalidInput, NotFound, StorageFull, Unavailable
+from mycel.held_files import open_unheld
 
 PACKED_SUFFIX = ".gz"
 # Our own archives come to about 10:1; whatever is small is let through, since it may be one text many times.
@@ -144,7 +145,7 @@ class ArchiveLines:
 def open_archive(path: Path) -> Generator[ArchiveLines]:
     _check_name(path)
     try:
-        with path.open("rb") as raw:
+        with open_unheld(path) as raw:
             if not raw.seekable():
                 raise InvalidInput("must be a file, not a pipe", field="file")
             yield ArchiveLines(raw, size=os.fstat(raw.fileno()).st_size)
@@ -157,7 +158,7 @@ def looks_like_archive(path: Path) -> bool:
     try:
         if not path.is_file():
             return False
-        with path.open("rb") as raw:
+        with open_unheld(path) as raw:
             is_packed = raw.read(len(_MAGIC)) == _MAGIC
             raw.seek(0)
             file = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if is_packed else raw

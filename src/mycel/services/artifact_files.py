@@ -15,6 +15,7 @@ from mycel.contracts.long_work import require_wanted
 from mycel.domain import fields
 from mycel.domain.artifact import ArtifactDetail, FileState, Verification, read_path
 from mycel.errors import InvalidInput
+from mycel.held_files import is_held
 
 MAX_FILE_BYTES = 2 * 1024**3
 CHUNK_BYTES = 1024 * 1024
@@ -168,6 +169,8 @@ def _require_regular(found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         what = "is a folder" if stat.S_ISDIR(found.st_mode) else "is not a regular file"
         raise FileRefused(what, state=FileState.CHANGED)
+    if is_held(found):
+        raise FileRefused("belongs to a database that is in use")
 
 
 def _measure(file: int, start: int) -> Measured:

@@ -23,6 +23,7 @@ from mycel.domain.backup import Backup, BackupCheck
 from mycel.domain.ids import TeamName
 from mycel.durable_file import replace_file, sync_folder
 from mycel.errors import Conflict, InvalidInput, MycelError, NotFound, StorageFull, Unavailable
+from mycel.held_files import open_unheld
 
 MANIFEST = "backup.json"
 FORMAT, FORMAT_VERSION = "mycel-backup", 1
@@ -209,7 +210,7 @@ def _files_in(folder: Path) -> Iterator[tuple[str, int]]:
 
 def _pieces(file: Path, report: Report | None) -> Iterator[bytes]:
     done, whole = 0, _size_of(file)
-    with file.open("rb") as opened:
+    with open_unheld(file) as opened:
         while piece := opened.read(_PIECE):
             yield piece
             done += len(piece)

@@ -17,7 +17,7 @@ HOOKS_FOLDER = "hooks"
 def own_files(data: Path) -> list[Path]:
     """What nobody but the stores may read or write."""
     database = data / WORKSPACE_FILE
-    beside = [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
+    beside = [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal", "-queue")]
     folders = (TEAMS_FOLDER, BACKUPS_FOLDER, REPLACED_FOLDER, RESTORING_FOLDER)
     return [*(data / name for name in folders), *beside]
 

@@ -29,6 +29,8 @@ ResultT = TypeVar("ResultT")
 
 # Bounds how long the first caller of a batch waits for the last one's work.
 MAX_BATCH = 256
+# Bounds how long other processes wait for one transaction; a single piece of work may take longer.
+MOST_HOLD_SECONDS = 0.1
 # How many of the last operations tell who is likely to come back.
 RECENT = 64
 MAX_LINGER_SECONDS = 0.05
@@ -83,6 +85,7 @@ class Writer(Generic[TxT]):
         self._recent_callers: deque[int] = deque(maxlen=RECENT)
         self._worth_waking = 1
         self._last_seconds = 0.0
+        self._begun_at = 0.0
         self._flush_due: float | None = None
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -153,9 +156,9 @@ class Writer(Generic[TxT]):
 
     def _serve(self) -> None:
         while (batch := self._next_batch()) is not None:
-            started = time.monotonic()
+            self._begun_at = time.monotonic()
             self._settle(batch)
-            self._last_seconds = time.monotonic() - started
+            self._last_seconds = time.monotonic() - self._begun_at
         self._ended()
 
     def _next_batch(self) -> list[_Job[TxT]] | None:
@@ -202,8 +205,8 @@ class Writer(Generic[TxT]):
         return self._flush_due is not None and (self._closing or time.monotonic() >= self._flush_due)
 
     def _settle(self, batch: list[_Job[TxT]]) -> None:
-        if len(batch) == 1:
-            self._run_alone(batch[0])
+        if batch[0].is_apart:
+            self._run_apart(batch[0])
         else:
             self._run_together(batch)
         # What reading leaves behind changes nothing that anybody waits for.
@@ -213,13 +216,31 @@ class Writer(Generic[TxT]):
             job.settled.release()
 
     def _run_together(self, batch: list[_Job[TxT]]) -> None:
+        """Run a batch in one transaction, with those who came while it waited for other processes to let it begin.
+
+        After `MOST_HOLD_SECONDS` the others get their turn: what is left of the batch goes back into the queue.
+        """
+
         def operate(transaction: TxT) -> None:
-            for job in batch:
+            # How long a commit takes tells how long to linger for the next one; waiting to begin is no part of it.
+            self._begun_at = time.monotonic()
+            self._take_more(batch)
+            if len(batch) == 1:
+                batch[0].result = batch[0].error = None
+                batch[0].result = batch[0].work(transaction)
+                return
+            for done, job in enumerate(batch, start=1):
                 self._operate(transaction, job)
+                if done < len(batch) and time.monotonic() >= self._begun_at + MOST_HOLD_SECONDS:
+                    self._put_back(batch, done)
+                    return
 
         try:
             self._transact(operate)
-        except BatchLost:
+        except BatchLost as error:
+            if len(batch) == 1:
+                batch[0].error = self._fault(_cause_of(error))
+                return
             # One of them did not fit, or was interrupted; alone, each gets the outcome it deserves.
             for job in batch:
                 self._run_alone(job)
@@ -227,6 +248,18 @@ class Writer(Generic[TxT]):
             # A failed BEGIN or COMMIT is everybody's outcome: nothing of the batch is known to be stored.
             for job in batch:
                 job.error = self._fault(error)
+
+    def _take_more(self, batch: list[_Job[TxT]]) -> None:
+        if not self._queue:
+            return
+        with self._wake:
+            while self._queue and not self._queue[0].is_apart and len(batch) < MAX_BATCH:
+                batch.append(self._queue.popleft())
+
+    def _put_back(self, batch: list[_Job[TxT]], done: int) -> None:
+        with self._wake:
+            self._queue.extendleft(reversed(batch[done:]))
+        del batch[done:]
 
     def _operate(self, transaction: TxT, job: _Job[TxT]) -> None:
         job.result = job.error = None
@@ -247,10 +280,17 @@ class Writer(Generic[TxT]):
 
         job.result = job.error = None
         try:
-            if job.is_apart:
-                job.result = job.work(None)  # type: ignore[arg-type]
-            else:
-                self._transact(operate)
+            self._transact(operate)
         except Exception as error:  # noqa: BLE001 - told to the caller; this thread must go on
-            cause = error.__cause__ if isinstance(error, BatchLost) else None
-            job.error = self._fault(cause if isinstance(cause, Exception) else error)
+            job.error = self._fault(_cause_of(error))
+
+    def _run_apart(self, job: _Job[TxT]) -> None:
+        try:
+            job.result = job.work(None)  # type: ignore[arg-type]
+        except Exception as error:  # noqa: BLE001 - told to the caller; this thread must go on
+            job.error = self._fault(_cause_of(error))
+
+
+def _cause_of(error: Exception) -> Exception:
+    cause = error.__cause__ if isinstance(error, BatchLost) else None
+    return cause if isinstance(cause, Exception) else error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -12,8 +11,8 @@ import apsw
 
 from mycel.errors import StoreDamaged
 from mycel.stores.sql.checks import find_inconsistency
-from mycel.stores.sqlite.connection import one_moment, open_unchanging
-from mycel.stores.sqlite.folders import sync
+from mycel.stores.sqlite.connection import StoreConnection, one_moment, open_unchanging
+from mycel.stores.sqlite.file_access import make_empty, sync, sync_open
 
 # 4 MB at a time: a writer that syncs its commit waits for at most so much of the copy.
 PAGES_PER_STEP = 1000
@@ -42,7 +41,7 @@ def new_copy(target: Path) -> Generator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     unfinished = target.with_name(f"{target.name}.unfinished")
     unfinished.unlink(missing_ok=True)
-    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    make_empty(unfinished)
     try:
         yield unfinished
         sync(unfinished)
@@ -54,7 +53,7 @@ def new_copy(target: Path) -> Generator[Path]:
 
 
 def _copy(connection: apsw.Connection, target: Path, *, pause: bool) -> None:
-    copy = apsw.Connection(str(target))
+    copy = StoreConnection(target)
     try:
         # It counts for nothing before it is whole and synced.
         copy.pragma("synchronous", "off")
@@ -67,7 +66,7 @@ def _copy(connection: apsw.Connection, target: Path, *, pause: bool) -> None:
                 steps.step(PAGES_PER_STEP)
                 if pause:
                     # Bit by bit to the disk: all of it at the end would be a sync that everybody waits for.
-                    sync(target)
+                    sync_open(copy)
                     time.sleep(time.monotonic() - started)
         copy.pragma("journal_mode", "delete")
     finally:

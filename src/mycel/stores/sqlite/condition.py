@@ -12,6 +12,7 @@ from mycel.domain.damage import Damage
 from mycel.domain.ids import TeamName
 from mycel.errors import StoreDamaged
 from mycel.stores.sqlite import damage_marker
+from mycel.stores.sqlite.file_access import read_start
 from mycel.stores.sqlite.file_guard import identity_of
 
 MISSING = "its file is missing, and it was there before"
@@ -43,7 +44,7 @@ def find_file_problem(path: Path, team: TeamName | None, *, was_made: bool) -> D
     noted = damage_marker.find(path)
     if noted is not None:
         return Damage(team, noted.problem, noted.since)
-    return None if _is_database(path) else Damage(team, NO_DATABASE, datetime.now(UTC))
+    return None if read_start(path, len(_START)) == _START else Damage(team, NO_DATABASE, datetime.now(UTC))
 
 
 class Condition:
@@ -120,14 +121,6 @@ class Condition:
 
     def _tell(self, damage: Damage) -> None:
         _log.error("%s", damage.message, extra=_details("store_damaged", self._team, since=damage.since.isoformat()))
-
-
-def _is_database(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_START)) == _START
-    except OSError:
-        return False
 
 
 def _name(team: TeamName | None) -> str:

@@ -10,10 +10,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import apsw
 
 from mycel.errors import Misconfigured
+from mycel.held_files import HeldFile
 from mycel.retrieval.analysis import index_text
 from mycel.retrieval.terms import packed_texts
 from mycel.stores.migrate import Migration, pending
@@ -30,6 +32,23 @@ class Disk:
 
     vfs: str | None = None
     synchronous: str = "FULL"
+
+
+class StoreConnection(apsw.Connection):
+    """A connection to a file. The file counts as held from before it is opened until after it is closed."""
+
+    def __init__(self, path: Path, *, uri: str | None = None, **options: Any) -> None:
+        held = HeldFile(path)
+        try:
+            super().__init__(uri or str(path), **options)
+        except BaseException:
+            held.release()
+            raise
+        self._held = held
+
+    def close(self, force: bool = False) -> None:  # noqa: FBT001, FBT002 - as apsw has it
+        super().close(force)
+        self._held.release()
 
 
 def check_sqlite_version() -> str:
@@ -73,7 +92,7 @@ def empty_wal_at_the_end(connection: apsw.Connection) -> None:
 
 def open_alone(path: Path) -> apsw.Connection:
     """Nobody else reads or writes the file until it is closed. Raises `apsw.BusyError` where somebody has it open."""
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection = StoreConnection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         # Before the first access: later it would share an index with others.
         connection.pragma("locking_mode", "exclusive")
@@ -88,7 +107,7 @@ def open_alone(path: Path) -> apsw.Connection:
 def open_unchanging(path: Path) -> apsw.Connection:
     """For a file that nobody writes: it is read as it is, and nothing is made beside it."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    connection = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags)
+    connection = StoreConnection(path, uri=f"{path.resolve().as_uri()}?immutable=1", flags=flags)
     connection.pragma("temp_store", "memory")
     return connection
 
@@ -109,7 +128,7 @@ def one_moment(connection: apsw.Connection) -> Generator[None]:
 
 def _connect(path: Path, *, flags: int, vfs: str | None) -> apsw.Connection:
     # Room for inserts of every number of rows, which are texts of their own.
-    connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=512)
+    connection = StoreConnection(path, flags=flags, vfs=vfs, statementcachesize=512)
     connection.set_busy_handler(_Patience())
     _keep_wal_files(connection)
     connection.pragma("temp_store", "memory")

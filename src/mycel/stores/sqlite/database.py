@@ -35,6 +35,7 @@ from mycel.stores.sqlite.write_ahead_log import (
     is_cut,
     read_index,
 )
+from mycel.stores.sqlite.write_queue import WriteQueue
 from mycel.stores.sqlite.writer import BatchTransaction, FilesMoved, Writer
 
 TxT = TypeVar("TxT", bound=BatchTransaction)
@@ -112,6 +113,7 @@ class Database(Generic[TxT]):
             leave=self._leave,
             fault=self._fault,
             close=self._close_connection,
+            queue=WriteQueue(path),
         )
 
     def read(
@@ -223,7 +225,7 @@ class Database(Generic[TxT]):
         page_size, pages = connection.pragma("page_size"), connection.pragma("page_count")
         if not schema_version(connection):
             return "its file was emptied"
-        if is_cut(self._beside("-wal"), known=count_frames(connection), page_size=page_size):
+        if is_cut(connection, known=count_frames(connection), page_size=page_size):
             return CUT
         if self.path.stat().st_size >= page_size * pages:
             return None
@@ -268,7 +270,7 @@ class Database(Generic[TxT]):
         return 0
 
     def _read_version(self) -> int:
-        before = read_index(self._beside("-shm"))
+        before = read_index(self.path)
         try:
             reader = self._open_reader()
             try:
@@ -284,13 +286,14 @@ class Database(Generic[TxT]):
 
     def _examine_log(self, reader: apsw.Connection, before: LogIndex | None) -> None:
         """SQLite takes whatever it finds of the log for all there was."""
-        if has_lost_commits(reader, self._beside("-wal")):
+        if has_lost_commits(reader):
             self._condition.mark(f"{LOG_DAMAGED}: the last commits in it cannot be read", is_loss=True)
-        elif has_lost_frames(self._beside("-shm"), before, known=count_frames(reader)):
+        elif has_lost_frames(reader, self._index_file, before, known=count_frames(reader)):
             self._condition.mark(f"{LOG_DAMAGED}: the last commits in it are gone", is_loss=True)
 
-    def _beside(self, ending: str) -> Path:
-        return self.path.with_name(f"{self.path.name}{ending}")
+    @property
+    def _index_file(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-shm")
 
     def _note_opened(self) -> None:
         was_open, self._there, self._was_there = self._there, True, True

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
+
+from mycel.stores.sqlite.file_access import make_empty, sync
 
 
 def make_file(path: Path) -> list[Path]:
@@ -14,7 +15,7 @@ def make_file(path: Path) -> list[Path]:
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)
     with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        make_empty(path)
     return missing
 
 
@@ -32,14 +33,6 @@ def sync_folders(folders: Iterable[Path]) -> None:
         # What lies above the data directory may be somebody else's.
         with contextlib.suppress(PermissionError):
             sync(folder)
-
-
-def sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def sync_tree(folder: Path) -> None:

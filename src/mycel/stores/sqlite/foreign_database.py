@@ -10,6 +10,7 @@ from urllib.parse import quote
 import apsw
 
 from mycel.errors import InvalidInput
+from mycel.stores.sqlite.connection import StoreConnection
 
 MAGIC = b"SQLite format 3\0"
 _BUSY_MS = 5_000
@@ -53,7 +54,7 @@ class ForeignDatabase:
 def _open(path: Path) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
-        connection = apsw.Connection(f"file:{quote(str(path.absolute()))}?mode=ro", flags=flags)
+        connection = StoreConnection(path, uri=f"file:{quote(str(path.absolute()))}?mode=ro", flags=flags)
         # Neither functions nor triggers of the file may do anything, and nothing of it is believed.
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)

@@ -30,7 +30,7 @@ class ReaderPool:
         *,
         limit: int,
         fault: Callable[[Exception], Exception] = translate,
-        close: Callable[[apsw.Connection], None] = apsw.Connection.close,
+        close: Callable[[apsw.Connection], None] = lambda connection: connection.close(),
     ) -> None:
         """`fault` makes an error that of the callers."""
         self._connect = connect

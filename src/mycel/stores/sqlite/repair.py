@@ -18,8 +18,8 @@ from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.backup import find_damage
 from mycel.stores.sqlite.database import migrate
 from mycel.stores.sqlite.faults import DAMAGE
+from mycel.stores.sqlite.file_access import make_empty, sync
 from mycel.stores.sqlite.file_guard import ENDINGS
-from mycel.stores.sqlite.folders import sync
 from mycel.stores.sqlite.session import PUT_TERMS
 from mycel.stores.sqlite.write_ahead_log import LogIndex, count_frames, empty_log, has_lost_commits, read_index
 
@@ -55,11 +55,11 @@ def make_anew(path: Path) -> bool:
     fresh = path.with_name(f"{path.name}{ENDING}")
     _remove(fresh)
     # Before it is opened: who opens it reads the log anew, and takes the first damaged frame for its end.
-    before = read_index(path.with_name(f"{path.name}-shm"))
+    before = read_index(path)
     try:
         old = connections.open_alone(path)
         try:
-            damaged = _damaged_indexes(old) if _has_whole_log(old, path, before) else None
+            damaged = _damaged_indexes(old) if _has_whole_log(old, before) else None
             return damaged is not None and _replace(old, path, fresh, without=damaged)
         finally:
             old.close()
@@ -71,9 +71,9 @@ def make_anew(path: Path) -> bool:
         _remove(fresh)
 
 
-def _has_whole_log(old: apsw.Connection, path: Path, before: LogIndex | None) -> bool:
+def _has_whole_log(old: apsw.Connection, before: LogIndex | None) -> bool:
     known_before = 0 if before is None or before.in_database >= before.frames else before.frames
-    return count_frames(old) >= known_before and not has_lost_commits(old, path.with_name(f"{path.name}-wal"))
+    return count_frames(old) >= known_before and not has_lost_commits(old)
 
 
 def _replace(old: apsw.Connection, path: Path, fresh: Path, *, without: set[str]) -> bool:
@@ -140,7 +140,7 @@ def _copy(old: apsw.Connection, fresh: Path, *, without: set[str]) -> None:
 
 
 def _make(fresh: Path) -> None:
-    fresh.touch(mode=0o600)
+    make_empty(fresh)
     connection = connections.open_writer(fresh)
     try:
         migrate(connection, migrations("mycel.stores.sqlite", "team"))

@@ -12,6 +12,7 @@ from mycel.stores.sql import writer as group_commit
 from mycel.stores.sql.writer import BatchLost
 from mycel.stores.sqlite.connection import empty_wal_at_the_end
 from mycel.stores.sqlite.faults import translate
+from mycel.stores.sqlite.write_queue import WriteQueue
 
 
 class BatchTransaction(group_commit.BatchTransaction, Protocol):
@@ -42,7 +43,8 @@ class Writer(Generic[TxT]):
         after: Callable[[], None] = lambda: None,
         leave: Callable[[apsw.Connection], None] | None = None,
         fault: Callable[[Exception], Exception] = translate,
-        close: Callable[[apsw.Connection], None] = apsw.Connection.close,
+        close: Callable[[apsw.Connection], None] = lambda connection: connection.close(),
+        queue: WriteQueue,
     ) -> None:
         """`before` is asked before each batch, and `after` before it is acknowledged: they raise where it must not be.
 
@@ -53,6 +55,7 @@ class Writer(Generic[TxT]):
         self._after = after
         self._leave = leave or _trust
         self._close = close
+        self._queue = queue
         self._transaction = transaction
         self._connection: apsw.Connection | None = None
         self.batches: group_commit.Writer[TxT] = group_commit.Writer(
@@ -64,7 +67,12 @@ class Writer(Generic[TxT]):
 
     def exclusive(self, work: Callable[[apsw.Connection], ResultT]) -> ResultT:
         """Runs work on the bare connection between two batches, outside any transaction."""
-        return self.batches.run_apart(lambda: self._use(work))
+
+        def in_turn(connection: apsw.Connection) -> ResultT:
+            with self._queue.turn():
+                return work(connection)
+
+        return self.batches.run_apart(lambda: self._use(in_turn))
 
     def drop(self) -> None:
         """Leaves the connection; the next batch opens another one."""
@@ -73,7 +81,8 @@ class Writer(Generic[TxT]):
 
     def _transact(self, work: Callable[[TxT], None]) -> None:
         def transact(connection: apsw.Connection) -> None:
-            connection.execute("BEGIN IMMEDIATE")
+            with self._queue.turn():
+                connection.execute("BEGIN IMMEDIATE")
             try:
                 transaction = self._transaction(connection)
                 work(transaction)
@@ -104,6 +113,7 @@ class Writer(Generic[TxT]):
         return self._connection
 
     def _drop(self) -> None:
+        self._queue.close()
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(apsw.Error):
@@ -112,6 +122,7 @@ class Writer(Generic[TxT]):
                 self._close(connection)
 
     def _end(self) -> None:
+        self._queue.close()
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
                 empty_wal_at_the_end(self._connection)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from mycel.errors import InvalidInput
+from mycel.held_files import open_unheld
 from mycel.surfaces.cli.output import note
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def read_material(place: str, *, field: str = "file") -> str:
     if place == FROM_INPUT:
         return _decoded(_read_input(field=field, most=MAX_TRANSCRIPT_BYTES), field=field)
     try:
-        with Path(place).open("rb") as file:
+        with open_unheld(Path(place)) as file:
             return _decoded(_read(file, field=field, most=MAX_TRANSCRIPT_BYTES), field=field)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"

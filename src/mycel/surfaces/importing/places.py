@@ -15,6 +15,7 @@ from typing import IO, Self, cast
 
 from mycel.engine.imports.material import Entry, ForeignTables
 from mycel.errors import InvalidInput, NotFound
+from mycel.held_files import open_unheld
 from mycel.stores.sqlite.foreign_database import MAGIC, ForeignDatabase
 
 MAX_FILES = 200_000
@@ -88,7 +89,7 @@ class Place:
 
 def _head(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_unheld(path) as file:
             return file.read(len(MAGIC))
     except OSError as error:
         raise InvalidInput(f"cannot be read: {error.strerror}", field="from") from error
@@ -96,7 +97,7 @@ def _head(path: Path) -> bytes:
 
 def _file(path: Path, name: str) -> Entry:
     about = path.stat()
-    return Entry(name, about.st_size, lambda: path.open("rb"))
+    return Entry(name, about.st_size, lambda: open_unheld(path))
 
 
 def _walk(root: Path) -> Iterator[Entry]:
