@@ -54,6 +54,7 @@ from mycel.services.process_source import SourceProcessor
 from mycel.services.queue_worker import Performer, Working
 from mycel.services.read import Reading
 from mycel.services.relate import Relating
+from mycel.services.reversals import Reversals
 from mycel.services.review import Reviewing
 from mycel.services.scheduler import Engine
 from mycel.services.search import Searching
@@ -141,6 +142,7 @@ class _Ground:
     callers: Callers
     grouping: Grouping
     second_person: SecondPerson
+    reversals: Reversals
     backups: Backups
 
     def close(self) -> None:
@@ -171,7 +173,7 @@ def _lay_ground(
     model = language_model or language_model_of(settings)
     directory, stores = open_stores(settings, clock=clock, disk=disk)
     embedding = Embedding(stores, embedder)
-    policies = Policies(directory)
+    policies, reversals = Policies(directory), Reversals(directory)
     performers: dict[Step, Performer] = {}
     working = Working(stores, clock, performers, lease=timedelta(seconds=settings.lease_seconds))
     return _Ground(
@@ -189,7 +191,8 @@ def _lay_ground(
         following=Following(stores),
         callers=Callers(directory, clock),
         grouping=Grouping(embedding),
-        second_person=SecondPerson(directory),
+        second_person=SecondPerson(directory, policies, reversals),
+        reversals=reversals,
         backups=backups_of(settings, Side(directory, stores), clock, disk),
     )
 
@@ -210,7 +213,7 @@ def _member_services(ground: _Ground) -> MemberServices:
     settings, stores, clock, policies = ground.settings, ground.stores, ground.clock, ground.policies
     directory, wake, most = ground.directory, ground.engine.wake, settings.max_content_bytes
     searching = Searching(stores, clock, ground.embedding, options=_ranking_options(settings))
-    writing = Writing(stores, policies, ground.second_person, max_content=most)
+    writing = Writing(stores, policies, ground.second_person, ground.reversals, max_content=most)
     reading = Reading(stores, clock, searching.freshness)
     files = _workspace_files(settings)
     artifacts = ArtifactRegistry(
@@ -224,7 +227,7 @@ def _member_services(ground: _Ground) -> MemberServices:
     folders = MemoryFolders(personal=settings.personal_memory_folder, shared=settings.shared_memory_folder)
     return MemberServices(
         writing=writing,
-        relating=Relating(stores),
+        relating=Relating(stores, ground.reversals),
         reading=reading,
         searching=searching,
         explaining=Explaining(searching, stores),
@@ -238,10 +241,12 @@ def _member_services(ground: _Ground) -> MemberServices:
         episodes=episodes,
         briefings=Briefings(searching, episodes, artifacts, reviewing, activity),
         reviewing=reviewing,
-        candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person),
-        writers=UndoingWriters(stores, clock),
+        candidates=Candidates(stores, clock, reviewing, comparing, ground.second_person, ground.reversals),
+        writers=UndoingWriters(stores, clock, ground.reversals),
         consolidating=Consolidating(
-            stores, clock, policies, ground.embedding, executor=ground.executor, model=ground.model
+            *(stores, clock, policies, ground.embedding, ground.reversals),
+            executor=ground.executor,
+            model=ground.model,
         ),
         teaching=Teaching(stores, directory, policies, max_content=most),
         cascading=Cascading(stores, directory, wake=wake),

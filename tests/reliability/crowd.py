@@ -15,6 +15,7 @@ from mycel.domain.memory import Memory
 from mycel.domain.query import Filters, Order
 from mycel.domain.team import Caller, Role
 from mycel.services.policies import Policies
+from mycel.services.reversals import Reversals
 from mycel.services.second_person import SecondPerson
 from mycel.services.write import Writing
 from mycel.stores.sqlite.database import Disk
@@ -34,7 +35,8 @@ class Crowd:
         self._stores = SqliteStores(folder, clock=time, disk=files)
         # Never written to: every team has the policy that nobody has changed.
         self._directory = SqliteDirectory(folder / "workspace.sqlite", clock=time, disk=files)
-        self.writing = Writing(self._stores, Policies(self._directory), SecondPerson(self._directory))
+        policies, reversals = Policies(self._directory), Reversals(self._directory)
+        self.writing = Writing(self._stores, policies, SecondPerson(self._directory, policies, reversals), reversals)
 
     def close(self) -> None:
         self._stores.close()

@@ -19,6 +19,7 @@ def require_attribution(caller: Caller, agent_id: MemberId) -> None:
 
 
 _CURATORS = frozenset({Role.LEAD, Role.ADMIN})
+CURATOR_RANK = 3
 
 
 def may_curate(caller: Caller) -> bool:
@@ -93,6 +94,24 @@ def require_transition(caller: Caller, before: Memory, after: Memory) -> None:
         raise AccessDenied("only its author or an admin can change who sees this memory")
     if before.status is Status.INBOX and after.status is not Status.INBOX and not may_review(caller):
         raise AccessDenied("a person, a lead or an admin decides what leaves the inbox")
+
+
+def rank_of(role: Role, kind: Kind) -> int:
+    """Return how much a decision weighs: an agent's least, then an orchestrator's, a person's, a curator's."""
+    if role in _CURATORS:
+        return CURATOR_RANK
+    if kind is Kind.HUMAN:
+        return 2
+    return 1 if role is Role.ORCHESTRATOR else 0
+
+
+def counts_as_use(caller: Caller, *, for_use: bool = True) -> bool:
+    """Tell whether a reading says that a memory is of use: what an agent fetches for its own work does.
+
+    What people look at in pages or on the command line says nothing about that, nor what a tool copies: it reads with
+    `for_use` false.
+    """
+    return for_use and caller.kind is Kind.AGENT
 
 
 def require_operator(caller: Caller) -> None:

@@ -448,8 +448,12 @@ class AsyncRemoteMemory:
 
     async def unlink(self, from_id: str, to_id: str, relation: str) -> None: ...
     async def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None: ...
-    async def get(self, id: str, *, as_of: datetime | str | None = None) -> Memory:
-        """Also an expired one. With `as_of`, what was believed at that moment, also if it was deleted since."""
+    async def get(self, id: str, *, as_of: datetime | str | None = None, for_use: bool = True) -> Memory:
+        """Also an expired one. With `as_of`, what was believed at that moment, also if it was deleted since.
+
+        What an agent gets counts as use, unless `for_use` is false, as for tools that copy or show memories; what a
+        person reads never does.
+        """
         ...
 
     async def history(self, id: str) -> builtins.list[Version]:

@@ -61,3 +61,7 @@ class ActivityWrites(Protocol):
     ) -> None:
         """In the transaction of the change. `own` is nobody else's affair; what names a memory is told with it."""
         ...
+
+    def actions_on(self, memory_id: MemoryId, operation: str) -> Sequence[AuditEntry]:
+        """Return the actions of this name on a memory, newest first; for rules, which show them to nobody."""
+        ...

@@ -124,8 +124,12 @@ class MemoryApi(Protocol):
 
     def unlink(self, from_id: str, to_id: str, relation: str) -> None: ...
     def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None: ...
-    def get(self, id: str, *, as_of: datetime | str | None = None) -> Memory:
-        """Also an expired one. With `as_of`, what was believed at that moment, also if it was deleted since."""
+    def get(self, id: str, *, as_of: datetime | str | None = None, for_use: bool = True) -> Memory:
+        """Also an expired one. With `as_of`, what was believed at that moment, also if it was deleted since.
+
+        What an agent gets counts as use, unless `for_use` is false, as for tools that copy or show memories; what a
+        person reads never does.
+        """
         ...
 
     def history(self, id: str) -> list[Version]:

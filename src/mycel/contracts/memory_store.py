@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 from mycel.access.scope import ReadScope
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId, MemoryId, SourceId
-from mycel.domain.link import Link
+from mycel.domain.link import Link, Relation
 from mycel.domain.memory import MadeBy, Memory, Version
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo, SavedView
@@ -193,6 +193,10 @@ class LinkReads(Protocol):
 
 
 class LinkWrites(LinkReads, Protocol):
+    def pointing_at(self, id: MemoryId, relation: Relation) -> list[MemoryId]:
+        """Return the memories that have a link of this relation to one, deleted or not; for rules alone."""
+        ...
+
     def find_same(self, link: Link) -> Link | None:
         """The link between the same ends, whoever made it."""
         ...

@@ -100,6 +100,7 @@ class Taken(StrEnum):
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     PURGED = "it was purged here"
+    TAKEN_AWAY = "somebody who outranks you has taken it away here"
     STANDS = "it stands here and is not purged by an import"
     NEWER = "a newer version stands here"
     OTHER = "something else stands here under its id"

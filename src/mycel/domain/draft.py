@@ -169,9 +169,16 @@ def review_reason(draft: Draft, type: MemoryType, caller: Caller, policy: Policy
         return "its writer asked for a review"
     if not policy.trusts(caller.trust):
         return f"{caller.member_id} has {caller.trust} trust, and the team asks for {policy.least_trust}"
+    if type in policy.review:
+        return reviewed(type)
     if type is MemoryType.PROFILE and caller.kind is not Kind.HUMAN:
         return "an agent wrote it about a person, who should confirm it"
     return None
+
+
+def reviewed(type: MemoryType) -> str:
+    """Say why a memory of a type that the team's policy names waits, whoever wrote it and however it came in."""
+    return f"the team's policy leaves every {type} to a person"
 
 
 def changed_memory(

@@ -33,6 +33,8 @@ TAKEN_BACK = "mycel_taken_back"
 REJECTED = "mycel_rejected"
 # The kinds of secrets that were masked in it.
 MASKED = "mycel_masked"
+# The memory whose change waits for a reviewer, and which of its fields that concerns.
+CHANGE = "mycel_change"
 # The person a profile memory is about.
 ABOUT = "mycel_about"
 

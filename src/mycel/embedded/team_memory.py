@@ -107,8 +107,8 @@ class TeamMemory:
     def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None:
         self._do.relating.rate(self._caller(), id, useful=useful, recall_id=recall_id)
 
-    def get(self, id: str, *, as_of: datetime | str | None = None) -> Memory:
-        return self._do.reading.get(self._caller(), id, as_of=as_of)
+    def get(self, id: str, *, as_of: datetime | str | None = None, for_use: bool = True) -> Memory:
+        return self._do.reading.get(self._caller(), id, as_of=as_of, for_use=for_use)
 
     def history(self, id: str) -> list[Version]:
         return self._do.reading.history(self._caller(), id)

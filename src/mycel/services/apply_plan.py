@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mycel.access.scope import ReadScope
@@ -16,6 +16,7 @@ from mycel.domain.report import ActionKind, Report
 from mycel.domain.team import ENGINE
 from mycel.engine.consolidation import Plan
 from mycel.errors import Conflict
+from mycel.services.reversals import Decision
 
 
 def carry_out(transaction: Transaction, scope: ReadScope, plan: Plan, *, by: MemberId) -> Report:
@@ -41,8 +42,19 @@ def carry_out(transaction: Transaction, scope: ReadScope, plan: Plan, *, by: Mem
     return report
 
 
-def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id: ReportId, by: MemberId) -> Report:
-    """Each memory as it was, unless somebody has changed it since: those are left and named."""
+def take_back(
+    transaction: Transaction,
+    scope: ReadScope,
+    report: Report,
+    *,
+    id: ReportId,
+    by: MemberId,
+    may_take_back: Callable[[Sequence[Decision]], bool],
+) -> Report:
+    """Put each memory back as it was before the run; leave and name those that somebody has changed since.
+
+    The same holds for one about which somebody has decided since whom the caller must not overrule.
+    """
     footprint = transaction.reports.find_footprint(id)
     left: list[MemoryId] = []
     for memory_id, before_version, after_version in footprint.changed:
@@ -51,7 +63,18 @@ def take_back(transaction: Transaction, scope: ReadScope, report: Report, *, id:
             continue
         before = version_of(transaction, scope, memory_id, before_version)
         after = version_of(transaction, scope, memory_id, after_version)
-        if before is None or after is None or not is_as(current, after) or is_taken(transaction, scope, before):
+        later = [
+            Decision(version.changed_by, version.believed_from, "changed it since")
+            for version in transaction.memories.versions(scope, memory_id, deleted=True)
+            if version.memory.version > after_version
+        ]
+        if (
+            before is None
+            or after is None
+            or not is_as(current, after)
+            or is_taken(transaction, scope, before)
+            or not may_take_back(later)
+        ):
             left.append(memory_id)
             continue
         restored = replace(before, version=current.version + 1)

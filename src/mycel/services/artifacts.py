@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from mycel.access.rules import require_attribution
+from mycel.access.rules import counts_as_use, require_attribution
 from mycel.access.scope import ReadScope, read_scope, readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
@@ -98,8 +98,9 @@ class ArtifactRegistry:
 
     def get(self, caller: Caller, id: object) -> Artifact:
         artifact, scope = self._find(caller, id)
-        with self._stores.lease(scope.team) as store:
-            store.recalls.count_access((artifact.id,), by=caller.member_id, at=self._clock.now())
+        if counts_as_use(caller):
+            with self._stores.lease(scope.team) as store:
+                store.recalls.count_access((artifact.id,), by=caller.member_id, at=self._clock.now())
         return self._searching.freshness.of_entry(artifact)
 
     def verify(self, caller: Caller, id: object) -> Verification:

@@ -21,6 +21,7 @@ from mycel.domain.team import Caller
 from mycel.engine.consolidation import merged, same_readers
 from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
 from mycel.services.prepared import with_period
+from mycel.services.reversals import Decision, Reversals
 from mycel.services.review import (
     ANYONE,
     STANDING,
@@ -42,8 +43,15 @@ LONGEST_SNOOZE = timedelta(days=366)
 
 class Candidates:
     def __init__(
-        self, stores: Stores, clock: Clock, reviewing: Reviewing, comparing: Comparing, second_person: SecondPerson
+        self,
+        stores: Stores,
+        clock: Clock,
+        reviewing: Reviewing,
+        comparing: Comparing,
+        second_person: SecondPerson,
+        reversals: Reversals,
     ) -> None:
+        self._reversals = reversals
         self._stores = stores
         self._clock = clock
         self._reviewing = reviewing
@@ -116,7 +124,7 @@ class Candidates:
         """Takes the last decision back, with all that followed from it."""
         wanted = find_id(self._stores, caller, id)
         with self._stores.lease(caller.team) as store:
-            return store.transact(lambda transaction: _reopen(transaction, caller, wanted))
+            return store.transact(lambda transaction: _reopen(transaction, caller, wanted, self._reversals))
 
     def _waits(self, caller: Caller, memory: Memory) -> bool:
         if memory.status is Status.INBOX:
@@ -177,7 +185,7 @@ def _require_mergeable(caller: Caller, candidate: Memory, kept: Memory) -> None:
         require_arbiter(caller)
 
 
-def _reopen(transaction: Transaction, caller: Caller, id: MemoryId) -> Memory:
+def _reopen(transaction: Transaction, caller: Caller, id: MemoryId, reversals: Reversals) -> Memory:
     """Everything that was done at the same moment to it and to what it is linked with, is as it was before."""
     scope = read_scope(caller)
     decided = transaction.memories.get(scope, id)
@@ -196,15 +204,20 @@ def _reopen(transaction: Transaction, caller: Caller, id: MemoryId) -> Memory:
         if other.updated_at == moment and (
             earlier := transaction.memories.find_version(scope, other.id, other.version - 1)
         ):
-            _put_back(transaction, caller, scope, other, earlier)
+            _put_back(transaction, caller, scope, other, earlier, reversals)
         if link.created_at == moment:
             transaction.links.remove(link, origin=decided)
         elif link.relation is Relation.CONTRADICTS and CONTESTED in before.metadata:
             _contest(transaction, caller, scope, other.id)
-    return _put_back(transaction, caller, scope, decided, before)
+    return _put_back(transaction, caller, scope, decided, before, reversals)
 
 
-def _put_back(transaction: Transaction, caller: Caller, scope: ReadScope, now: Memory, before: Memory) -> Memory:
+def _put_back(
+    transaction: Transaction, caller: Caller, scope: ReadScope, now: Memory, before: Memory, reversals: Reversals
+) -> Memory:
+    last = transaction.memories.versions(scope, now.id)[-1]
+    reversals.require(caller, [Decision(last.changed_by, last.believed_from, f"made it {now.status}")])
+    reversals.require_return(transaction, caller, now, before)
     standing = None if before.key is None else transaction.memories.find_by_key(scope, before)
     if before.status is Status.ACTIVE and standing is not None and standing.id not in {before.id, now.id}:
         raise Conflict("its key has another value by now")

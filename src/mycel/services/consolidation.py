@@ -31,6 +31,7 @@ from mycel.services.find_pairs import PairFinder
 from mycel.services.maintenance import micros_of
 from mycel.services.policies import Policies
 from mycel.services.process_source import Applying
+from mycel.services.reversals import Decision, Reversals
 from mycel.services.short_ids import find_id
 from mycel.services.undo_writer import relink
 
@@ -66,6 +67,7 @@ class Consolidating:
         clock: Clock,
         policies: Policies,
         embedding: Embedding,
+        reversals: Reversals,
         *,
         executor: Executor,
         model: LanguageModel | None = None,
@@ -75,6 +77,7 @@ class Consolidating:
         self._clock = clock
         self._policies = policies
         self._embedding = embedding
+        self._reversals = reversals
         self._executor = executor
 
     def consolidate(self, caller: Caller, *, ids: object = None, dry_run: object = False) -> Report:
@@ -121,7 +124,15 @@ class Consolidating:
                 return report
             if report.made_by == ENGINE and not may_curate(caller):
                 raise AccessDenied("what the engine did may touch what you cannot see: a lead or admin undoes it")
-            take_back(transaction, engine_scope(caller.team), report, id=report_id, by=caller.member_id)
+            self._reversals.require(caller, [Decision(report.made_by, report.made_at, "made this run")])
+            take_back(
+                transaction,
+                engine_scope(caller.team),
+                report,
+                id=report_id,
+                by=caller.member_id,
+                may_take_back=lambda decided: self._reversals.may(caller, decided),
+            )
             relink(transaction, caller, report.actions)
             return transaction.reports.find(scope, report_id) or report
 

@@ -23,6 +23,7 @@ from mycel.engine.purged_passages import (
     redacted_memory,
     title_beside,
 )
+from mycel.services.proposals import texts_about
 
 _SUMMARIES = {MadeBy.SESSION_SUMMARY, MadeBy.THREAD_SUMMARY}
 
@@ -33,6 +34,8 @@ def purge(transaction: Transaction, memory: Memory, *, by: MemberId) -> Receipt:
     if by != ENGINE and memory.type is MemoryType.EPISODE:
         for summary in transaction.episodes.tell_again(memory):
             purge(transaction, summary, by=by)
+    for proposal in texts_about(transaction, memory):
+        transaction.memories.erase(proposal, by=by)
     for source_id, said in _blank_sources(transaction, memory).items():
         for summary in transaction.memories.made_from(engine_scope(memory.team), source_id, deleted=True):
             if summary.made_by in _SUMMARIES and summary.id != memory.id:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from mycel.domain.draft import default_path, default_scope, first_sentence
+from mycel.domain.draft import default_path, default_scope, first_sentence, reviewed
 from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.marks import AGENT, EXPLICIT, OUTSIDER, with_marks
 from mycel.domain.memory import (
@@ -137,7 +137,11 @@ class Drawing:
     def _reason(self, values: dict[str, Any]) -> str | None:
         if not self._policy.trusts(self._trust):
             return f"{self._source.agent_id} has {self._trust} trust, and the team asks for {self._policy.least_trust}"
-        return suspicion(values)
+        if (found := suspicion(values)) is not None:
+            return found
+        # A candidate waits anyway, and says why by itself.
+        waits = values["status"] is Status.ACTIVE and values["type"] in self._policy.review
+        return reviewed(values["type"]) if waits else None
 
 
 def _person(found: Candidate, speaker: Member | None) -> MemberId | None:

@@ -26,6 +26,7 @@ from mycel.errors import InvalidInput, LimitExceeded
 from mycel.services.capture import hash_of, new_event, new_source, without_purged_passages
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory
+from mycel.services.proposals import must_wait, propose
 from mycel.services.screening import masked, screen_at_once, screen_transcript, suspicion, without_secrets
 from mycel.services.write import Writing
 
@@ -279,6 +280,9 @@ class _Weighing:
             return ImportedRecord(ImportOutcome.EDITED, id)
         if not self.rehearsed:
             after = self._renewed(before, one.prepared.at(transaction), transaction.committed_at)
+            if must_wait(before, after, ()):
+                propose(transaction, before, after, by=self.caller.member_id)
+                return ImportedRecord(ImportOutcome.UPDATED, id)
             transaction.memories.replace(
                 before, after, by=self.caller.member_id, reason="it was changed where it came from"
             )

@@ -22,6 +22,7 @@ from mycel.services.keyed_values import store_value
 from mycel.services.knowledge import type_of
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory
+from mycel.services.reversals import Reversals
 from mycel.services.screening import screen_at_once, screen_transcript, without_secrets
 from mycel.services.write import Writing
 
@@ -100,7 +101,11 @@ class Importing:
                 # A store is made by its first transaction, and a dry run makes nothing.
                 report = ImportReport(name=called, source_id=None, entries=tuple(map(_new, entries)))
             else:
-                report = _transacted(store, lambda transaction: _put(transaction, caller, file), rehearsed=rehearsed)
+                report = _transacted(
+                    store,
+                    lambda transaction: _put(transaction, caller, file, self._writing.reversals),
+                    rehearsed=rehearsed,
+                )
         return replace(report, name=called, dry_run=rehearsed, left_out=left_out)
 
     def _source(self, caller: Caller, text: str, name: str, common: Mapping[str, object]) -> Source:
@@ -199,7 +204,7 @@ def _without_new(store: Store, report: ImportReport) -> ImportReport:
     return replace(report, entries=tuple(entries), source_id=None)
 
 
-def _put(transaction: Transaction, caller: Caller, file: _File) -> ImportReport:
+def _put(transaction: Transaction, caller: Caller, file: _File, reversals: Reversals) -> ImportReport:
     latest = transaction.sources.find_document(file.source, shared=False)
     source = file.source
     before: Collection[tuple[str | None, str, str]] = ()
@@ -210,7 +215,7 @@ def _put(transaction: Transaction, caller: Caller, file: _File) -> ImportReport:
         transaction.sources.add(source)
     entries = [
         _known(transaction, caller, read.one, file.waiting, was_there=read.said in before)
-        or _write(transaction, caller, _kept_in(read.one, source))
+        or _write(transaction, caller, _kept_in(read.one, source), reversals)
         for read in file.entries
     ]
     if source is file.source:
@@ -247,8 +252,8 @@ def _known(
     return _entry(memory, Outcome.UNCHANGED, standing and standing.id) if was_there and not agrees else None
 
 
-def _write(transaction: Transaction, caller: Caller, one: PreparedMemory) -> ImportedEntry:
-    stored = store_value(transaction, caller, one)
+def _write(transaction: Transaction, caller: Caller, one: PreparedMemory, reversals: Reversals) -> ImportedEntry:
+    stored = store_value(transaction, caller, one, reversals=reversals)
     if stored.status is Status.INBOX:
         return _entry(stored, Outcome.WAITING, stored.id)
     return _entry(stored, Outcome.CREATED if stored.id == one.id else Outcome.UPDATED, stored.id)

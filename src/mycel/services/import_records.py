@@ -11,10 +11,10 @@ from typing import Any
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.store import Transaction
 from mycel.domain.archive import Header, MemoryRecord, Record, SourcePassage, Taken, Tombstone, weigh_memory, weigh_same
-from mycel.domain.draft import first_sentence
+from mycel.domain.draft import first_sentence, reviewed
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.link import PLACE_RELATIONS, Link
-from mycel.domain.marks import marks_of, with_marks, without_marks
+from mycel.domain.marks import ORIGIN, marks_of, with_marks, without_marks
 from mycel.domain.memory import FIELDS, MadeBy, Memory, SourceKind, SourceRef, Status, Version
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.place import Project, Repo
@@ -39,7 +39,8 @@ def screened(record: Record, policy: Policy) -> Record:
     since memories point into it; agents are shown none of it.
     """
     if isinstance(record, MemoryRecord):
-        return _screened_memory(record, policy)
+        found = _screened_memory(record, policy)
+        return replace(found, present=replace(found.present, memory=_reviewed(found.present.memory, policy)))
     if isinstance(record, Project | Repo):
         return replace(record, **screen_at_once(dict(named_values(record)), policy))
     if isinstance(record, Source):
@@ -73,6 +74,14 @@ def _waiting(memory: Memory) -> Memory:
     if reason is None:
         return memory
     return replace(memory, status=Status.INBOX, metadata=with_marks(memory.metadata, review=reason))
+
+
+def _reviewed(memory: Memory, policy: Policy) -> Memory:
+    """What the team has reviewed was reviewed elsewhere at best."""
+    stands = memory.status is Status.ACTIVE and memory.deleted_at is None and ORIGIN not in memory.metadata
+    if not stands or memory.type not in policy.review:
+        return memory
+    return replace(memory, status=Status.INBOX, metadata=with_marks(memory.metadata, review=reviewed(memory.type)))
 
 
 def _said_by(memory: Memory) -> dict[str, Any]:
@@ -165,6 +174,9 @@ class Adopting:
             return Taken.PURGED
         if transaction.memories.find(scope, prepared.id, deleted=True) is not None:
             return Taken.UNCHANGED
+        known = transaction.memories.find(scope, own.was, deleted=True)
+        if known is not None and not self.writing.reversals.may_stand(transaction, self.caller, known):
+            return Taken.TAKEN_AWAY
         memory = prepared.at(transaction)
         if memory.key is not None and transaction.memories.find_by_key(scope, memory) is not None:
             return Taken.KEY

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mycel.access.scope import ReadScope, read_scope
+from mycel.access.rules import may_curate
+from mycel.access.scope import ReadScope, engine_scope, read_scope
 from mycel.contracts.store import Transaction
 from mycel.domain.ids import MemoryId
 from mycel.domain.knowledge import is_over, replaces, says_the_same
@@ -13,15 +14,24 @@ from mycel.domain.memory import Memory, Status
 from mycel.domain.team import Caller
 from mycel.errors import Conflict
 from mycel.services.prepared import PreparedMemory
+from mycel.services.reversals import STANDING, Decision, Reversals, is_same, reverted, taken_away
 
 # Of one author's candidates against one value; whoever repeats itself mostly repeats what it said last.
 LOOKED_AT = 20
 
 
 def store_value(
-    transaction: Transaction, caller: Caller, one: PreparedMemory, *, expected: int | None = None
+    transaction: Transaction,
+    caller: Caller,
+    one: PreparedMemory,
+    *,
+    reversals: Reversals,
+    expected: int | None = None,
 ) -> Memory:
-    """The value as it stands or waits afterwards; a write that only repeats what is there changes nothing."""
+    """Return the value as it stands or waits afterwards; a write that only repeats what is there changes nothing.
+
+    A value that somebody of a higher rank has decided against waits, however sure its writer is of it.
+    """
     memory = one.at(transaction)
     scope = read_scope(caller)
     standing = transaction.memories.find_by_key(scope, memory)
@@ -35,13 +45,31 @@ def store_value(
     over = is_over(standing, transaction.now)
     if not over and says_the_same(standing, memory, given=one.given):
         return standing
-    if not replaces(caller, standing, memory, now=transaction.now):
+    renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
+    if not replaces(caller, standing, memory, now=transaction.now) or not reversals.may(
+        caller, decided_against(transaction, caller, renewed, standing)
+    ):
         waiting = replace(memory, status=Status.INBOX)
         known = _waiting_already(transaction, scope, waiting, standing, one)
         return known or _wait(transaction, caller, one, waiting, standing)
-    renewed = replace(memory, id=standing.id, created_at=standing.created_at, version=standing.version + 1)
     transaction.memories.replace(standing, renewed, by=caller.member_id)
     return renewed
+
+
+def decided_against(transaction: Transaction, caller: Caller, value: Memory, standing: Memory) -> list[Decision]:
+    """Return the decisions by which this value was taken away, as a former text of what stands or as a rival of it."""
+    if may_curate(caller):
+        return []
+    scope = engine_scope(caller.team)
+    decided = reverted(transaction.memories.versions(scope, standing.id), standing, value, changed=("content",))
+    for link in transaction.links.of(scope, standing.id):
+        if link.relation is not Relation.CONTRADICTS:
+            continue
+        other_id = MemoryId(link.from_id if link.to_id == standing.id else link.to_id)
+        rival = transaction.memories.find(scope, other_id)
+        if rival is not None and rival.key == value.key and is_same(rival.content, value.content):
+            decided += taken_away(transaction.memories.versions(scope, other_id), STANDING)
+    return decided
 
 
 def _require_version(transaction: Transaction, standing: Memory | None, expected: int) -> None:

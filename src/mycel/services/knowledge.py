@@ -16,6 +16,8 @@ from mycel.domain.query import Filters, Order, Page
 from mycel.domain.recall import Recall
 from mycel.domain.team import Caller
 from mycel.errors import Conflict, InvalidInput, NotFound, ReferenceNotFound
+from mycel.services.keyed_values import decided_against
+from mycel.services.proposals import is_proposal
 from mycel.services.read import Reading
 from mycel.services.review import approve_one, clear_opponents, lose, reject_one
 from mycel.services.search import Searching
@@ -150,8 +152,12 @@ def _decide(
     require_reviewer(caller, chosen)
     if chosen.status not in (Status.ACTIVE, Status.INBOX):
         raise Conflict(f"this value is {chosen.status}: write it again to have it decided")
+    if is_proposal(chosen) and chosen.status is Status.INBOX:
+        return approve_one(transaction, caller, id, None, why=why, second_person=second_person)
     standing = transaction.memories.find_by_key(scope, chosen)
     others = [] if standing is None else [standing.id]
+    if standing is not None and standing.id != id:
+        second_person.reversals.require(caller, decided_against(transaction, caller, chosen, standing))
     for other_id in dict.fromkeys([*others, *rivals]):
         other = transaction.memories.find(scope, other_id)
         if other is None or other.id == id or not is_rival(other, chosen):

@@ -21,6 +21,7 @@ from mycel.retrieval.duplicates import Wording
 from mycel.services.extracted_memories import Drawing
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory
+from mycel.services.proposals import must_wait, propose
 
 # What a session was given may have been asked for before its first report.
 ECHO_WINDOW = timedelta(days=1)
@@ -128,6 +129,9 @@ def _put_summary(transaction: Transaction, team: TeamName, source: Source, summa
         # Somebody has made it their own.
         return
     renewed = _renewed(before, memory)
+    if must_wait(before, renewed, ()):
+        propose(transaction, before, renewed, by=before.agent_id)
+        return
     transaction.memories.replace(before, renewed, by=ENGINE, reason="the session went on", words=summary.words)
 
 

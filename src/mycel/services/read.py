@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from mycel.access.rules import may_curate
+from mycel.access.rules import counts_as_use, may_curate
 from mycel.access.scope import ReadScope, read_scope, readable_scopes, scope_of_team
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Stores
@@ -79,8 +79,9 @@ class Reading:
         self._clock = clock
         self._freshness = freshness
 
-    def get(self, caller: Caller, id: object, *, as_of: object = None) -> Memory:
+    def get(self, caller: Caller, id: object, *, as_of: object = None, for_use: object = True) -> Memory:
         memory_id = find_id(self._stores, caller, id)
+        counts = counts_as_use(caller, for_use=fields.flag(for_use, field="for_use"))
         at = None if as_of is None else fields.moment(as_of, field="as_of")
         for scope in readable_scopes(caller):
             with self._stores.lease(scope.team) as store:
@@ -90,7 +91,7 @@ class Reading:
                     else store.memories.find_as_of(scope, memory_id, at)
                 )
                 if found is not None:
-                    if at is None:
+                    if at is None and counts:
                         store.recalls.count_access((memory_id,), by=caller.member_id, at=self._clock.now())
                     return self._freshness.of(found)
         raise NotFound(f"no memory {memory_id}")

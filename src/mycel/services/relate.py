@@ -13,14 +13,19 @@ from mycel.domain.memory import Memory
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller
 from mycel.errors import InvalidState, ReferenceNotFound
+from mycel.services.reversals import Decision, Reversals
 from mycel.services.screening import screen_at_once
 from mycel.services.short_ids import find_id
 from mycel.services.write import change_own
 
+# The name of the action by which the link of somebody else's memory was taken away.
+UNLINK = "unlink"
+
 
 class Relating:
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, reversals: Reversals) -> None:
         self._stores = stores
+        self._reversals = reversals
 
     def link(self, caller: Caller, from_id: object, to_id: object, relation: object) -> Link:
         """Whoever may edit a memory says what it relates to, among what it can see."""
@@ -30,6 +35,9 @@ class Relating:
 
         def work(transaction: Transaction) -> Link:
             origin, link = _between(transaction, caller, start, target, kind)
+            for action in transaction.activity.actions_on(start, UNLINK):
+                if action.before == _named(link):
+                    self._reversals.require(caller, [Decision(action.by, action.at, "took this link away")])
             return transaction.links.add(link, origin=origin)
 
         return change_own(self._stores, caller, start, work)
@@ -39,7 +47,16 @@ class Relating:
 
         def work(transaction: Transaction) -> None:
             origin, link = _between(transaction, caller, start, target, kind)
+            made = transaction.links.find_same(link)
+            if made is None:
+                return
+            self._reversals.require(caller, [Decision(made.created_by, made.created_at, "made this link")])
             transaction.links.remove(link, origin=origin)
+            if caller.member_id != origin.agent_id:
+                # The log does not say which relation it was.
+                transaction.activity.note(
+                    UNLINK, by=caller.member_id, subject=start, memory_id=start, before=_named(link)
+                )
 
         change_own(self._stores, caller, start, work)
 
@@ -85,6 +102,10 @@ def _between(
     if not link.to_place and transaction.memories.find(read_scope(caller), MemoryId(target)) is None:
         raise ReferenceNotFound(f"no memory {target}")
     return origin, link
+
+
+def _named(link: Link) -> dict[str, str]:
+    return {"to_id": link.to_id, "relation": link.relation.value}
 
 
 def _read_place(value: object, relation: Relation) -> str | None:

@@ -25,9 +25,12 @@ from mycel.domain.query import Filters, Order, OrderField, Page
 from mycel.domain.request_filters import read_filters, read_limit, read_mark
 from mycel.domain.team import Caller, Trust
 from mycel.errors import Conflict, InvalidInput, InvalidState, ReferenceNotFound
+from mycel.services.keyed_values import decided_against
 from mycel.services.policies import Policies
 from mycel.services.prepared import with_period
+from mycel.services.proposals import changed_by_proposal, is_proposal, waiting_for
 from mycel.services.read import Freshness
+from mycel.services.reversals import Reversals
 from mycel.services.screening import read_reason, screen, warning_of
 from mycel.services.second_person import ACKNOWLEDGE_WARNING, SecondPerson
 from mycel.services.short_ids import find_id
@@ -222,6 +225,11 @@ def approve_one(
     before = transaction.memories.get(scope, id)
     require_reviewer(caller, before)
     if before.status is Status.ACTIVE and draft is None:
+        waiting = waiting_for(transaction, scope, id)
+        if len(waiting) == 1:
+            return _make_change(
+                transaction, caller, waiting[0], waiting[0], second_person=second_person, acknowledged=acknowledged
+            )
         _replace_superseded(transaction, caller, scope, before)
         return before
     if before.status is not Status.INBOX:
@@ -233,6 +241,8 @@ def approve_one(
     if draft is not None:
         changes = with_period(draft, before, now=now)
         edited = changed_memory(before, changes, caller=caller, at=at, now=now, policy=ANYONE)
+    if is_proposal(before):
+        return _make_change(transaction, caller, before, edited, second_person=second_person, acknowledged=acknowledged)
     require_transition(caller, before, edited)
     lasts = draft is not None and (draft.ttl is not None or "expires_at" in draft.values)
     kept_until = edited.expires_at if lasts else None
@@ -245,7 +255,7 @@ def approve_one(
         updated_at=at,
     )
     second_person.require(transaction, caller, before, approved, acknowledged=acknowledged)
-    _make_room(transaction, caller, scope, approved)
+    _make_room(transaction, caller, scope, approved, second_person.reversals)
     transaction.memories.replace(
         before, approved, by=caller.member_id, reason=f"approved: {why}" if why else "approved"
     )
@@ -253,12 +263,35 @@ def approve_one(
     return approved
 
 
-def _make_room(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
+def _make_change(
+    transaction: Transaction,
+    caller: Caller,
+    proposal: Memory,
+    edited: Memory,
+    *,
+    second_person: SecondPerson,
+    acknowledged: bool,
+) -> Memory:
+    """Give the memory that stands the next version that was proposed; the proposal has served."""
+    standing, changed = changed_by_proposal(transaction, caller, read_scope(caller), proposal, edited)
+    approved = replace(changed, id=proposal.id, status=Status.ACTIVE)
+    second_person.require(transaction, caller, proposal, approved, acknowledged=acknowledged)
+    reason = f"approved: a change by {proposal.agent_id}"
+    transaction.memories.replace(standing, changed, by=caller.member_id, reason=reason)
+    lose(transaction, caller, proposal, loss=Status.SUPERSEDED, why="approved: the change is made")
+    transaction.reviews.forget(proposal.id)
+    return changed
+
+
+def _make_room(
+    transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory, reversals: Reversals
+) -> None:
     """Of knowledge one value stands: approving another decides against it."""
     standing = None if approved.key is None else transaction.memories.find_by_key(scope, approved)
     if standing is not None and standing.id != approved.id:
         if approved.type is not MemoryType.PROFILE:
             require_arbiter(caller)
+        reversals.require(caller, decided_against(transaction, caller, approved, standing))
         lose(transaction, caller, standing, loss=Status.CONTRADICTED, why="another value was approved")
 
 

@@ -1,10 +1,10 @@
-"""Suspicious text becomes active only by a person who did not write it, and who says that the warning was read."""
+"""What holds for every way by which a memory becomes active: who may decide that, and about which text."""
 
 from __future__ import annotations
 
 from operator import attrgetter
 
-from mycel.access.rules import require_second_person
+from mycel.access.rules import may_review, require_second_person
 from mycel.access.scope import read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Transaction
@@ -13,25 +13,33 @@ from mycel.domain.marks import without_marks
 from mycel.domain.memory import FIELDS, Memory, Status
 from mycel.domain.memory_field import TEXTS
 from mycel.domain.team import Caller, Kind
-from mycel.errors import InvalidState
+from mycel.errors import AccessDenied, InvalidState
+from mycel.services.policies import Policies
+from mycel.services.reversals import Reversals
 from mycel.services.screening import warning_of
 
 ACKNOWLEDGE_WARNING = "acknowledge_warning"
 
 
 class SecondPerson:
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, policies: Policies, reversals: Reversals) -> None:
         self._directory = directory
+        self._policies = policies
+        self.reversals = reversals
 
     def require(
         self, transaction: Transaction, caller: Caller, before: Memory, after: Memory, *, acknowledged: bool = False
     ) -> None:
         """Check every way by which a memory becomes active.
 
-        Raise `AccessDenied` for whoever may not decide, and `InvalidState` where the warning was not `acknowledged`.
+        Raise `AccessDenied` for whoever may not decide, also where that would take back what somebody of a higher rank
+        has decided, and `InvalidState` where the warning was not `acknowledged`.
         """
         if before.status is Status.ACTIVE or after.status is not Status.ACTIVE:
             return
+        self.reversals.require_return(transaction, caller, before, after)
+        if not may_review(caller) and after.type in self._policies.of(caller.team).review:
+            raise AccessDenied(f"the team has every {after.type} reviewed: a person, a lead or an admin approves it")
         warning = warning_of(after)
         if warning is None:
             return

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mycel.access.rules import is_copy, may_curate, may_delete
-from mycel.access.scope import read_scope
+from mycel.access.scope import engine_scope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.engine_store import Footprint
 from mycel.contracts.store import Store, Stores, Transaction
@@ -21,6 +21,7 @@ from mycel.domain.team import ENGINE, Caller, Role
 from mycel.errors import AccessDenied
 from mycel.services.apply_plan import is_as, is_taken, take_links, version_of
 from mycel.services.organisation import read_member_id
+from mycel.services.reversals import Decision, Reversals
 
 # Of one run, which is one transaction: others wait for it. What is left over is for the next.
 MOST = 1000
@@ -42,9 +43,10 @@ class _Plan:
 
 
 class UndoingWriters:
-    def __init__(self, stores: Stores, clock: Clock) -> None:
+    def __init__(self, stores: Stores, clock: Clock, reversals: Reversals) -> None:
         self._stores = stores
         self._clock = clock
+        self._reversals = reversals
 
     def undo(self, caller: Caller, agent_id: object, *, since: object, dry_run: object = False) -> Report:
         """Of one writer or, without one, of everybody."""
@@ -54,8 +56,10 @@ class UndoingWriters:
         _require_undoer(caller, writer)
         with self._stores.lease(caller.team) as store:
             if not planned_only:
-                return store.transact(lambda transaction: _carry_out(transaction, caller, writer, moment))
-            plan = _Planning(store, caller, writer, moment, now=self._clock.now()).run()
+                return store.transact(
+                    lambda transaction: _carry_out(transaction, caller, writer, moment, self._reversals)
+                )
+            plan = _Planning(store, caller, writer, moment, self._reversals, now=self._clock.now()).run()
         return _report(plan, caller, made_at=self._clock.now())
 
 
@@ -66,8 +70,10 @@ def _require_undoer(caller: Caller, writer: MemberId | None) -> None:
         raise AccessDenied("a lead or admin undoes what a member did, an admin what everybody did")
 
 
-def _carry_out(transaction: Transaction, caller: Caller, writer: MemberId | None, since: datetime) -> Report:
-    plan = _Planning(transaction, caller, writer, since, now=transaction.now).run()
+def _carry_out(
+    transaction: Transaction, caller: Caller, writer: MemberId | None, since: datetime, reversals: Reversals
+) -> Report:
+    plan = _Planning(transaction, caller, writer, since, reversals, now=transaction.now).run()
     who = "everybody" if writer is None else writer
     for before, after in plan.changes.values():
         stored = replace(after, version=before.version + 1, updated_at=transaction.committed_at)
@@ -101,8 +107,16 @@ class _Planning:
     """Stores nothing: a dry run is the real one without its last step."""
 
     def __init__(
-        self, store: Store | Transaction, caller: Caller, writer: MemberId | None, since: datetime, *, now: datetime
+        self,
+        store: Store | Transaction,
+        caller: Caller,
+        writer: MemberId | None,
+        since: datetime,
+        reversals: Reversals,
+        *,
+        now: datetime,
     ) -> None:
+        self._reversals = reversals
         self._store = store
         self._caller = caller
         self._scope = read_scope(caller)
@@ -143,7 +157,14 @@ class _Planning:
             return
         meant = max(place for place, version in enumerate(versions) if self._is_meant(version))
         others = {version.changed_by for version in versions[meant + 1 :]} - {ENGINE}
-        if target is None or others or is_copy(current) or is_taken(self._store, self._scope, target):
+        # What somebody of a higher rank has done between two changes of the writer is not taken back with them.
+        between = [
+            Decision(version.changed_by, version.believed_from, "changed it since")
+            for version in versions[first:]
+            if not self._is_meant(version)
+        ]
+        stays = bool(others) or not self._reversals.may(self._caller, between)
+        if target is None or stays or is_copy(current) or is_taken(self._store, self._scope, target):
             self._plan.left.append(id)
             return
         self._plan.add(current, target, ActionKind.REVERT, "as it was before")
@@ -184,7 +205,10 @@ class _Planning:
         if current is None or found is None:
             return
         before, after = (version_of(self._store, self._scope, other, number) for number in found)
-        if before is None or after is None or not is_as(current, after):
+        report = self._store.reports.find(engine_scope(self._caller.team), report_id)
+        run = [Decision(report.made_by, report.made_at, "made this run")] if report is not None else []
+        is_free = self._reversals.may(self._caller, run)
+        if before is None or after is None or not is_as(current, after) or not is_free:
             self._plan.left.append(other)
             return
         self._plan.add(current, before, ActionKind.REVERT, "as it was before it was consolidated", cause=cause)

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 
 from mycel.access.rules import (
     may_edit,
+    may_review,
     require_delete,
     require_edit,
     require_purge,
@@ -19,7 +20,7 @@ from mycel.access.scope import ReadScope, parent_scope, purge_scope, read_scope
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.change import Operation
-from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
+from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields, reviewed
 from mycel.domain.fields import MAX_COUNT, MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link, Relation
@@ -34,6 +35,8 @@ from mycel.services.idempotency import Retry
 from mycel.services.keyed_values import store_value
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory, unwritten, with_period
+from mycel.services.proposals import is_proposal, must_wait, propose, with_edits
+from mycel.services.reversals import Reversals
 from mycel.services.screening import read_reason, screen
 from mycel.services.second_person import SecondPerson
 from mycel.services.short_ids import find_id
@@ -81,11 +84,13 @@ class Writing:
         stores: Stores,
         policies: Policies,
         second_person: SecondPerson,
+        reversals: Reversals,
         *,
         max_content: int = MAX_CONTENT_BYTES,
     ) -> None:
         self._stores = stores
         self._second_person = second_person
+        self.reversals = reversals
         self._policies = policies
         self.max_content = max_content
 
@@ -112,7 +117,7 @@ class Writing:
             earlier = retry.earlier(transaction)
             if earlier is not None:
                 return earlier
-            (stored,) = _store(transaction, caller, [new], expected=expected)
+            (stored,) = _store(transaction, caller, [new], reversals=self.reversals, expected=expected)
             if replaced is not None:
                 _supersede(transaction, caller, stored, replaced)
             retry.remember(transaction, stored)
@@ -126,7 +131,7 @@ class Writing:
         listed = fields.several(items, field="items", most=MAX_ITEMS)
         new = [self._read_item(caller, place, item) for place, item in enumerate(listed)]
         with self._stores.lease(caller.team) as store:
-            return store.transact(lambda transaction: _store(transaction, caller, new))
+            return store.transact(lambda transaction: _store(transaction, caller, new, reversals=self.reversals))
 
     def update(self, caller: Caller, id: object, given: Mapping[str, object]) -> Memory:
         memory_id = find_id(self._stores, caller, id)
@@ -146,7 +151,18 @@ class Writing:
             if earlier is not None:
                 return earlier
             before = transaction.memories.get(read_scope(caller), memory_id)
-            after = _changed(transaction, caller, before, draft, expected=expected, policy=policy)
+            # A reviewer's word about what becomes of a memory is the review that the policy asks for.
+            decides = may_review(caller) and draft.values.keys() <= {"status"}
+            rules = replace(policy, review=()) if decides else policy
+            after = _changed(transaction, caller, before, draft, expected=expected, policy=rules)
+            changed = draft.values.keys() if draft.ttl is None else {*draft.values, "expires_at"}
+            self.reversals.require_change(transaction, caller, before, after, changed=changed)
+            if must_wait(before, after, draft.values):
+                proposal = propose(transaction, before, after, by=caller.member_id)
+                retry.remember(transaction, proposal)
+                return proposal
+            if is_proposal(before):
+                after = with_edits(before, after)
             self._second_person.require(transaction, caller, before, after)
             transaction.memories.replace(before, after, by=caller.member_id, reason=reason)
             retry.remember(transaction, after)
@@ -176,6 +192,11 @@ class Writing:
             if before.deleted_at is None:
                 return before
             after = replace(before, deleted_at=None, version=before.version + 1)
+            self.reversals.require_return(transaction, caller, before, after)
+            policy = self._policies.of(caller.team)
+            if after.status is Status.ACTIVE and after.type in policy.review and not may_review(caller):
+                waits = with_marks(after.metadata, review=reviewed(after.type))
+                after = replace(after, status=Status.INBOX, metadata=waits)
             transaction.memories.replace(before, after, by=caller.member_id, operation=Operation.RESTORE)
             return after
 
@@ -230,7 +251,12 @@ def _expected_version(value: object, *, least: int = 1) -> int | None:
 
 
 def _store(
-    transaction: Transaction, caller: Caller, new: Sequence[PreparedMemory], *, expected: int | None = None
+    transaction: Transaction,
+    caller: Caller,
+    new: Sequence[PreparedMemory],
+    *,
+    reversals: Reversals,
+    expected: int | None = None,
 ) -> list[Memory]:
     stored: list[Memory] = []
     plain: list[tuple[Memory, PackedTerms]] = []
@@ -242,7 +268,7 @@ def _store(
                 # Before the next, so that the change log has them in the order given.
                 transaction.memories.insert(plain, by=caller.member_id)
                 plain = []
-            memory = store_value(transaction, caller, one, expected=expected)
+            memory = store_value(transaction, caller, one, reversals=reversals, expected=expected)
         else:
             plain.append((memory, one.words))
         stored.append(memory)

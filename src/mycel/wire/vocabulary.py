@@ -139,6 +139,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "expected_version": whole(1, MAX_COUNT, description="A conflict unless the memory is at this version."),
         "extract": FLAG,
         "folder": filled(MAX_NOTED_BYTES),
+        "for_use": {**FLAG, "description": "Whether an agent's reading counts as use; a person's never does."},
         "from_id": ID,
         "id": ID,
         "idempotency_key": {**LABEL, "description": "The same key and request give the same answer for seven days."},

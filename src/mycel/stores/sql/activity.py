@@ -183,6 +183,11 @@ class ActivityWriter(WritingPart):
             ),
         )
 
+    @query
+    def actions_on(self, connection: Connection, memory_id: MemoryId, operation: str) -> list[AuditEntry]:
+        sql = f"SELECT {_ACTION} FROM actions a WHERE a.memory_id = ? AND a.operation = ? ORDER BY a.id DESC"
+        return [action_of(row) for row in connection.execute(sql, (memory_id, operation)).fetchall()]
+
 
 def forget_activity_of(connection: Connection, memory: Memory) -> None:
     """What named it, and what told it without a name; and what was done about it."""

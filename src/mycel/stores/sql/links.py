@@ -50,6 +50,11 @@ class LinkWriter(WritingPart, SqlLinks):
     """See `contracts.memory_store.LinkWrites`."""
 
     @query
+    def pointing_at(self, connection: Connection, id: MemoryId, relation: Relation) -> list[MemoryId]:
+        sql = "SELECT from_id FROM memory_links WHERE to_id = ? AND relation = ? ORDER BY created_at, from_id"
+        return [MemoryId(one) for (one,) in connection.execute(sql, (id, relation)).fetchall()]
+
+    @query
     def find_same(self, connection: Connection, link: Link) -> Link | None:
         sql = """
             SELECT from_id, to_id, relation, created_by, created_at FROM memory_links

@@ -116,7 +116,7 @@ class MountedNotes:
         """As the memory is this moment; raises `NotFound` when it is gone or out of sight."""
         known = self._view.notes.get(id)
         try:
-            memory = self._memory.get(id)
+            memory = self._memory.get(id, for_use=False)
         except NotFound:
             self._view.notes.pop(id, None)
             with self.lock:
@@ -192,7 +192,7 @@ class MountedNotes:
             if id in self._removed:
                 self._memory.restore(id)
                 self._removed.discard(id)
-            remote = remote_of(self._memory.get(id), self._memory.links(id))
+            remote = remote_of(self._memory.get(id, for_use=False), self._memory.links(id))
         except NotFound:
             about = f"{id} is of no memory that you may see; without an id this becomes a new one"
             raise InvalidInput(about, field="id") from None

@@ -38,7 +38,11 @@ class NoteWriter:
             changed["content"] = text_of(step.note)
         memory = remote.memory
         if changed:
-            memory = self._memory.update(step.id, expected_version=memory.version, **changed)
+            updated = self._memory.update(step.id, expected_version=memory.version, **changed)
+            if updated.id == memory.id:
+                memory = updated
+            else:
+                self._tell(step.note.file, f"what you changed waits for a reviewer as {updated.id}; what stood stands")
         if LINKS in step.changes:
             wanted, had = set(_listed(step.fields[LINKS])), set(_listed(remote.fields[LINKS]))
             for link in sorted(wanted - had):

@@ -188,7 +188,7 @@ class Performer:
     @_do.register
     def _(self, step: DeleteMemory) -> None:
         try:
-            if self._memory.get(step.id).version != self._view.notes[step.id].memory.version:
+            if self._memory.get(step.id, for_use=False).version != self._view.notes[step.id].memory.version:
                 raise Conflict("the memory was changed meanwhile")
             self._memory.delete(step.id)
         except AccessDenied as error:

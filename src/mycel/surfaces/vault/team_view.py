@@ -67,7 +67,7 @@ class TeamView:
 
     def refresh(self, id: str, known: Mapping[str, Fields]) -> None:
         try:
-            memory = self._memory.get(id)
+            memory = self._memory.get(id, for_use=False)
         except NotFound:
             self.notes.pop(id, None)
             return

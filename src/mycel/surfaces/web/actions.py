@@ -23,6 +23,7 @@ WORDS: Mapping[str, str] = {
     "views.save": "saved view",
     "views.delete": "deleted view",
     "reviews.snooze": "put off",
+    "unlink": "took a link away from",
     "add_team": "added team",
     "arrange": "arranged",
     "add_member": "added member",
@@ -88,7 +89,7 @@ _BACK: Mapping[str, Callable[[PageRequest, AuditEntry], None]] = {
 # These need to know how it was before.
 _BY_BEFORE = frozenset({"rate", "set_policy", "update_member", "remove_member", "views.delete"})
 # Their subject is a memory.
-_OF_MEMORIES = frozenset({"rate", "reviews.snooze"})
+_OF_MEMORIES = frozenset({"rate", "reviews.snooze", "unlink"})
 # Of these each has its own alone.
 _OWN = frozenset({"rate", "views.save", "views.delete", "reviews.snooze"})
 

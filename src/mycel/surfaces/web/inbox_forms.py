@@ -101,7 +101,7 @@ def reopen(asked: PageRequest) -> SeeOther:
     ids = asked.form.get("id", "").split()[:MOST_UNDONE]
     for id in ids:
         asked.memory.reviews.reopen(id)
-    only = ids[0] if len(ids) == 1 and asked.memory.get(ids[0], as_of=None).status == "inbox" else None
+    only = ids[0] if len(ids) == 1 and asked.memory.get(ids[0], as_of=None, for_use=False).status == "inbox" else None
     return SeeOther(address_of_item(only, where_in(asked)), did="reopened")
 
 

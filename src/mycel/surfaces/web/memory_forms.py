@@ -26,7 +26,7 @@ def edit(asked: PageRequest) -> SeeOther | Shown:
         expected = int(asked.form.get("expected_version", ""))
     except ValueError:
         raise InvalidInput("must be a whole number", field="expected_version") from None
-    before = asked.memory.get(id)
+    before = asked.memory.get(id, for_use=False)
     try:
         edits = _edits(asked, _untouched(asked))
         if not edits:
@@ -76,7 +76,7 @@ def _edits(asked: PageRequest, untouched: frozenset[str]) -> dict[str, Any]:
 
 def _conflict(asked: PageRequest, error: str) -> Shown:
     """The version that stands now, against which the form is sent the next time."""
-    standing = asked.memory.get(asked.in_path["id"])
+    standing = asked.memory.get(asked.in_path["id"], for_use=False)
     shown = editing(standing, asked, error=error, status=409, expected=standing.version)
     mine = asked.form.get("content", "")
     theirs_by = asked.memory.history(standing.id)[-1].changed_by
@@ -95,7 +95,7 @@ def tags_in(asked: PageRequest) -> list[str]:
 
 def supersede(asked: PageRequest) -> SeeOther | Shown:
     """A new memory of the same place and audience that replaces this one."""
-    old = asked.memory.get(asked.in_path["id"])
+    old = asked.memory.get(asked.in_path["id"], for_use=False)
     content = asked.filled("content")
     if content is None or content == old.content:
         shown = {"values": {"content": asked.form.get("content", "")}, "error": "say what holds instead"}

@@ -70,7 +70,7 @@ def show(asked: PageRequest) -> Shown:
         return _past(asked, asked.memory.get(id, as_of=as_of), as_of)
     # Its use until now: reading it here is the next.
     usage, explained = asked.memory.usage(id), asked.memory.explain(memory_id=id)
-    memory = asked.memory.get(id)
+    memory = asked.memory.get(id, for_use=False)
     versions = asked.memory.history(id)
     links = asked.memory.links(id)
     neighbours = neighbours_of(asked, memory, links)
@@ -108,7 +108,7 @@ def show(asked: PageRequest) -> Shown:
 def _past(asked: PageRequest, memory: Memory, as_of: datetime) -> Shown:
     """As it was believed at a moment: the text and its fields; what stands around it is of today."""
     try:
-        asked.memory.get(memory.id)
+        asked.memory.get(memory.id, for_use=False)
         is_gone = False
     except NotFound:
         is_gone = True
@@ -228,7 +228,7 @@ def details_of(memory: Memory) -> list[tuple[str, str, Any]]:
 
 
 def show_edit(asked: PageRequest) -> Shown:
-    memory = asked.memory.get(asked.in_path["id"])
+    memory = asked.memory.get(asked.in_path["id"], for_use=False)
     return editing(memory, asked)
 
 
@@ -269,7 +269,7 @@ def values_of(memory: Memory) -> dict[str, str]:
 
 def show_purge(asked: PageRequest) -> Shown:
     """What a purge takes with it, named before anybody agrees."""
-    memory = asked.memory.get(asked.in_path["id"])
+    memory = asked.memory.get(asked.in_path["id"], for_use=False)
     links = asked.memory.links(memory.id)
     facts = {
         "memory": memory,
@@ -282,7 +282,7 @@ def show_purge(asked: PageRequest) -> Shown:
 
 
 def show_supersede(asked: PageRequest) -> Shown:
-    memory = asked.memory.get(asked.in_path["id"])
+    memory = asked.memory.get(asked.in_path["id"], for_use=False)
     return Shown(
         {"memory": memory}, {"values": {"content": memory.content}, "error": None}, title=f"Replace {memory.title}"
     )
