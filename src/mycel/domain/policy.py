@@ -52,8 +52,8 @@ class Secrets(StrEnum):
 class Policy:
     """What nobody decides otherwise: whatever a rule has found waits for a person.
 
-    `least_trust`: whoever is below it writes into the inbox. `review`: candidates of these types wait for a person,
-    whatever their evidence. `promote`: which of the others may become active without one; `promote_from`: the least
+    `least_trust`: whoever is below it writes into the inbox. `review`: what is of these types waits for a person,
+    whoever wrote it. `promote`: which of the others may become active without one; `promote_from`: the least
     confidence of those.
     `consolidate_every`: None runs it only when asked. `lives`: by what made a memory; what is not in it never expires.
     `inbox_kept`: for candidates nobody looked at. `episodes_kept`: for the ledger of what was tried. `purge_after`:

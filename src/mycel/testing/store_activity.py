@@ -92,3 +92,14 @@ class StoreActivity:
         seen = store.activity.actions(reader(TEAMMATE), by=None, before=None, limit=9)
         assert [one.operation for one in seen] == ["open"]
         assert store.activity.actions(reader(), by=None, before=all_of_them[-1].id, limit=9) == []
+
+    def test_actions_on_a_memory_are_found_by_their_name(self, store: Store) -> None:
+        one, other = put(store), put(store)
+        for operation, memory in (("unlink", one), ("rate", one), ("unlink", other)):
+            store.transact(
+                lambda transaction, operation=operation, memory=memory: transaction.activity.note(
+                    operation, by=AUTHOR, subject=memory.id, memory_id=memory.id, before={"of": operation}
+                )
+            )
+        [found] = store.transact(lambda transaction: transaction.activity.actions_on(one.id, "unlink"))
+        assert (found.subject, found.before) == (one.id, {"of": "unlink"})

@@ -56,6 +56,15 @@ class StoreUndo:
         assert store.links.made_since(reader(), now, by=TEAMMATE) == []
         assert store.links.made_since(reader(), early.created_at, by=None) == [early, late]
 
+    def test_tells_which_memories_point_at_one(self, store: Store, clock: ManualClock) -> None:
+        one, other, third = put(store), put(store), put(store, visibility=Visibility.PRIVATE, agent_id=TEAMMATE)
+        for start, relation in ((other, Relation.SUPERSEDES), (third, Relation.SUPERSEDES), (other, Relation.SUPPORTS)):
+            link = Link(start.id, one.id, relation, AUTHOR, clock.now())
+            store.transact(lambda transaction, link=link, start=start: transaction.links.add(link, origin=start))
+        delete(store, one.id)
+        found = store.transact(lambda transaction: transaction.links.pointing_at(one.id, Relation.SUPERSEDES))
+        assert set(found) == {other.id, third.id}
+
     def test_tells_with_what_a_memory_was_consolidated(self, store: Store, clock: ManualClock) -> None:
         one, other, third = put(store), put(store), put(store)
         actions = (

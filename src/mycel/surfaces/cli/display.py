@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mycel.domain.envelope import kind_of, under_key
-from mycel.domain.marks import voice_of
+from mycel.domain.marks import CHANGE, voice_of
 from mycel.domain.memory import FIELDS, Status
 from mycel.domain.memory_field import MOMENTS, FieldRow, Holds
 from mycel.domain.rendering import field_text
@@ -169,6 +169,8 @@ def show_statistics(team: str | None, statistics: Statistics, *, each: Mapping[s
 def show_written(memory: Memory, *, done: str) -> None:
     """The id alone is the answer, so that a script can keep it; the rest is for whoever watches."""
     waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
+    if waits and CHANGE in memory.metadata:
+        waits += f"; {memory.metadata[CHANGE]['id']} stays as it stands until then"
     show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{waits}")
     for one in memory.notices:
         note(one)

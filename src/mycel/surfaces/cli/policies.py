@@ -62,7 +62,8 @@ def change(
     review: Annotated[
         str | None,
         typer.Option(
-            metavar="TYPES|all|none", help=f"What waits for a person, such as decision,profile: {any_of(MemoryType)}."
+            metavar="TYPES|all|none",
+            help=f"What waits for a person, whoever wrote it, such as decision,profile: {any_of(MemoryType)}.",
         ),
     ] = None,
     promote: Annotated[

@@ -215,6 +215,8 @@ def revert(asked: PageRequest) -> SeeOther:
     changed = asked.memory.update(
         id, expected_version=standing.version, reason=f"version {version} taken back", **fields
     )
+    if changed.id != standing.id:
+        return SeeOther(f"/memory/{in_path(changed.id)}", did="change_waits")
     did = "reverted" if changed.version != standing.version else "unchanged"
     return SeeOther(f"/memory/{in_path(id)}", did=did)
 

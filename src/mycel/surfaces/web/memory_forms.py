@@ -36,6 +36,8 @@ def edit(asked: PageRequest) -> SeeOther | Shown:
         return _conflict(asked, str(conflict))
     except InvalidInput as error:
         return editing(before, asked, error=str(error), status=422)
+    if changed.id != before.id:
+        return SeeOther(address_of_memory(changed.id), did="change_waits")
     did = "unchanged" if changed.version == expected else "saved"
     return SeeOther(address_of_memory(id), did=did)
 

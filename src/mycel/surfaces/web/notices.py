@@ -26,6 +26,7 @@ NOTICES: Mapping[str, Notice] = {
     "run_undone": Notice("Undone: what stood before the run stands again, but what was changed since."),
     "action_reverted": Notice("Taken back; that left a row of its own."),
     "restored": Notice("Restored."),
+    "change_waits": Notice("This change waits in the inbox. What stood stays until it is approved."),
     "purged": Notice("Purged for good."),
     "member_added": Notice("The member is there. Issue it a token to let it in."),
     "member_awaits": Notice(

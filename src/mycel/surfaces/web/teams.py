@@ -25,7 +25,7 @@ GLANCES = 100
 # What each part of a policy does, for whoever is about to change it.
 EFFECTS: Mapping[str, str] = {
     "least_trust": "Whoever is trusted less writes into the inbox, and a person decides.",
-    "review": "Candidates of these types wait for a person, whatever their evidence: types, all or none.",
+    "review": "What is of these types waits for a person, whoever wrote it: types, all or none.",
     "promote": "reviewed: what a rule alone has found waits for a person. grounded: not where it is sure enough.",
     "promote_from": "How sure a candidate must be to become active without a person, from 0 to 1.",
     "consolidate_every": "How often duplicates are merged and contradictions linked; never waits until somebody asks.",
