@@ -74,17 +74,22 @@ def exchange(operation: Operation, arguments: Mapping[str, Any], headers: Mappin
 
 def attempts(request: Sent, *, repeatable: bool) -> Exchange:
     """The answer to a request, tried again while there is hope; an error of the service is raised as our own."""
+    said: Unavailable | None = None
     for attempt in range(1, TRIES + 1):
         came = yield request
         error = error_in(came)
         if error is None:
             return came
+        if said is not None and not isinstance(came, Received):
+            # What it said last tells more than that it is gone.
+            error = Unavailable(f"{error}; before that it said: {said}", retry_after=said.retry_after)
         # 503 says that nothing was stored; without an answer nobody knows.
         may_repeat = repeatable or isinstance(came, Received)
         if isinstance(error, StoreDamaged) or not isinstance(error, Unavailable):
             raise error
         if attempt == TRIES or not may_repeat:
             raise error
+        said = error if isinstance(came, Received) else said
         yield Pause(_wait(error, attempt))
     raise AssertionError("unreachable")
 
