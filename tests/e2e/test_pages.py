@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, Route
 
 from mycel.embedded.workspace import Workspace
 from tests.proxy import proxied
+from tests.service_process import eventually
 
 # A browser drops the keys that come before its first picture of a page.
 _A_PICTURE = "() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"
@@ -58,6 +59,33 @@ def test_hits_come_while_somebody_types_with_their_reasons(page: Page) -> None:
     assert "q=how+do+we+release" in page.url
 
 
+def test_escape_takes_the_words_off_and_what_they_found(page: Page) -> None:
+    page.goto("/search?q=how+do+we+release")
+    page.locator(".hits").wait_for()
+    page.locator("#q").focus()
+    press(page, "Escape")
+    page.get_by_role("heading", name="Ask as you would ask a colleague").wait_for()
+    assert page.locator("#q").input_value() == ""
+    assert page.locator(".hits").count() == 0
+    assert "q=" not in page.url
+    page.locator("#q").press_sequentially("how do we release")
+    page.locator(".hits").wait_for()
+    # How many there are is told to whom does not see them, and not the whole list.
+    soon(page, "/^\\d+ hits?/.test(document.getElementById('told').textContent)")
+    assert page.locator("[aria-live]").count() == 0
+
+
+def test_e_opens_the_form_with_the_focus_in_its_text(page: Page, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("the lamp is off", title="a lamp")
+    page.goto(f"/memory/{memory.id}")
+    for key in ("e", "r"):
+        press(page, key)
+        page.locator("#content").wait_for()
+        soon(page, "document.activeElement.id === 'content'")
+        page.go_back()
+        page.get_by_role("link", name="Edit", exact=True).wait_for()
+
+
 def test_an_edit_that_comes_too_late_shows_both(page: Page, workspace: Workspace) -> None:
     memory = workspace.as_member("swe-1").save("the port is 1", title="a port")
     page.goto(f"/memory/{memory.id}/edit")
@@ -103,7 +131,7 @@ def test_a_memory_is_written_down_by_keyboard_alone_and_searched_as_of_a_day(pag
     page.goto("/search?q=quokkaport")
     page.locator(".hits").wait_for()
     page.get_by_label("As of").fill("2020-02-20")
-    page.get_by_text("Nothing that is likely to help").wait_for()
+    page.get_by_role("heading", name="Nothing that is likely to help").wait_for()
     page.get_by_label("As of").fill("")
     page.locator(".hits").wait_for()
 
@@ -255,6 +283,110 @@ def test_every_page_works_under_a_path_behind_a_proxy(browser: Browser, workspac
         page.locator(".hits .memory").first.wait_for()
         assert [url for url in asked if not url.startswith(f"{address}/mycel/")] == []
         context.close()
+
+
+def soon(page: Page, truth: str) -> None:
+    """Wait until an expression holds; Playwright's own waiting would ask the page to run text."""
+    eventually(lambda: page.evaluate(truth))
+
+
+def drafts_in(page: Page) -> list[str]:
+    return page.evaluate("Object.keys(localStorage).filter((one) => one.startsWith('mycel draft'))")
+
+
+def test_text_of_a_closed_page_is_back_until_it_is_saved(page: Page) -> None:
+    page.goto("/new")
+    page.locator("#content").fill("The quokkadraft is half")
+    page.close(run_before_unload=False)
+    again = page.context.new_page()
+    again.goto("/new")
+    again.get_by_role("status").get_by_text("did not save is back").wait_for()
+    assert again.locator("#content").input_value() == "The quokkadraft is half"
+    again.locator("#content").press_sequentially(" and whole")
+    again.get_by_role("button", name="Save").click()
+    again.get_by_role("status").get_by_text("Written down").wait_for()
+    assert drafts_in(again) == []
+    again.goto("/new")
+    assert again.locator("#content").input_value() == ""
+    again.locator("#content").fill("not wanted")
+    again.reload()
+    again.get_by_role("button", name="Leave it out").click()
+    assert (again.locator("#content").input_value(), drafts_in(again)) == ("", [])
+
+
+def test_whoever_is_signed_out_while_writing_signs_in_right_there(page: Page, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("the quokkagate is shut", title="a gate")
+    page.goto(f"/memory/{memory.id}/edit")
+    page.locator("#content").fill("the quokkagate is open")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Save").click()
+    sheet = page.get_by_role("dialog")
+    sheet.get_by_label("Token").fill("mycel_wrong")
+    sheet.get_by_role("button", name="Sign in and send").click()
+    sheet.get_by_text("This did not work").wait_for()
+    sheet.get_by_label("Token").fill(workspace.issue_token("eng-director"))
+    sheet.get_by_role("button", name="Sign in and send").click()
+    page.get_by_text("Saved as a new version").wait_for()
+    assert workspace.as_member("swe-1").get(memory.id).content == "the quokkagate is open"
+    assert drafts_in(page) == []
+
+
+def test_a_draft_meets_what_others_have_written_meanwhile(page: Page, workspace: Workspace) -> None:
+    memory = workspace.as_member("swe-1").save("the quokkaport is 1", title="a quokkaport")
+    page.goto(f"/memory/{memory.id}/edit")
+    page.locator("#content").fill("the quokkaport is 3")
+    page.goto("/")
+    workspace.as_member("swe-1").update(memory.id, content="the quokkaport is 2")
+    page.goto(f"/memory/{memory.id}/edit")
+    assert page.locator("#content").input_value() == "the quokkaport is 3"
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("has changed it since you began").wait_for()
+    page.goto(f"/memory/{memory.id}/edit")
+    assert page.locator("#content").input_value() == "the quokkaport is 3"
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved as a new version").wait_for()
+    assert drafts_in(page) == []
+
+
+def test_a_draft_is_for_its_member_alone_and_goes_when_that_one_signs_out(
+    browser: Browser, address: str, workspace: Workspace
+) -> None:
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+
+    def sign_in(who: str) -> None:
+        page.goto("/sign-in?next=/new")
+        page.get_by_label("Token").fill(workspace.issue_token(who))
+        page.get_by_role("button", name="Sign in").click()
+        page.locator("#content").wait_for()
+
+    sign_in("eng-director")
+    page.locator("#content").fill("for nobody else")
+    context.clear_cookies()
+    sign_in("maintainer")
+    assert page.locator("#content").input_value() == ""
+    assert drafts_in(page) == []
+    page.locator("#content").fill("x" * 300)
+    soon(page, "Object.keys(localStorage).length > 0")
+    page.locator("details.account summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in")
+    assert page.evaluate("localStorage.length") == 0
+    context.close()
+
+
+def test_drafts_are_bounded(page: Page) -> None:
+    page.goto("/new")
+    for number in range(60):
+        key = f"mycel draft  eng-director storefront /memory/{number}/edit x"
+        page.evaluate("([key, at]) => localStorage.setItem(key, JSON.stringify({at, fields: {}}))", [key, number])
+    page.locator("#content").fill("w" * 300_000)
+    page.reload()
+    assert page.locator("#content").input_value() == ""
+    page.locator("#content").fill("short enough")
+    soon(page, "Object.keys(localStorage).filter((one) => one.includes('/new ')).length === 1")
+    assert len(drafts_in(page)) <= 20
+    page.evaluate("localStorage.clear()")
 
 
 def test_stored_markup_runs_nothing_and_asks_nobody(page: Page, workspace: Workspace, address: str) -> None:

@@ -272,7 +272,65 @@ def test_whoever_sends_a_form_too_late_is_told_what_to_do(lead: Reader, workspac
     signed_out = lead.client.post(address, data={"content": "changed"}, headers={"origin": ORIGIN})
     assert signed_out.status_code == 401
     assert 'href="/sign-in"' in signed_out.text
+    origin, form = {"origin": ORIGIN}, f"{ORIGIN}/new?type=fact"
+    led_back = lead.client.post("/new", data={"content": "kept"}, headers={**origin, "referer": form})
+    assert 'href="/sign-in?next=%2Fnew%3Ftype%3Dfact"' in led_back.text
+    elsewhere = lead.client.post(
+        "/new", data={"content": "kept"}, headers={**origin, "referer": "http://evil.example/x"}
+    )
+    assert 'href="/sign-in"' in elsewhere.text
     assert "Bearer" not in signed_out.text
     other_session = lead.post(address, token="0" * 32).text
     assert "load the page again" in other_session
     assert "An admin" not in other_session
+
+
+def test_every_page_has_a_title_of_its_own(lead: Reader, workspace: Workspace) -> None:
+    assert len({page.title for page in PAGES}) == len(PAGES)
+    found: dict[str, str] = {}
+    for page in PAGES:
+        shown = lead.get(opened(page, lead, workspace)).text
+        [title] = re.findall(r"<title>([^<]+) · Mycel</title>", shown)
+        assert title not in found, (page.address, found.get(title))
+        found[title] = page.address
+        [heading] = re.findall(r"<h1[^>]*>(.*?)</h1>", shown)
+        assert re.sub(r"<[^>]+>", "", heading).strip(), page.address
+    refused = lead.get("/memory/01a1ec7d-4681-7aa8-a04e-d9724d2a8682").text
+    assert re.findall(r"<title>([^<]+) ·", refused) == re.findall(r"<h1>([^<]+)</h1>", refused) == ["Nothing here"]
+
+
+def test_pages_are_packed_for_the_reader_alone_and_files_for_everybody(lead: Reader) -> None:
+    takes = {"accept-encoding": "gzip, br"}
+    for address in ("/", "/docs", "/browse/all"):
+        plain = lead.ask(address, {"accept-encoding": "identity", "sec-fetch-site": "same-origin"})
+        packed = lead.ask(address, {**takes, "sec-fetch-site": "same-origin"})
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["content-encoding"] == "gzip"
+        assert "accept-encoding" in packed.headers["vary"]
+        assert int(packed.headers["content-length"]) < len(plain.content) / 2.5, address
+        assert packed.text == plain.text
+        # Another page that has the browser ask learns nothing by how long the answer is.
+        for site in ("cross-site", "same-site"):
+            assert "content-encoding" not in lead.ask(address, {**takes, "sec-fetch-site": site}).headers
+        assert "content-encoding" not in lead.ask(address, takes).headers
+    for name in ("mycel.css", "mycel.js"):
+        answer = lead.client.get(f"/static/{name}", headers=takes)
+        assert answer.headers["content-encoding"] == "gzip"
+        again = lead.client.get(f"/static/{name}", headers={**takes, "if-none-match": answer.headers["etag"]})
+        assert (again.status_code, "content-encoding" in again.headers) == (304, False)
+    assert lead.client.get("/openapi.json", headers=takes).headers["content-encoding"] == "gzip"
+    refused = lead.client.get("/openapi.json", headers={"accept-encoding": "gzip;q=0"})
+    assert "content-encoding" not in refused.headers
+
+
+def test_a_fault_of_the_service_is_a_page_in_a_browser(lead: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_given: object, **_named: object) -> None:
+        raise RuntimeError("quokkasecret")
+
+    monkeypatch.setattr("mycel.surfaces.web.routes._shared", fail)
+    shown = lead.get("/browse/all", accept="text/html,*/*")
+    assert (shown.status_code, shown.headers["content-type"]) == (500, "text/html; charset=utf-8")
+    assert "Something went wrong" in shown.text
+    assert "quokkasecret" not in shown.text
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert lead.get("/browse/all").headers["content-type"] == "application/problem+json"

@@ -67,17 +67,17 @@ def test_reading_every_page_changes_nothing(lead: Reader, workspace: Workspace, 
 def test_no_picture_on_another_page_signs_anybody_out(site: str, lead: Reader) -> None:
     for page in PAGES:
         for address in (page.address, page.json_address):
-            answer = lead.get(address.replace("{id}", "x"), **{"sec-fetch-site": site, "sec-fetch-dest": "image"})
+            answer = lead.ask(address.replace("{id}", "x"), {"sec-fetch-site": site, "sec-fetch-dest": "image"})
             assert "set-cookie" not in answer.headers, address
     assert lead.get("/").status_code == 200
 
 
 def test_a_link_on_another_port_of_this_host_opens_the_page_for_whoever_is_signed_in(lead: Reader) -> None:
-    arrived = lead.get("/browse/all", **{"sec-fetch-site": "same-site"})
+    arrived = lead.ask("/browse/all", {"sec-fetch-site": "same-site"})
     assert arrived.status_code == 200
     assert 'url=/browse/all"' in arrived.text
     assert "eng-director" not in arrived.text
-    assert lead.get("/browse/all", **{"sec-fetch-site": "same-origin"}).status_code == 200
+    assert lead.ask("/browse/all", {"sec-fetch-site": "same-origin"}).status_code == 200
 
 
 def test_a_cookie_of_another_port_locks_nobody_out(lead: Reader, workspace: Workspace) -> None:

@@ -150,7 +150,7 @@ def create_app(
             Middleware(KnownHosts, names=names, origins=frozenset(origins)),
             Middleware(Api, visitors=visitors, threads=threads, taken=taken),
         ],
-        exception_handlers={**HANDLERS, HTTPException: pages.lost},
+        exception_handlers={**HANDLERS, HTTPException: pages.lost, Exception: pages.broken},
         lifespan=_lifespan,
     )
     app.state.service = service

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mycel.errors import MycelError
@@ -20,7 +21,8 @@ from mycel.surfaces.http.credentials import COOKIE
 from mycel.surfaces.http.described_route import About, DescribedRoute, described
 from mycel.surfaces.http.openapi import AT, Document, openapi
 from mycel.surfaces.http.service import service_of
-from mycel.surfaces.web.rendering import PAGE_HEADERS, render
+from mycel.surfaces.web.compression import may_pack_page, packed_response, page_bytes, page_response
+from mycel.surfaces.web.rendering import render
 from mycel.surfaces.web.routes import admit, framed
 
 _METHODS = ("get", "post", "put", "delete")
@@ -222,8 +224,12 @@ class Descriptions:
             "shapes": shapes_of(self.document),
         }
 
-    async def _show_document(self, _request: Request) -> Response:
-        return Response(self._text, media_type=JSON)
+    @cached_property
+    def _packed(self) -> bytes:
+        return gzip.compress(self._text, mtime=0)
+
+    async def _show_document(self, request: Request) -> Response:
+        return packed_response(request, self._text, self._packed, media_type=JSON)
 
     async def _show_page(self, request: Request) -> Response:
         """For anybody; whoever is signed in with a browser can try each call."""
@@ -233,5 +239,8 @@ class Descriptions:
             admitted = None
         service = service_of(request)
         values = {**await framed(request, admitted), **self._calls, "title": "API"}
-        text = await service.work(lambda: render("docs.html", prefix=service.prefix, **values))
-        return HTMLResponse(text, headers=dict(PAGE_HEADERS))
+        packed = may_pack_page(request)
+        body = await service.work(
+            lambda: page_bytes(render("docs.html", prefix=service.prefix, **values), packed=packed)
+        )
+        return page_response(body)

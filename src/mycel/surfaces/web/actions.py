@@ -138,5 +138,5 @@ def revert(asked: PageRequest) -> SeeOther:
     raise NotFound("no such change, or none that can be taken back from here")
 
 
-PAGES = (Page(address=HERE, template="actions.html", show=show, title="Audit"),)
+PAGES = (Page(address=HERE, template="actions.html", show=show, title="Audit of people, tokens and policy"),)
 FORMS = (Form(address=f"{HERE}/revert", act=revert),)

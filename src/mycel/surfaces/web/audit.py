@@ -237,7 +237,7 @@ def _whole(text: str, field: str) -> int:
     raise InvalidInput("must be a whole number", field=field)
 
 
-PAGES = (Page(address="/audit", template="audit.html", show=show, title="Audit", label="Audit", key="a"),)
+PAGES = (Page(address="/audit", template="audit.html", show=show, title="Audit of memories", label="Audit", key="a"),)
 FORMS = (
     Form(address="/memory/{id}/versions/{version}/revert", act=revert),
     Form(address="/memory/{id}/unlink", act=unlink),

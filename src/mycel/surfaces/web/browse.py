@@ -121,9 +121,9 @@ def _choices(asked: PageRequest) -> dict[str, Any]:
 PAGES = (
     Page(address="/browse", template="browse.html", show=show_folders, title="Browse", label="Browse", key="b"),
     Page(address="/browse/all", template="browse.html", show=show_list, title="All memories"),
-    Page(address="/browse/knowledge", template="knowledge.html", show=show_knowledge, title="Knowledge"),
-    Page(address="/browse/types", template="types.html", show=show_types, title="Types"),
-    Page(address="/browse/tags", template="tags.html", show=show_tags, title="Tags"),
-    Page(address="/browse/archived", template="browse.html", show=show_archived, title="Archived"),
-    Page(address="/browse/deleted", template="browse.html", show=show_deleted, title="Deleted"),
+    Page(address="/browse/knowledge", template="knowledge.html", show=show_knowledge, title="Browse knowledge"),
+    Page(address="/browse/types", template="types.html", show=show_types, title="Browse types"),
+    Page(address="/browse/tags", template="tags.html", show=show_tags, title="Browse tags"),
+    Page(address="/browse/archived", template="browse.html", show=show_archived, title="Archived memories"),
+    Page(address="/browse/deleted", template="browse.html", show=show_deleted, title="Deleted memories"),
 )

@@ -126,7 +126,7 @@ def item_page(asked: PageRequest, id: str, *, error: str | None = None, status: 
         "values": {"content": asked.form.get("content", item.memory.content)},
         "may_decide": may_review(asked.caller),
     }
-    return Shown(facts, beside, title=item.memory.title, status=status)
+    return Shown(facts, beside, title=f"Review {item.memory.title}", status=status)
 
 
 def decided_page(
@@ -136,7 +136,7 @@ def decided_page(
     last = asked.memory.history(id)[-1]
     facts |= {"item": None, "decided": last.memory}
     beside |= {"version": last}
-    return Shown(facts, beside, title=last.memory.title, status=status)
+    return Shown(facts, beside, title=f"Review {last.memory.title}", status=status)
 
 
 def around(asked: PageRequest) -> dict[str, object]:
@@ -281,9 +281,13 @@ def address_of_item(id: str | None, query: dict[str, Any]) -> str:
 
 PAGES = (
     Page(address="/inbox", template="inbox.html", show=show, title="Inbox", label="Inbox", key="i", who=REVIEWERS),
-    Page(address="/inbox/snoozed", template="inbox.html", show=show_snoozed, title="Put off", who=REVIEWERS),
+    Page(address="/inbox/snoozed", template="inbox.html", show=show_snoozed, title="Inbox: put off", who=REVIEWERS),
     Page(
-        address="/inbox/rejected", template="inbox_rejected.html", show=show_rejected, title="Rejected", who=REVIEWERS
+        address="/inbox/rejected",
+        template="inbox_rejected.html",
+        show=show_rejected,
+        title="Inbox: rejected",
+        who=REVIEWERS,
     ),
-    Page(address="/inbox/{id}", template="inbox.html", show=show_item, title="Inbox", who=REVIEWERS),
+    Page(address="/inbox/{id}", template="inbox.html", show=show_item, title="Review", who=REVIEWERS),
 )

@@ -296,6 +296,6 @@ PAGES = (
     Page(address="/memory/{id}/edit", template="edit.html", show=show_edit, title="Edit"),
     Page(address="/memory/{id}/supersede", template="supersede.html", show=show_supersede, title="Replace"),
     Page(address="/memory/{id}/purge", template="purge.html", show=show_purge, title="Purge"),
-    Page(address="/memory/{id}/receipt", template="receipt.html", show=show_receipt, title="Receipt"),
+    Page(address="/memory/{id}/receipt", template="receipt.html", show=show_receipt, title="Receipt of a purge"),
     Page(address="/memory/{id}", template="memory.html", show=show, title="Memory"),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,15 +20,16 @@ from mycel.errors import AccessDenied, MycelError, NotFound, Unauthenticated
 from mycel.surfaces.http.calls import query_arguments
 from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.described_route import PageRoute
-from mycel.surfaces.http.problems import of_http, problem_of
+from mycel.surfaces.http.problems import of_bug, of_http, problem_of
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.streams import TYPES, EventStream, opened
 from mycel.surfaces.web import preferences
-from mycel.surfaces.web.forms import TOKEN_FIELD, form_token, is_token, read_form, sealed, unsealed
+from mycel.surfaces.web.compression import may_pack_page, page_bytes, page_response, static_response
+from mycel.surfaces.web.forms import TOKEN_FIELD, form_token, is_token, own_address, read_form, sealed, unsealed
 from mycel.surfaces.web.notices import NOTICES
 from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown, address_of
 from mycel.surfaces.web.preferences import Visits
-from mycel.surfaces.web.rendering import PAGE_HEADERS, STATIC, STATIC_TYPES, render, static_file, static_version
+from mycel.surfaces.web.rendering import PAGE_HEADERS, STATIC, STATIC_TYPES, render
 from mycel.surfaces.web.site import FORMS, NAVIGATION, PAGES
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.shapes import to_json
@@ -41,6 +43,17 @@ ASK_AN_ADMIN = "An admin of the team, or the operator, can change what you may d
 _TOLD: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "this browser is no longer signed in, and nothing was changed",
     HTTPStatus.INTERNAL_SERVER_ERROR: "the service needs its operator; its log says more",
+}
+ERROR_TITLES: Mapping[int, str] = {
+    HTTPStatus.NOT_FOUND: "Nothing here",
+    HTTPStatus.METHOD_NOT_ALLOWED: "Nothing here",
+    HTTPStatus.UNAUTHORIZED: "Signed out",
+    HTTPStatus.FORBIDDEN: "Not allowed",
+    HTTPStatus.CONFLICT: "Somebody was faster",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "That cannot be",
+    HTTPStatus.TOO_MANY_REQUESTS: "Not now",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Not now",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
 }
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -78,13 +91,7 @@ async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC_TYPES:
         raise NotFound(f"no file {name[:40]}")
-    tag = f'"{static_version(name)}"'
-    headers = {"etag": tag, "x-content-type-options": "nosniff"}
-    is_named = request.query_params.get("v") == static_version(name)
-    headers["cache-control"] = "public, max-age=31536000, immutable" if is_named else "no-cache"
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    return Response(static_file(name), headers=headers, media_type=STATIC_TYPES[name])
+    return static_response(request, name)
 
 
 def _shown(page: Page) -> Handler:
@@ -196,9 +203,10 @@ async def _page(request: Request, admitted: Admitted, template: str, page: Page 
         **found.facts,
         **found.beside,
     }
-    # Made beside: a long text takes a while to become HTML.
-    text = await service.work(lambda: render(template, prefix=service.prefix, **values))
-    answer = HTMLResponse(text, found.status, headers=dict(PAGE_HEADERS))
+    # Made beside: a long text takes a while to become HTML, and to be packed.
+    packed = may_pack_page(request)
+    body = await service.work(lambda: page_bytes(render(template, prefix=service.prefix, **values), packed=packed))
+    answer = page_response(body, found.status)
     preferences.keep(
         answer, preferences.VISIT, admitted.visits.written(), path=service.cookie_path, secure=service.is_https(request)
     )
@@ -261,6 +269,20 @@ async def lost(request: Request, error: Exception) -> Response:
     return await _error_page(request, admitted, told, raised.status_code, headers)
 
 
+async def broken(request: Request, error: Exception) -> Response:
+    """Show a browser that something went wrong by a page that asks for nothing; programs get their problem."""
+    wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+    if not wants_page:
+        return await of_bug(request, error)
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    words = {"back": None, "error": "something went wrong here; the log of the service says more", "hint": None}
+    prefix = service_of(request).prefix
+    text = render(
+        "error.html", prefix=prefix, theme=_theme(request), status=int(status), title=ERROR_TITLES[status], **words
+    )
+    return HTMLResponse(text, status, headers=dict(PAGE_HEADERS))
+
+
 async def _error_page(
     request: Request,
     admitted: Admitted | None,
@@ -271,9 +293,19 @@ async def _error_page(
     hint: str | None = None,
 ) -> Response:
     around, prefix = await framed(request, admitted), service_of(request).prefix
-    shown = {"error": told, "status": int(status), "title": str(int(status)), "hint": hint}
+    title = ERROR_TITLES.get(status, "Something went wrong")
+    shown = {"error": told, "status": int(status), "title": title, "hint": hint, "back": _page_before(request)}
     text = render("error.html", prefix=prefix, **around, **shown)
     return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers})
+
+
+def _page_before(request: Request) -> str | None:
+    """Return the address of ours that a form was sent from, so that its reader is led back to it."""
+    given = urlsplit(request.headers.get("referer", ""))
+    if given.netloc != request.headers.get("host"):
+        return None
+    path = given.path.removeprefix(service_of(request).prefix) or "/"
+    return own_address(f"{path}?{given.query}" if given.query else path)
 
 
 async def framed(request: Request, admitted: Admitted | None) -> Mapping[str, Any]:

@@ -60,5 +60,5 @@ def undo(asked: PageRequest) -> SeeOther:
     return SeeOther(HERE, did="run_undone")
 
 
-PAGES = (Page(address=HERE, template="runs.html", show=show, title="Audit"),)
+PAGES = (Page(address=HERE, template="runs.html", show=show, title="Audit of the engine"),)
 FORMS = (Form(address=f"{HERE}/undo", act=undo, takes_long=True),)

@@ -18,6 +18,11 @@
     return true;
   }
 
+  // To whom does not see them: how many there are, and not all of them with each letter.
+  function tellHits(id) {
+    const words = document.getElementById(id).querySelector("[data-told], .empty h2")?.textContent ?? "";
+    document.getElementById("told").textContent = words;
+  }
   // Search as you type: a form with data-as-you-type names the part that it refreshes.
   const QUIET = 50;
   for (const form of document.querySelectorAll("form[data-as-you-type]")) {
@@ -27,7 +32,7 @@
       for (const [name, value] of new FormData(form)) if (value) query.append(name, value);
       const address = `${form.getAttribute("action")}?${query}`;
       history.replaceState(null, "", address);
-      swap(form.dataset.asYouType, address).catch(() => {});
+      swap(form.dataset.asYouType, address).then((isNew) => isNew && tellHits(form.dataset.asYouType)).catch(() => {});
     };
     form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(refresh, QUIET); });
     form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); refresh(); });
@@ -58,6 +63,7 @@
     const words = said.map((notice) => notice.querySelector("span").textContent);
     document.getElementById("told").textContent = [...words, main().querySelector("h1")?.textContent].join(" ");
     sendAtOnce();
+    keepDrafts();
   }
   // Opening a page changes nothing by itself: a form with data-at-once is sent when its reader is there.
   function sendAtOnce() {
@@ -87,6 +93,151 @@
     }
   });
   addEventListener("popstate", () => location.reload());
+
+  // Drafts: what somebody writes in a form with data-draft is kept in this browser until it is saved, for that member
+  // alone. It goes when its member signs out, when another one signs in here, and after two weeks.
+  const DRAFT = "mycel draft ";
+  const MOST_DRAFTS = 20;
+  const MOST_CHARACTERS = 200000;
+  const KEPT_FOR = 14 * 86400000;
+  const reader = document.body.dataset.member;
+  const owner = `${DRAFT}${prefix} ${encodeURIComponent(reader || "")} `;
+  const drafts = () => {
+    const found = [];
+    for (const key of Object.keys(localStorage).filter((one) => one.startsWith(DRAFT))) {
+      try { found.push({ key, ...JSON.parse(localStorage.getItem(key)) }); } catch { localStorage.removeItem(key); }
+    }
+    return found.sort((one, other) => other.at - one.at);
+  };
+  const forget = (isGone) => { for (const one of drafts()) if (isGone(one)) localStorage.removeItem(one.key); };
+  const placeOf = (form) => `${owner}${document.body.dataset.team} ${form.getAttribute("action").split("?")[0]} `;
+  const valuesOf = (form) => Object.fromEntries([...new FormData(form)].filter(([name]) => !["form_token", "next", "into"].includes(name)));
+  const isSame = (some, others) => Object.keys(some).every((name) => name.endsWith("_version") || some[name] === others[name]);
+  function keep(form, more = {}) {
+    const fields = valuesOf(form);
+    const draft = JSON.stringify({ at: Date.now(), fields, from: form.dataset.from, ...more });
+    if (draft.length > MOST_CHARACTERS) return;
+    try {
+      localStorage.setItem(placeOf(form) + tab, draft);
+      drafts().slice(MOST_DRAFTS).forEach((one) => localStorage.removeItem(one.key));
+    } catch { /* full, or not allowed here: the page works as it did */ }
+  }
+  function fill(form, fields) {
+    for (const [name, value] of Object.entries(fields)) if (form.elements[name]) form.elements[name].value = value;
+  }
+  function offer(form, draft) {
+    const before = valuesOf(form);
+    fill(form, draft.fields);
+    form.dataset.from = draft.key;
+    keep(form);
+    const notice = document.createElement("div");
+    notice.className = "notice";
+    notice.setAttribute("role", "status");
+    const words = document.createElement("span");
+    words.textContent = `What you wrote here on ${new Date(draft.at).toLocaleString()} and did not save is back.`;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Leave it out";
+    button.addEventListener("click", () => {
+      fill(form, before);
+      delete form.dataset.from;
+      forget((one) => one.key.startsWith(placeOf(form)) && isSame(one.fields, draft.fields));
+      notice.remove();
+      form.elements.content?.focus();
+    });
+    notice.append(words, button);
+    form.before(notice);
+  }
+  // Each tab has its own, so that two of them on one form overwrite nothing.
+  let tab = "";
+  function keepDrafts() {
+    if (!reader) return;
+    try {
+      tab = sessionStorage.getItem("mycel tab") || Math.random().toString(36).slice(2);
+      sessionStorage.setItem("mycel tab", tab);
+      forget((one) => (one.key.startsWith(`${DRAFT}${prefix} `) && !one.key.startsWith(owner)) || Date.now() - one.at > KEPT_FOR);
+      // The address says that a form has done its work, and which one this tab had sent.
+      const sent = new URLSearchParams(location.search).has("did") && drafts().find((one) => one.sent && one.key.endsWith(tab));
+      if (sent) {
+        const place = sent.key.slice(0, -tab.length);
+        forget((one) => [sent.key, sent.from].includes(one.key) || (one.key.startsWith(place) && isSame(one.fields, sent.fields)));
+      }
+    } catch { return; }
+    for (const form of document.querySelectorAll("form[data-draft]:not([data-draft=on])")) {
+      const own = drafts().filter((one) => one.key.startsWith(placeOf(form)));
+      const draft = own.find((one) => one.key.endsWith(tab)) || own[0];
+      if (form.dataset.draft === "kept") keep(form);
+      else if (draft && !isSame(draft.fields, valuesOf(form))) offer(form, draft);
+      form.dataset.draft = "on";
+      let timer = 0;
+      let isChanged = false;
+      const now = () => { clearTimeout(timer); if (isChanged) keep(form); isChanged = false; };
+      form.addEventListener("input", () => { isChanged = true; clearTimeout(timer); timer = setTimeout(now, 200); });
+      addEventListener("pagehide", now);
+      document.addEventListener("visibilitychange", now);
+      form.addEventListener("submit", (event) => { event.preventDefault(); now(); send(form); });
+    }
+  }
+  // A form is sent once its reader is known to be signed in; who is not signs in right here, and nothing is lost.
+  async function send(form) {
+    if (form.dataset.sending) return;
+    form.dataset.sending = "yes";
+    keep(form);
+    for (const old of document.querySelectorAll(".unsent")) old.remove();
+    const tell = (words) => { say(words); main().querySelector(".notice").classList.add("unsent"); scrollTo(0, 0); };
+    try {
+      const answer = await fetch(`${prefix}/new`, { headers: { accept: "text/html" }, redirect: "manual" });
+      if (answer.type === "opaqueredirect") return signInHere(form);
+      if (!answer.ok) return tell("The service does not take it now. What you wrote is kept in this browser.");
+      const page = read(await answer.text());
+      if (page.body.dataset.member !== reader) {
+        return tell(`This browser is signed in as ${page.body.dataset.member} now, and you wrote this as ${reader}: copy what you need.`);
+      }
+      form.elements.form_token.value = page.querySelector("[name=form_token]").value;
+      keep(form, { sent: true });
+      form.submit();
+    } catch { tell("The service does not answer. What you wrote is kept in this browser: try again."); } finally { delete form.dataset.sending; }
+  }
+  function signInHere(unsent) {
+    const sheet = document.createElement("dialog");
+    sheet.setAttribute("aria-label", "Sign in again");
+    const form = document.createElement("form");
+    form.className = "stack";
+    const title = document.createElement("h2");
+    title.textContent = "Sign in again";
+    const words = document.createElement("p");
+    words.setAttribute("role", "status");
+    words.textContent = "You were signed out meanwhile. What you wrote is still here, and is sent when you are signed in.";
+    const label = document.createElement("label");
+    label.textContent = "Token ";
+    const token = document.createElement("input");
+    token.type = "password";
+    token.autocomplete = "off";
+    token.required = true;
+    label.append(token);
+    const button = document.createElement("button");
+    button.className = "primary";
+    button.textContent = "Sign in and send";
+    form.append(title, words, label, button);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const body = JSON.stringify({ token: token.value.trim() });
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`${prefix}/api/sign-in`, { method: "POST", body, headers }).catch(() => null);
+      if (!answer?.ok) { words.textContent = "This did not work: the token is unknown, expired or revoked."; return; }
+      sheet.close();
+      send(unsent);
+    });
+    sheet.append(form);
+    sheet.addEventListener("close", () => sheet.remove());
+    document.body.append(sheet);
+    sheet.showModal();
+  }
+  document.addEventListener("submit", (event) => {
+    if (!event.target.getAttribute("action")?.endsWith("/sign-out")) return;
+    try { forget(() => true); } catch { /* nothing is kept where nothing can be */ }
+  });
+  keepDrafts();
 
   // Keys: an element with data-key is clicked, or focused if it is a field; data-does says so on the sheet.
   // Those of the script itself are here. One table makes both the handler and the sheet.
@@ -145,7 +296,12 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]")) {
-      if (event.key === "Escape") event.target.blur();
+      // Of a search the first one takes the words off, and what they found; the next one leaves the field.
+      if (event.key === "Escape" && event.target.type === "search" && event.target.value) {
+        event.preventDefault();
+        event.target.value = "";
+        event.target.dispatchEvent(new Event("input", { bubbles: true }));
+      } else if (event.key === "Escape") event.target.blur();
       return;
     }
     const table = keys();
