@@ -12,7 +12,7 @@ from mycel.engine.english.other_languages import Familiarity, familiarity, is_ne
 from mycel.engine.english.outright import Outright, said_outright
 from mycel.engine.english.people import assigns, name_pattern, speaks_of_oneself, takes_on
 from mycel.engine.english.periods import period_in
-from mycel.engine.english.reading import given_up, read, says_now
+from mycel.engine.english.reading import given_up, read, says_now, too_much
 from mycel.engine.english.relations import (
     are_before_and_after,
     are_opposite_places,
@@ -111,6 +111,7 @@ __all__ = (
     "tells_cure",
     "tells_problem",
     "title_of",
+    "too_much",
     "values_by_dimension",
     "words_of",
 )

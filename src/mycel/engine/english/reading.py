@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -39,6 +40,20 @@ _NOW = word_set("now as-of from-now-on henceforth starting effective")
 # They say how often, wherever they stand: "always run it" and "run it always".
 _WHEREVER = word_set("always usually generally")
 _ENDS_PHRASE = word_set("to with by for because since so-that so but and in-favour-of in-favor-of")
+# Laid down, until the next word on it.
+_STANDING = re.compile(
+    r"\W*(?:(?:new |house |team )?(?:rule|decision|convention|policy)s?\s*(?::|[-\u2013\u2014]\s)"
+    r"|from (?:now|today) on\b|(?:we|the team)(?: have| has)? (?:all |now )?(?:decided|agreed)\b|as of \w+\b"
+    r"|(?:always|never) \w)",
+    re.IGNORECASE,
+)
+# What is said of a value that is given up.
+_TOO_MUCH = re.compile(
+    r"^\W*(?:was|were|is|are|proved|turned out)(?: (?:to be|much|far|way|just|simply))*+"
+    r" (?:too \w+|not enough|unnecessary|insufficient)\b"
+    r"|^\W*(?:is|are|was|were)(?:n't| not)? (?:enough|gone|history|over)\b",
+    re.IGNORECASE,
+)
 _LEADING_IN = "decide agree learn find notice settle think know discover realise realize remember note mean"
 # Small words that can be left out or exchanged without saying anything else.
 _HARMLESS = word_set(
@@ -62,6 +77,7 @@ def read(text: str, *, about: tuple[str, ...] = ()) -> Reading:
         found,
         tuple(islice(_clauses(found, about=_about(text, about, found)), MOST_CLAUSES)),
         is_whole=len(text) <= MOST_CHARS,
+        is_standing=_STANDING.match(text) is not None,
     )
 
 
@@ -182,6 +198,18 @@ def _is_now(part: Part, at: int) -> bool:
     following = part[at + 1] if at + 1 < len(part) else None
     is_since = word == "since" and following is not None and following.value is not None
     return is_since or (stem(word) in stems(_MOVING) and any(lexeme.word == "to" for lexeme in part[at + 1 :]))
+
+
+def too_much(reading: Reading) -> frozenset[str]:
+    """The values that a text calls too low, too long or unnecessary."""
+    found: set[str] = set()
+    for sentence in reading.sentences:
+        for part in sentence:
+            for at, lexeme in enumerate(part):
+                following = " ".join(one.text for one in part[at + 1 : at + 6])
+                if lexeme.value is not None and _TOO_MUCH.match(following):
+                    found.add(_value_term(lexeme))
+    return frozenset(found)
 
 
 def given_up(reading: Reading) -> Iterator[Mapping[str, str]]:

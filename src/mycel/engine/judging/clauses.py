@@ -120,7 +120,8 @@ class Clause:
 class Reading:
     """A text once read: its words with weight in order, how often each, and the small words that decide.
 
-    `deciding` has those with the words they stand before: from here, to there.
+    `deciding` has those with the words they stand before: from here, to there. `is_standing`: it lays down a rule or
+    a decision in so many words.
     """
 
     words: tuple[str, ...]
@@ -130,3 +131,4 @@ class Reading:
     sentences: tuple[Sentence, ...]
     clauses: tuple[Clause, ...]
     is_whole: bool
+    is_standing: bool = False

@@ -131,6 +131,9 @@ def values_differ(pair: Comparison) -> bool:
 def other_value(pair: Comparison) -> Finding:
     if (name_other_subjects(pair) and not _are_alike_throughout(pair)) or name_other_objects(pair):
         return NOTHING
+    if any(one.role is other.role is Role.VERB for one, other in pair.opposed):
+        # The gate opens at six and closes at ten.
+        return NOTHING
     repeated = [(one, other) for one, other in pair.pairs if one.value is not None]
     ones = [*pair.only_first, *(one for one, other in repeated if other.role is Role.EXTRA)]
     others = [*pair.only_second, *(other for one, other in repeated if one.role is Role.EXTRA)]

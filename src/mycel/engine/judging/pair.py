@@ -12,7 +12,7 @@ from mycel.engine.judging.comparison import NOTHING, Finding, Nearness
 from mycel.engine.judging.contradictions import contradiction
 from mycel.engine.judging.judgement import CONTRADICTS, MOST_UNLIKELY_SAME, NEARLY_ALIKE, Judgement, Statement
 from mycel.engine.judging.unread import judge_unread
-from mycel.engine.judging.weighed import is_settled, weigh
+from mycel.engine.judging.weighed import given_up_values, is_settled, weigh
 from mycel.engine.language import Familiarity, familiarity, given_up, member_of_series, read, says_now
 
 # Said in the same words, whatever their order.
@@ -82,16 +82,29 @@ LEAST_SHARE = 0.5
 
 
 def replacement(first: Reading, second: Reading, *, against: Finding) -> Finding:
-    """`against` is what speaks against both being true; without it, "now" replaces nothing."""
+    """`against` is what speaks against both being true; without it, "now" replaces nothing.
+
+    Of two that were each laid down as a rule or a decision, the later one replaces the earlier.
+    """
     if all(clause.tense is Tense.FUTURE for clause in second.clauses):
         return NOTHING
     for gone in given_up(second):
         kept = [text for term, text in gone.items() if term in first.counts]
         if kept and len(kept) >= LEAST_SHARE * len(gone) and _is_about_more(first, second, gone.keys()):
             return Finding(max(REPLACED, against.score), f"replaced: {' '.join(dict.fromkeys(kept))}")
-    if against.score >= 0.5 and says_now(second):
+    told = given_up_values(first, second)
+    if told and _is_about_more(first, second, told):
+        return Finding(max(REPLACED, against.score), f"replaced: {_written(first, told)} was not right")
+    if against.score >= CONTRADICTS and (says_now(second) or (first.is_standing and second.is_standing)):
         return against
     return NOTHING
+
+
+def _written(reading: Reading, values: Collection[str]) -> str:
+    """The values as the text has them."""
+    lexemes = (lexeme for sentence in reading.sentences for part in sentence for lexeme in part)
+    found = (lexeme.text for lexeme in lexemes if lexeme.value is not None and ":".join(lexeme.value) in values)
+    return " ".join(dict.fromkeys(found))
 
 
 def _is_about_more(first: Reading, second: Reading, given_up: Collection[str]) -> bool:

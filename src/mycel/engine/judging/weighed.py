@@ -9,6 +9,7 @@ from enum import Enum
 from mycel.contracts.judge import PairOdds
 from mycel.engine.judging.clauses import Reading
 from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, MOST_UNLIKELY_SAME, SURELY_SAME, Judgement
+from mycel.engine.language import too_much
 
 # All of these were chosen on pairs that the judge was not taught with: `python -m training.judge.bars`.
 MERGES = 0.92
@@ -58,6 +59,17 @@ def _names(reading: Reading) -> set[str]:
     }
 
 
+def lays_down_anew(first: Reading, second: Reading) -> bool:
+    """Whether both are laid down as a rule or a decision, or the later one gives up a value of the earlier."""
+    return (first.is_standing and second.is_standing) or bool(given_up_values(first, second))
+
+
+def given_up_values(first: Reading, second: Reading) -> frozenset[str]:
+    """The values of the earlier text that the later one calls too low, too long or unnecessary."""
+    amounts = {written.partition(":")[2] for written in too_much(second)}
+    return frozenset(written for written in first.values if written.partition(":")[2] in amounts)
+
+
 def is_settled(found: Judgement, first: Reading, second: Reading) -> bool:
     """Whether the judge has nothing to add: surely the same, or of other values with nothing that opposes them."""
     if found.likeness >= SURELY_SAME:
@@ -76,7 +88,7 @@ def weigh(found: Judgement, first: Reading, second: Reading, odds: PairOdds, *, 
     may_be = values is not Values.OTHER and (not is_opposed or odds.duplicate >= SUGGESTS_AGAINST_A_RULE)
     if may_be and odds.duplicate >= (SUGGESTS_WHERE_ALL_AGREE if agree else SUGGESTS):
         return _same(odds, agree=agree and not is_opposed)
-    opposed = _opposed(found, odds, values, in_order=in_order)
+    opposed = _opposed(found, odds, values, in_order=in_order, told=lays_down_anew(first, second))
     if opposed is not None:
         return opposed
     alike = min(found.likeness, MOST_UNLIKELY_SAME)
@@ -92,12 +104,14 @@ def _same(odds: PairOdds, *, agree: bool) -> Judgement:
     return Judgement(LIKELY_SAME, 0.0, supersedes=False, reason="probably the same statement", doubtful=True)
 
 
-def _opposed(found: Judgement, odds: PairOdds, values: Values, *, in_order: bool) -> Judgement | None:
+def _opposed(found: Judgement, odds: PairOdds, values: Values, *, in_order: bool, told: bool) -> Judgement | None:
     # A rule that sees no other value may have met an opposite word that says the same.
     against = odds.contradiction + odds.supersedes
     is_doubted = odds.related >= DOUBTS or (values is not Values.OTHER and odds.duplicate >= DOUBTS)
     has_reason = found.contradiction >= CONTRADICTS and not is_doubted
-    replaces = in_order and odds.supersedes >= REPLACES
+    # Where two rules were laid down one after the other, it is enough that both cannot hold.
+    is_told = told and found.supersedes and has_reason and against >= OPPOSES_BY_VALUES
+    replaces = in_order and (odds.supersedes >= REPLACES or is_told)
     with_a_reason = OPPOSES_BY_VALUES if values is Values.OTHER else OPPOSES_BY_WORDS
     if not replaces and against < (with_a_reason if has_reason else OPPOSES):
         return None
