@@ -32,11 +32,20 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class GivesWay:
+    """A memory that stands, and is superseded when a candidate that replaces it is approved."""
+
+    id: MemoryId
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class InboxItem:
     """`reason` says why it waits; `links` what it would contradict, repeat or replace.
 
     `claim` is there while somebody looks at it; `snoozed_until` where its reader has put it off. `warning` says what
     its text asks of whoever reads it, where it reads like an order: approving it takes `acknowledge_warning`.
+    `gives_way` is what approving it supersedes.
     """
 
     memory: Memory
@@ -46,6 +55,7 @@ class InboxItem:
     claim: Claim | None = None
     snoozed_until: datetime | None = None
     warning: str | None = None
+    gives_way: tuple[GivesWay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,8 @@ def plan_consolidation(
         planner.suggest_merge(pair)
     for pair in judged:
         planner.oppose(pair)
+    for pair in judged:
+        planner.hold_back(pair)
     for memory in memories:
         planner.promote(memory)
     for pair in judged:
@@ -170,6 +172,7 @@ class _Planner:
         self._policy = policy
         self._links = set(links)
         self._rejected_before: set[MemoryId] = set()
+        self._held_back: set[MemoryId] = set()
 
     def merge(self, pair: Judged) -> None:
         first, second = self._now(pair.earlier), self._now(pair.later)
@@ -215,8 +218,18 @@ class _Planner:
             self._change(memory, replace(memory, metadata=with_marks(memory.metadata, contested=True)))
         self._link(second, first, Relation.CONTRADICTS)
 
+    def hold_back(self, pair: Judged) -> None:
+        """What replaces somebody else's memory waits until a person says so: two rules would hold otherwise."""
+        first, second = self._now(pair.earlier), self._now(pair.later)
+        if self._opposed(pair, first, second) and self._replaces(pair, first, second):
+            stands = replace(second, status=Status.ACTIVE)
+            if _replacement(replace(first, status=Status.ACTIVE), stands) is ActionKind.SUGGEST:
+                self._held_back.add(second.id)
+
     def promote(self, memory: Memory) -> None:
         candidate = self._now(memory)
+        if candidate.id in self._held_back:
+            return
         if self._is_grounded(candidate) and not self._was_undone(ActionKind.PROMOTE, candidate, None):
             why = f"{_grounds_in_words(candidate)}, and nothing contradicts it"
             self._act(ActionKind.PROMOTE, candidate, None, why=why)

@@ -16,7 +16,7 @@ from mycel.domain import fields
 from mycel.domain.draft import Draft, changed_memory, read_fields
 from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
-from mycel.domain.inbox import InboxItem, Snoozes
+from mycel.domain.inbox import GivesWay, InboxItem, Snoozes
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import CONTESTED, with_marks
 from mycel.domain.memory import Memory, MemoryType, Status
@@ -77,18 +77,23 @@ class Reviewing:
         claims = store.reviews.claims(ids, at=now)
         snoozes = store.reviews.snoozes(caller.member_id, ids, at=now)
         policy = self._policies.of(caller.team)
-        return [
-            InboxItem(
-                memory,
-                waiting_reason(memory, policy),
-                memory.evidence_ref and store.sources.find_surroundings(scope, memory.evidence_ref, around=AROUND),
-                tuple(store.links.of(scope, memory.id)),
-                claims.get(memory.id),
-                snoozes.get(memory.id),
-                warning_of(memory) if memory.status is Status.INBOX else None,
+        items: list[InboxItem] = []
+        for memory in memories:
+            links = tuple(store.links.of(scope, memory.id))
+            others = _replaceable(store, scope, memory, links)
+            items.append(
+                InboxItem(
+                    memory,
+                    waiting_reason(memory, policy, replaces=[other.title for other in others]),
+                    memory.evidence_ref and store.sources.find_surroundings(scope, memory.evidence_ref, around=AROUND),
+                    links,
+                    claims.get(memory.id),
+                    snoozes.get(memory.id),
+                    warning_of(memory) if memory.status is Status.INBOX else None,
+                    tuple(GivesWay(other.id, other.title) for other in others),
+                )
             )
-            for memory in memories
-        ]
+        return items
 
     def count_waiting(self, caller: Caller, given: Mapping[str, object]) -> int:
         """How many items the inbox has for this caller."""
@@ -296,7 +301,7 @@ def _make_room(
 
 
 def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadScope, approved: Memory) -> None:
-    for other in _replaceable(transaction, scope, approved):
+    for other in _replaceable(transaction, scope, approved, transaction.links.of(scope, approved.id)):
         if is_copy(other):
             continue
         if other.key is not None:
@@ -304,10 +309,10 @@ def _replace_superseded(transaction: Transaction, caller: Caller, scope: ReadSco
         lose(transaction, caller, other, loss=Status.SUPERSEDED, why="replaced by another")
 
 
-def _replaceable(transaction: Transaction, scope: ReadScope, memory: Memory) -> list[Memory]:
-    """What stands, and this memory is said to replace."""
-    said = [link for link in transaction.links.of(scope, memory.id) if link.relation is Relation.SUPERSEDES]
-    others = [transaction.memories.find(scope, MemoryId(link.to_id)) for link in said if link.from_id == memory.id]
+def _replaceable(store: Store | Transaction, scope: ReadScope, memory: Memory, links: Sequence[Link]) -> list[Memory]:
+    """What stands, and this memory is said to replace by one of its links."""
+    said = [link for link in links if link.relation is Relation.SUPERSEDES and link.from_id == memory.id]
+    others = [store.memories.find(scope, MemoryId(link.to_id)) for link in said]
     return [other for other in others if other is not None and other.status is Status.ACTIVE]
 
 
@@ -316,7 +321,9 @@ def reject_one(transaction: Transaction, caller: Caller, id: MemoryId, *, why: s
     scope = read_scope(caller)
     before = transaction.memories.get(scope, id)
     require_reviewer(caller, before)
-    if before.status is Status.ACTIVE and (others := _replaceable(transaction, scope, before)):
+    if before.status is Status.ACTIVE and (
+        others := _replaceable(transaction, scope, before, transaction.links.of(scope, id))
+    ):
         return _keep_both(transaction, caller, before, others, why=why)
     if before.status is not Status.INBOX:
         raise Conflict(f"this memory is {before.status} and no longer in the inbox")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mycel.domain.marks import (
     ABOUT,
     AGENT,
@@ -23,7 +25,16 @@ _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"
 
 
-def waiting_reason(memory: Memory, policy: Policy) -> str:
+def waiting_reason(memory: Memory, policy: Policy, *, replaces: Sequence[str] = ()) -> str:
+    """Say why a memory waits; `replaces` names what gives way when it is approved."""
+    reason = _reason(memory, policy)
+    if not replaces:
+        return reason
+    named = ", ".join(f'"{name}"' for name in replaces)
+    return f"{reason}; approving it replaces {named}"
+
+
+def _reason(memory: Memory, policy: Policy) -> str:
     if memory.status is Status.ACTIVE:
         return _SUGGESTED
     marked = memory.metadata.get(REVIEW)

@@ -15,7 +15,7 @@ from mycel.domain.memory import WRITTEN
 from mycel.domain.memory_field import Holds
 from mycel.domain.query import Order, OrderField
 from mycel.domain.source import USUAL_CATEGORY
-from mycel.errors import InvalidInput, InvalidState, NotFound
+from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound
 from mycel.surfaces.cli import options
 from mycel.surfaces.cli.display import labelled, named, show_changed, show_more, show_texts, team_column, title_of, when
 from mycel.surfaces.cli.every_team import Teams, teams_of
@@ -26,7 +26,7 @@ from mycel.surfaces.cli.output import Column, Line, line, note, one_line, print_
 
 if TYPE_CHECKING:
     from mycel.contracts.memory_api import MemoryApi
-    from mycel.domain.inbox import InboxItem, Surroundings
+    from mycel.domain.inbox import GivesWay, InboxItem, Surroundings
     from mycel.domain.link import Link
     from mycel.domain.memory import Memory
     from mycel.domain.query import Page
@@ -133,12 +133,25 @@ def approve(context: typer.Context, ids: Ids, *, acknowledge_warning: Acknowledg
         raise InvalidInput("is for one memory: each warning is read by itself", field="acknowledge_warning")
     with teams_of(call) as teams:
         place = teams.find(*ids)
+        gives_way = _gives_way(place.memory, place.ids)
         approved, skipped = _approve(
             place.memory, place.ids, acknowledged=acknowledge_warning, may_ask=not call.as_json
         )
     call.answer(whole_list(approved), lambda: show_decided(approved, done="approved"))
+    for memory in approved:
+        for other in gives_way.get(memory.id, ()):
+            note(f"replaced: {other.title} ({other.id})")
     for item in skipped:
         note(f"skipped, approve it by itself: {title_of(item.memory)}: it {item.warning} ({item.memory.id})")
+
+
+def _gives_way(memory: MemoryApi, ids: Sequence[str]) -> Mapping[str, Sequence[GivesWay]]:
+    """Read what stands and will be superseded by what is approved; what cannot be read will say so when approved."""
+    found: dict[str, Sequence[GivesWay]] = {}
+    for id in dict.fromkeys(ids):
+        with suppress(NotFound, Conflict):
+            found[id] = memory.reviews.get(id).gives_way
+    return found
 
 
 def _approve(
