@@ -5,6 +5,7 @@ MycelError
 │   └── InvalidState     right in form, but not for what stands, or not together
 │       └── AmbiguousId  name one of its `candidates`
 ├── NotFound          absent or hidden: the two look alike
+│   ├── MemoryDamaged          it is there, and cannot be read any more
 │   └── ReferenceNotFound      it is there, but not what the request refers to or takes it for
 ├── AccessDenied      seen, but not allowed
 │   └── Unauthenticated  say who you are
@@ -82,6 +83,12 @@ class NotFound(MycelError):
     """Also raised for what the caller may not see, so existence never leaks."""
 
     code = "not_found"
+
+
+class MemoryDamaged(NotFound):
+    """A stored value of it is broken: it can be deleted, purged or restored from a backup, but not read."""
+
+    code = "memory_damaged"
 
 
 class ReferenceNotFound(NotFound):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from mycel.domain.damage import Damage
+from mycel.domain.damage import Damage, DamagedRow
 
 
 class Files(Protocol):
@@ -27,6 +27,16 @@ class Files(Protocol):
 
     def damage(self) -> Damage | None:
         """What is known to be wrong with the files, as they are now."""
+        ...
+
+    @property
+    def damaged_rows(self) -> Damage | None:
+        """The rows that are known to have a value which cannot be read; all else goes on without them. Costs nothing
+        as long as there are none."""
+        ...
+
+    def find_damaged_rows(self) -> list[DamagedRow]:
+        """Look through every column of every row."""
         ...
 
 

@@ -21,6 +21,7 @@ from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import Source
 from mycel.domain.surroundings import Usage
+from mycel.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,11 @@ class MemoryReads(Protocol):
         ...
 
     def get(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory:
-        """As `find`; raises `NotFound`."""
+        """As `find`; raises `NotFound`, and `MemoryDamaged` where it is there and cannot be read."""
+        ...
+
+    def absence(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> NotFound:
+        """The error for one that `find` does not find; `MemoryDamaged` where it is there and cannot be read."""
         ...
 
     def ids_with(self, scope: ReadScope, parts: Sequence[str], *, limit: int, deleted: bool = False) -> list[MemoryId]:
@@ -167,6 +172,10 @@ class MemoryWrites(MemoryReads, Protocol):
 
         The words of a long text are best worked out before the transaction and given here.
         """
+        ...
+
+    def get_mended(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory:
+        """As `get`, for whoever is about to delete it: where the memory is damaged, what can be read of it is kept."""
         ...
 
     def redact_versions(self, redacted: Sequence[Memory]) -> None:

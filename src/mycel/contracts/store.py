@@ -302,6 +302,10 @@ class Stores(Protocol):
         """What is known to be wrong with any store, also with one that is gone."""
         ...
 
+    def has_damaged_rows(self, team: TeamName) -> bool:
+        """Whether answers leave rows out that cannot be read, as far as that is known already; costs nothing."""
+        ...
+
     def is_damaged(self, team: TeamName) -> bool:
         """As far as it is known already; costs next to nothing."""
         ...

@@ -156,13 +156,14 @@ def weigh_same(record: object, standing: object) -> Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport:
-    """`counts` says how many lines of each kind the archive has."""
+    """`counts` says how many lines of each kind the archive has; `left_out` names what is damaged and not in it."""
 
     team: TeamName
     made_at: datetime
     whole: bool
     counts: Mapping[str, int]
     sha256: str
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

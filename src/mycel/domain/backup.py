@@ -12,7 +12,8 @@ from mycel.domain.ids import TeamName
 class Backup:
     """Holds every write that was acknowledged before `made_at`.
 
-    One whose manifest cannot be read has a `problem`, and nothing else is known of it.
+    One whose manifest cannot be read has a `problem`, and nothing else is known of it. `damaged` names rows that could
+    not be read when it was made: it has them as they are.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Backup:
     teams: tuple[TeamName, ...] = ()
     size_bytes: int = 0
     problem: str | None = None
+    damaged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,11 @@ class PartMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferReport:
-    """`written_meanwhile` names what has changed on the old side since it was read: that is not on the new one."""
+    """`written_meanwhile` names what has changed on the old side since it was read: that is not on the new one.
+
+    `left_out` names the rows that cannot be read on the old side, and are not on the new one either.
+    """
 
     parts: tuple[PartMoved, ...]
     written_meanwhile: tuple[str, ...]
+    left_out: tuple[str, ...] = ()

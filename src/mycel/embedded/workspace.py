@@ -12,13 +12,14 @@ from typing import Any, Self
 from mycel.access.rules import require_operator
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.backup import Backup, BackupCheck
-from mycel.domain.damage import Damage
+from mycel.domain.damage import ROWS_DAMAGED, Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Memory
 from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
 from mycel.embedded.member_services import MemberServices
 from mycel.embedded.team_memory import TeamMemory
+from mycel.errors import StoreDamaged
 from mycel.services.archive import Progress
 from mycel.services.backup_files import Report as BackupReport
 from mycel.services.backups import Backups
@@ -297,9 +298,12 @@ class Visit:
         """The code of a link that signs a browser in as a member, once, and when it ends."""
         return self._do.links.offer(self.caller(), member_id, parent=self.token, lifetime=lifetime)
 
-    def is_degraded(self) -> bool:
-        """Whether the caller's own store is damaged, as far as it is known."""
-        return self.workspace.store_is_damaged(self.caller().team)
+    def degradation(self) -> str | None:
+        """What of the caller's own store is damaged, as far as it is known: all of it, or rows that are left out."""
+        team = self.caller().team
+        if self.workspace.store_is_damaged(team):
+            return StoreDamaged.code
+        return ROWS_DAMAGED if self._do.upkeep.has_damaged_rows(team) else None
 
     def follow(self, *, wake: Callable[[], None], **wanted: Any) -> Follower:
         """See `services.following.Following.follow`."""

@@ -33,6 +33,7 @@ from mycel.domain.query import Page
 from mycel.domain.request_filters import read_limit
 from mycel.domain.team import Caller, Kind
 from mycel.errors import InvalidInput, LimitExceeded, NotFound, Unavailable
+from mycel.services.read import absence
 from mycel.services.short_ids import ambiguous, find_id, find_memories
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -120,7 +121,7 @@ class Activity:
             with self._stores.lease(scope.team) as store:
                 if store.memories.find(scope, memory_id) is not None:
                     return store.activity.given(scope, memory_id, limit=most)
-        raise NotFound(f"no memory {memory_id}")
+        raise absence(self._stores, caller, memory_id)
 
     def use(self, caller: Caller, by: object, *, limit: object = None) -> list[Use]:
         if by not in ("type", "agent"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mycel.contracts.long_work import require_wanted
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain.archive import ExportReport, Header, MemoryRecord, MoveReport, Record, Taken
 from mycel.domain.archive_lines import kind_of
+from mycel.domain.damage import DamagedRow
 from mycel.domain.ids import MemberId
 from mycel.domain.link import Link
 from mycel.domain.packed_terms import PackedTerms
@@ -92,8 +94,18 @@ class Moving:
                     if progress is not None:
                         progress(done)
 
+            # First: a record that was written cannot be taken back.
+            damaged = store.files.find_damaged_rows()
             store.archive.read(scope, take)
-            return writer.finish()
+            return replace(writer.finish(), left_out=_left_out(damaged, whole=scope.everything))
+
+
+def _left_out(damaged: Sequence[DamagedRow], *, whole: bool) -> tuple[str, ...]:
+    """Name the damaged rows; a member may not see all of them, and learns how many the team has."""
+    if not damaged or whole:
+        return tuple(row.text for row in damaged)
+    rows = "1 row" if len(damaged) == 1 else f"{len(damaged)} rows"
+    return (f"{rows} of the team cannot be read, and may have been yours to see",)
 
 
 # As it was given, screened (None where nothing of it can be kept), and its words.

@@ -122,7 +122,9 @@ class Backups:
         except BaseException:
             self._forget(location)
             raise
-        return manifest.describe(target)
+        rows = self._side.find_damaged_rows()
+        damaged = tuple(f"{name}: {row.text}" for name, found in rows.items() for row in found)
+        return replace(manifest.describe(target), damaged=damaged)
 
     def _copy(self, folder: Path, location: str) -> None:
         # First: a store that is made meanwhile is found by its file, but one that is noted and has none is lost.
@@ -160,7 +162,9 @@ class Backups:
         """A copy that lacks a team, or has its damage, must not be taken for a backup."""
         own = self._side.directory.files.damage()
         for damage in [*([] if own is None else [own]), *self._side.stores.damages()]:
-            raise StoreDamaged(damage.message)
+            # Rows that cannot be read are in the copy as they are, and named with it.
+            if not damage.rows:
+                raise StoreDamaged(damage.message)
 
     def _forget(self, location: str) -> None:
         for team in self._side.stores.teams_with_store():

@@ -64,6 +64,8 @@ class Maintaining:
         Nothing is pruned from a store that is damaged.
         """
         _require_sound(store)
+        # Those found are left out of what follows, and named in the log.
+        store.files.find_damaged_rows()
         policy = self._policies.of(store.team)
         in_batches(lambda: store.transact(lambda transaction: _archive_expired(transaction, store.team)))
         self._pruning.prune(store, policy)

@@ -24,7 +24,7 @@ from mycel.domain.request_filters import read_filters, read_limit, read_mark, re
 from mycel.domain.surroundings import Usage
 from mycel.domain.team import Caller, Role
 from mycel.domain.validity import validity_at
-from mycel.errors import InvalidState, NotFound, StoreDamaged
+from mycel.errors import InvalidState, MemoryDamaged, NotFound, StoreDamaged
 from mycel.retrieval.ranking import freshness
 from mycel.services.short_ids import find_id, find_memories
 
@@ -71,6 +71,16 @@ class Freshness:
 TREE_ITEMS = 100
 
 
+def absence(stores: Stores, caller: Caller, id: MemoryId) -> NotFound:
+    """Return the error for a memory that none of the caller's scopes finds: it may be there and damaged."""
+    for scope in readable_scopes(caller):
+        with stores.lease(scope.team) as store:
+            error = store.memories.absence(scope, id)
+            if isinstance(error, MemoryDamaged):
+                return error
+    return NotFound(f"no memory {id}")
+
+
 class Reading:
     """What the caller may not see looks exactly like what is not there."""
 
@@ -94,7 +104,7 @@ class Reading:
                     if at is None and counts:
                         store.recalls.count_access((memory_id,), by=caller.member_id, at=self._clock.now())
                     return self._freshness.of(found)
-        raise NotFound(f"no memory {memory_id}")
+        raise absence(self._stores, caller, memory_id)
 
     def history(self, caller: Caller, id: object) -> list[Version]:
         memory_id = find_id(self._stores, caller, id)
@@ -193,4 +203,4 @@ class Reading:
             with self._stores.lease(scope.team) as store:
                 if store.memories.find(scope, id) is not None:
                     return scope
-        raise NotFound(f"no memory {id}")
+        raise absence(self._stores, caller, id)

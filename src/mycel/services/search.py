@@ -32,7 +32,7 @@ from mycel.services.read import Freshness
 WITHOUT_MEANING = "meaning"
 UNFINISHED = "embedding_backlog"
 # A store that should have taken part is damaged or gone.
-DAMAGED = "damaged_store"
+DAMAGED, DAMAGED_ROWS = "damaged_store", "damaged_rows"
 
 
 class Searching:
@@ -81,6 +81,8 @@ class Searching:
         with ExitStack() as leases:
             places = self.places(leases, caller)
             hits, degraded = self._answer(caller, search, places, now=now)
+            if _have_damaged_rows(places):
+                degraded = (*degraded, DAMAGED_ROWS)
             recall = Recall(id=RecallId(new_id()), query=search.text, hits=hits, degraded=degraded)
             logged, request = _without_secrets(recall, search.request)
             # A lead's own team may have no store yet: then the parent's keeps the log.
@@ -165,6 +167,10 @@ def _standings(places: Sequence[Place], now: datetime) -> list[Standing]:
 
 def _are_damaged(places: Sequence[Place]) -> bool:
     return any(place.store.files.is_damaged for place in places)
+
+
+def _have_damaged_rows(places: Sequence[Place]) -> bool:
+    return any(place.store.files.damaged_rows is not None for place in places)
 
 
 def _without_secrets(recall: Recall, request: Mapping[str, Any]) -> tuple[Recall, Mapping[str, Any]]:

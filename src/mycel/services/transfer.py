@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores
 from mycel.contracts.tables import Row, Table, Tables, Take
+from mycel.domain.damage import DamagedRow
 from mycel.domain.ids import TeamName
 from mycel.domain.team import OPERATOR
 from mycel.domain.transfer import ORGANISATION, Outcome, PartMoved, TransferReport
@@ -39,6 +40,14 @@ class Side(NamedTuple):
         self.stores.close()
         self.directory.close()
 
+    def find_damaged_rows(self) -> dict[str, list[DamagedRow]]:
+        """Look through every row of each part."""
+        found = {ORGANISATION: self.directory.files.find_damaged_rows()}
+        for team in self.stores.teams_with_store():
+            with self.stores.lease(team) as store:
+                found[team] = store.files.find_damaged_rows()
+        return found
+
     def state(self) -> dict[str, tuple[int, int]]:
         """Of each part, what changes when it is written to: the end of its log, and how many rows it has."""
         found = {ORGANISATION: (self.directory.revision(), self.directory.tables.count())}
@@ -54,7 +63,10 @@ def transfer(source: Side, target: Side, *, replace: bool = False, report: Repor
     Raises `Conflict` where the target has something else; with `replace`, that is dropped there first.
     """
     for damage in source.stores.damages():
-        raise StoreDamaged(damage.message)
+        if not damage.rows:
+            raise StoreDamaged(damage.message)
+    # First: what was passed on cannot be taken back, and what is counted must be what is read.
+    left_out = tuple(f"{name}: {row.text}" for name, rows in source.find_damaged_rows().items() for row in rows)
     before = source.state()
     others = sorted(name for name, (_, rows) in target.state().items() if rows and name not in before)
     if others:
@@ -62,7 +74,9 @@ def transfer(source: Side, target: Side, *, replace: bool = False, report: Repor
     parts = tuple(_Move(name, source, target, report).run(replace=replace) for name in before)
     after = source.state()
     return TransferReport(
-        parts=parts, written_meanwhile=tuple(name for name, state in after.items() if before.get(name) != state)
+        parts=parts,
+        written_meanwhile=tuple(name for name, state in after.items() if before.get(name) != state),
+        left_out=left_out,
     )
 
 

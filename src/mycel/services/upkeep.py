@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from mycel.access.rules import require_operator
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory, DirectoryTransaction
 from mycel.contracts.long_work import report_progress, require_wanted
 from mycel.contracts.store import Store, Stores
-from mycel.domain.damage import Damage
+from mycel.domain.damage import Damage, DamagedRow
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE, Caller
@@ -108,7 +108,7 @@ class Upkeep:
         damaged = {damage.team for damage in self._stores.damages() if damage.team is not None}
         teams = sorted({*self._stores.teams_with_store(), *damaged})
         own = self._directory.files
-        found = {own.name: _problems(own.check)}
+        found = {own.name: _problems(lambda: [*own.check(), *_texts(own.find_damaged_rows())])}
         for number, team in enumerate(teams):
             report_progress(number, len(teams))
             found[team] = _problems(lambda team=team: self._check(team))
@@ -127,16 +127,20 @@ class Upkeep:
 
     def find_damages(self) -> list[Damage]:
         """For whoever watches the service."""
-        own = self._directory.files.damage()
-        return [*([] if own is None else [own]), *self._stores.damages()]
+        files = self._directory.files
+        own = [damage for damage in (files.damage(), files.damaged_rows) if damage is not None]
+        return [*own, *self._stores.damages()]
 
     def store_is_damaged(self, team: TeamName) -> bool:
         return self._stores.is_damaged(team)
 
+    def has_damaged_rows(self, team: TeamName) -> bool:
+        return self._stores.has_damaged_rows(team)
+
     def reset_store(self, caller: Caller, team: TeamName) -> None:
         """Only what is damaged: nobody loses a sound store by a slip of the hand."""
         require_operator(caller)
-        if team not in {damage.team for damage in self._stores.damages()}:
+        if team not in {damage.team for damage in self._stores.damages() if not damage.rows}:
             raise InvalidState(f"the store of {team} is not known to be damaged", field="team")
         self._note(caller, "reset_store", team=team)
         self._stores.reset(team)
@@ -151,7 +155,11 @@ class Upkeep:
 
     def _check(self, team: TeamName) -> list[str]:
         with self._stores.lease(team) as store:
-            return store.files.check()
+            return [*store.files.check(), *_texts(store.files.find_damaged_rows())]
+
+
+def _texts(rows: Sequence[DamagedRow]) -> list[str]:
+    return [f"a row is damaged and left out: {row.text}" for row in rows]
 
 
 def _problems(check: Callable[[], list[str]]) -> list[str]:

@@ -174,7 +174,7 @@ class Writing:
         memory_id = find_id(self._stores, caller, id)
 
         def work(transaction: Transaction) -> Memory:
-            before = transaction.memories.get(read_scope(caller), memory_id)
+            before = transaction.memories.get_mended(read_scope(caller), memory_id)
             require_delete(caller, before)
             after = replace(before, deleted_at=transaction.now, version=before.version + 1)
             transaction.memories.replace(before, after, by=caller.member_id, operation=Operation.DELETE)
@@ -210,7 +210,7 @@ class Writing:
         memory_id = parse_id(id)
 
         def work(transaction: Transaction) -> Receipt:
-            memory = transaction.memories.get(purge_scope(caller), memory_id, deleted=True)
+            memory = transaction.memories.get_mended(purge_scope(caller), memory_id, deleted=True)
             require_purge(caller, memory)
             return purge(transaction, memory, by=caller.member_id)
 

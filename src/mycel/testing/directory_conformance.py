@@ -169,6 +169,7 @@ class DirectoryConformance:
             assert store.memories.find_receipt(memory.id) is None
         assert stores.damages() == []
         assert not stores.is_damaged(SQUAD)
+        assert not stores.has_damaged_rows(SQUAD)
 
     def test_a_store_that_was_reset_begins_anew(self, directory: Directory, stores: Stores) -> None:
         fill(directory)

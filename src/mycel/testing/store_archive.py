@@ -17,7 +17,7 @@ from mycel.domain.ids import MemoryId, new_id
 from mycel.domain.link import Link, Relation
 from mycel.domain.memory import Version
 from mycel.domain.place import Project, Repo
-from mycel.errors import Conflict
+from mycel.errors import Conflict, NotFound
 from mycel.retrieval.terms import packed_terms
 from mycel.testing.store_samples import (
     AUTHOR,
@@ -217,3 +217,11 @@ class StoreArchive:
         assert store.files.is_readable()
         assert not store.files.is_damaged
         assert store.files.damage() is None
+        assert store.files.damaged_rows is None
+        assert store.files.find_damaged_rows() == []
+
+    def test_a_sound_memory_is_absent_or_as_it_was(self, store: Store) -> None:
+        memory = put(store)
+        assert type(store.memories.absence(reader(), MemoryId("0"))) is NotFound
+        mended = store.transact(lambda transaction: transaction.memories.get_mended(reader(), memory.id))
+        assert mended.content == memory.content

@@ -16,6 +16,7 @@ from mycel.errors import (
     InvalidInput,
     InvalidState,
     LimitExceeded,
+    MemoryDamaged,
     Misconfigured,
     MycelError,
     NotFound,
@@ -35,6 +36,7 @@ STATUSES: Mapping[type[MycelError], HTTPStatus] = MappingProxyType(
         InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
         InvalidState: HTTPStatus.CONFLICT,
         AmbiguousId: HTTPStatus.CONFLICT,
+        MemoryDamaged: HTTPStatus.NOT_FOUND,
         NotFound: HTTPStatus.NOT_FOUND,
         ReferenceNotFound: HTTPStatus.CONFLICT,
         AccessDenied: HTTPStatus.FORBIDDEN,
@@ -58,7 +60,7 @@ _FAMILIES: Mapping[int, type[MycelError]] = {
 }
 # Errors that share their status with others.
 _BY_CODE: Mapping[str, type[MycelError]] = {
-    error.code: error for error in (ReferenceNotFound, StoreDamaged, InvalidState, AmbiguousId)
+    error.code: error for error in (ReferenceNotFound, StoreDamaged, MemoryDamaged, InvalidState, AmbiguousId)
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NoReturn
 
-from mycel.domain.damage import Damage
+from mycel.domain.damage import Damage, DamagedRow
 from mycel.errors import Misconfigured
+from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.sql.checks import find_inconsistency
 
@@ -20,9 +21,10 @@ class PostgresCare:
 
     is_damaged = False
 
-    def __init__(self, session: ReadSession, *, name: str) -> None:
+    def __init__(self, session: ReadSession, database: Database, *, name: str) -> None:
         self.name = name
         self._session = session
+        self._database = database
 
     def backup(self, folder: Path) -> NoReturn:
         refuse_backup()
@@ -32,6 +34,13 @@ class PostgresCare:
 
     def damage(self) -> Damage | None:
         return None
+
+    @property
+    def damaged_rows(self) -> Damage | None:
+        return self._database.row_damage(self.name).damage
+
+    def find_damaged_rows(self) -> list[DamagedRow]:
+        return self._database.row_damage(self.name).find()
 
     def is_readable(self) -> bool:
         return True

@@ -11,6 +11,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 
 from mycel.stores.sql.connection import Connection, Cursor, Values
+from mycel.stores.sql.damaged_rows import Exclusion
 
 Raw = psycopg.Connection[tuple[Any, ...]]
 
@@ -50,13 +51,19 @@ class PostgresConnection:
     ) -> None:
         """`writes_in` is that of a transaction which holds locks, and which the server ends after so much silence."""
         self.raw = raw
+        # Rows that its queries leave out, since they cannot be read.
+        self.exclusion: Exclusion | None = None
         self._pipeline = writes_in
         self._anew = None if silence_millis is None else _COUNT_ANEW.format(silence_millis)
         self._counted_at = time.monotonic()
 
     def execute(self, sql: str, values: Values = (), /) -> Cursor:
-        cursor = self.raw.execute(translated(sql), _bound(sql, values))
+        cursor = self.raw.execute(self.translated(sql), _bound(sql, values))
         return cursor if self._pipeline is None else _SyncedCursor(cursor, self)
+
+    def translated(self, sql: str) -> LiteralString:
+        found = translated(sql)
+        return found if self.exclusion is None else cast(LiteralString, self.exclusion.applied(found))
 
     def lock(self, sql: str, values: Values = ()) -> Cursor:
         """Executes a statement that locks the rows it returns. Silence is counted from when it has them, not from when
@@ -76,13 +83,13 @@ class PostgresConnection:
 
     def executemany(self, sql: str, rows: Sequence[Values], /) -> None:
         if rows:
-            self.raw.cursor().executemany(translated(sql), [_bound(sql, row) for row in rows])
+            self.raw.cursor().executemany(self.translated(sql), [_bound(sql, row) for row in rows])
 
 
 def in_bytes(connection: Connection, sql: str, values: Values) -> Cursor:
     """Executes a statement whose answer is better read as the server has it than as text."""
-    raw = cast(PostgresConnection, connection).raw
-    return raw.cursor(binary=True).execute(translated(sql), _bound(sql, values))
+    own = cast(PostgresConnection, connection)
+    return own.raw.cursor(binary=True).execute(own.translated(sql), _bound(sql, values))
 
 
 def as_array(numbers: Iterable[int]) -> str:

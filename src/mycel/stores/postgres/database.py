@@ -9,10 +9,12 @@ from typing import Concatenate, ParamSpec, TypeVar
 import psycopg
 from psycopg import errors
 
+from mycel.domain.ids import TeamName
 from mycel.errors import Misconfigured
 from mycel.stores.postgres import connection_pool
 from mycel.stores.postgres.connection import PostgresConnection, Raw
 from mycel.stores.postgres.connection_pool import ConnectionPool
+from mycel.stores.postgres.damaged_rows import ROWS_OF_ORGANISATION, ROWS_OF_TEAM
 from mycel.stores.postgres.faults import GIVEN_UP, TRANSIENT, UNPREPARED, OutcomeUnknown, faults
 from mycel.stores.postgres.schema import (
     ROLE,
@@ -23,6 +25,7 @@ from mycel.stores.postgres.schema import (
     schema_version,
     steps,
 )
+from mycel.stores.sql.damaged_rows import Exclusion, RowDamage
 
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
@@ -63,6 +66,7 @@ class Database:
         self.conninfo = self._pool.conninfo
         self._trust_login = trust_login
         self._is_open = False
+        self._row_damages: dict[str, RowDamage] = {}
 
     def open(self) -> None:
         """Raises `Misconfigured` for a schema or a login that will not do, and `Unavailable` without a server."""
@@ -93,27 +97,76 @@ class Database:
         *args: ParamsT.args,
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
-        """Statements up to the first answer that is looked at travel together, in a transaction of their own."""
-        with faults():
-            try:
-                return self._read(team, work, *args, **kwargs)
-            except UNPREPARED:
-                self._pool.stop_preparing()
-            except _ConnectionLost:
-                # Most likely one from before the server was started anew.
-                self._pool.leave_idle()
-            return self._read(team, work, *args, **kwargs)
+        """Statements up to the first answer that is looked at travel together, in a transaction of their own.
 
-    def _read(
-        self,
-        team: str,
-        work: Callable[Concatenate[PostgresConnection, ParamsT], ResultT],
-        *args: ParamsT.args,
-        **kwargs: ParamsT.kwargs,
+        A query that fails over a damaged row is run once more, without the rows that cannot be read.
+        """
+
+        def read(connection: PostgresConnection) -> ResultT:
+            return work(connection, *args, **kwargs)
+
+        with faults():
+            exclusion = self.exclusion(team)
+            try:
+                return self._read_again(team, read, exclusion)
+            except Exception as error:
+                more = self.row_damage(team).explain(error, exclusion)
+                if more is None:
+                    raise
+            return self._read_again(team, read, more)
+
+    def row_damage(self, team: str) -> RowDamage:
+        """What is known of the rows of a team, or of the organisation."""
+        known = self._row_damages.get(team)
+        if known is None:
+            is_team = team != ORGANISATION
+            known = self._row_damages.setdefault(
+                team,
+                RowDamage(
+                    ROWS_OF_TEAM if is_team else ROWS_OF_ORGANISATION,
+                    lambda look: self._look(team, look),
+                    team=TeamName(team) if is_team else None,
+                    errors=(psycopg.DataError,),
+                ),
+            )
+        return known
+
+    def row_damages(self) -> list[RowDamage]:
+        return list(self._row_damages.values())
+
+    def exclusion(self, team: str) -> Exclusion | None:
+        known = self._row_damages.get(team)
+        return None if known is None else known.exclusion()
+
+    def _look(self, team: str, look: Callable[[PostgresConnection], ResultT]) -> ResultT:
+        with self._pool.lend(answer_seconds=WHOLE_TEAM_SECONDS) as raw:
+            try:
+                raw.execute("BEGIN READ ONLY")
+                raw.execute(_BEGIN_AS, (team, ROLE, SEARCH_PATH))
+                return look(PostgresConnection(raw))
+            finally:
+                if not raw.closed:
+                    raw.rollback()
+
+    def _read_again(
+        self, team: str, work: Callable[[PostgresConnection], ResultT], exclusion: Exclusion | None
     ) -> ResultT:
+        """Where the first connection turns out to be of no use, on another one."""
+        try:
+            return self._read(team, work, exclusion)
+        except UNPREPARED:
+            self._pool.stop_preparing()
+        except _ConnectionLost:
+            # Most likely one from before the server was started anew.
+            self._pool.leave_idle()
+        return self._read(team, work, exclusion)
+
+    def _read(self, team: str, work: Callable[[PostgresConnection], ResultT], exclusion: Exclusion | None) -> ResultT:
         with self._pool.lend() as raw, _losses(raw), raw.pipeline():
             raw.execute(_BEGIN_AS, (team, ROLE, SEARCH_PATH))
-            return work(PostgresConnection(raw), *args, **kwargs)
+            connection = PostgresConnection(raw)
+            connection.exclusion = exclusion
+            return work(connection)
 
     def read_at_one_moment(
         self,
@@ -127,7 +180,9 @@ class Database:
             try:
                 raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 raw.execute(_BEGIN_AS, (team, ROLE, SEARCH_PATH))
-                return work(PostgresConnection(raw), *args, **kwargs)
+                connection = PostgresConnection(raw)
+                connection.exclusion = self.exclusion(team)
+                return work(connection, *args, **kwargs)
             finally:
                 if not raw.closed:
                     raw.rollback()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from mycel.contracts.clock import Clock
-from mycel.domain.damage import Damage
+from mycel.domain.damage import Damage, DamagedRow
 from mycel.domain.ids import MemberId
 from mycel.errors import Misconfigured
 from mycel.stores.postgres.care import refuse_backup
@@ -17,6 +17,7 @@ from mycel.stores.postgres.schema import schema_version
 from mycel.stores.postgres.session import ReadSession
 from mycel.stores.postgres.tables import PostgresTables
 from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.damaged_rows import Exclusion
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
 from mycel.stores.sql.tables import OF_ORGANISATION
 
@@ -42,15 +43,26 @@ class PostgresDirectory(SqlDirectoryReads):
         super().__init__(ReadSession(database, ORGANISATION, clock))
         self._database = database
         self._clock = clock
-        self.files = DirectoryCare()
+        self.files = DirectoryCare(database)
         self.tables = PostgresTables(database, ORGANISATION, OF_ORGANISATION)
 
     def transact(self, work: Callable[[SqlDirectoryWriter], ResultT]) -> ResultT:
-        def run(connection: PostgresConnection) -> ResultT:
-            connection.lock(_RAISE)
-            return work(SqlDirectoryWriter(connection, now=self._clock.now()))
+        def write(exclusion: Exclusion | None) -> ResultT:
+            def run(connection: PostgresConnection) -> ResultT:
+                connection.lock(_RAISE)
+                connection.exclusion = exclusion
+                return work(SqlDirectoryWriter(connection, now=self._clock.now()))
 
-        return self._database.write(ORGANISATION, run)
+            return self._database.write(ORGANISATION, run)
+
+        exclusion = self._database.exclusion(ORGANISATION)
+        try:
+            return write(exclusion)
+        except Exception as error:
+            more = self._database.row_damage(ORGANISATION).explain(error, exclusion)
+            if more is None:
+                raise
+        return write(more)
 
     def revision(self) -> int:
         return self._database.read(ORGANISATION, _revision)
@@ -77,6 +89,9 @@ class DirectoryCare:
 
     name = "organisation"
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
     def backup(self, folder: Path) -> NoReturn:
         refuse_backup()
 
@@ -85,6 +100,13 @@ class DirectoryCare:
 
     def damage(self) -> Damage | None:
         return None
+
+    @property
+    def damaged_rows(self) -> Damage | None:
+        return self._database.row_damage(ORGANISATION).damage
+
+    def find_damaged_rows(self) -> list[DamagedRow]:
+        return self._database.row_damage(ORGANISATION).find()
 
 
 def _revision(connection: Connection) -> int:

@@ -70,10 +70,15 @@ class PostgresStores:
         return self._written
 
     def damages(self) -> list[Damage]:
-        return []
+        """The files are the server's; of the rows, what was met."""
+        found = [known.damage for known in self._database.row_damages() if known.team is not None]
+        return [damage for damage in found if damage is not None]
 
     def is_damaged(self, team: TeamName) -> bool:
         return False
+
+    def has_damaged_rows(self, team: TeamName) -> bool:
+        return self._database.exclusion(team) is not None
 
     def reset(self, team: TeamName) -> None:
         """Nothing is put aside: a server's backups are its own."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -10,14 +11,16 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import psycopg
 
 from mycel.contracts.clock import Clock
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.packed_terms import PackedTerms
 from mycel.stores.postgres.connection import PostgresConnection
+from mycel.stores.postgres.damaged_rows import ROWS_OF_TEAM
 from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.records import insert_records
 from mycel.stores.postgres.team_terms import unpacked
 from mycel.stores.sql import log
 from mycel.stores.sql.connection import Connection
+from mycel.stores.sql.damaged_rows import Exclusion, mend_memory
 from mycel.stores.sql.deferred import DeferredWrites, Rows, Statement
 from mycel.stores.sql.rows import Row, micros, moment
 
@@ -150,6 +153,23 @@ class WriteSession:
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
         return work(self.connection, *args, **kwargs)
+
+    @contextmanager
+    def excluding(self, exclusion: Exclusion) -> Generator[None]:
+        """Queries within leave these rows out."""
+        self._connection.exclusion = exclusion
+        try:
+            yield
+        finally:
+            self._connection.exclusion = None
+
+    def mend(self, id: MemoryId) -> None:
+        """Write what can be read of a damaged memory; from then on queries of this operation find it."""
+        connection = self.connection
+        exclusion, connection.exclusion = connection.exclusion, None
+        key = mend_memory(connection, ROWS_OF_TEAM, id)
+        if exclusion is not None:
+            connection.exclusion = exclusion if key is None else exclusion.without("memories", key)
 
     def begin(self) -> None:
         self._operating = True

@@ -26,6 +26,7 @@ from mycel.stores.sql.approaches import SqlApproaches
 from mycel.stores.sql.archive import SqlArchive
 from mycel.stores.sql.artifacts import SqlArtifacts
 from mycel.stores.sql.cascades import SqlCascades
+from mycel.stores.sql.damaged_rows import without_rows
 from mycel.stores.sql.embeddings import SqlEmbeddings
 from mycel.stores.sql.episode_rates import SqlRates
 from mycel.stores.sql.episodes import SqlEpisodes
@@ -89,10 +90,18 @@ class PostgresStore:
         self.log = SqlLog(session, pause=self._pause)
         self.recalls = PostgresRecalls(database, team=team, clock=clock)
         self.tables = PostgresTables(database, team, OF_TEAM, committed=self._announce)
-        self.files = PostgresCare(session, name=team)
+        self.files = PostgresCare(session, database, name=team)
 
     def transact(self, work: Callable[[PostgresTransaction], ResultT], *, beside: bool = False) -> ResultT:
-        return self._writer.run(work, beside=beside)
+        """An operation that fails over a damaged row has stored nothing, and is run once more without such rows."""
+        exclusion = self._database.exclusion(self.team)
+        try:
+            return self._writer.run(without_rows(work, exclusion), beside=beside)
+        except Exception as error:
+            more = self._database.row_damage(self.team).explain(error, exclusion)
+            if more is None:
+                raise
+        return self._writer.run(without_rows(work, more), beside=beside)
 
     def close(self) -> None:
         self._writer.close()

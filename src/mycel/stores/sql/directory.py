@@ -11,6 +11,7 @@ from mycel.domain.activity import AuditEntry
 from mycel.domain.ids import MemberId, TeamName, new_id
 from mycel.domain.policy import Policy, changed_policy, policy_values
 from mycel.domain.team import Kind, Member, Role, Team, Token, Trust
+from mycel.errors import StoreDamaged
 from mycel.stores.sql.activity import action_of
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.part import OneConnection, Part, query
@@ -45,6 +46,9 @@ class SqlDirectoryReads(Part):
     @query
     def find_policy(self, connection: Connection, team: TeamName) -> Policy:
         row = connection.execute("SELECT policy FROM teams WHERE name = ?", (team,)).fetchone()
+        if row is None and connection.execute("SELECT 1 FROM teams WHERE name = ?", (team,)).fetchone() is not None:
+            # Nobody goes on by the rules that a team begins with because its own cannot be read.
+            raise StoreDamaged(f"the policy of team {team} cannot be read: restore the workspace database")
         return Policy() if row is None or row[0] is None else changed_policy(Policy(), json.loads(row[0]))
 
     @query

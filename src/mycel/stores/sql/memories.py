@@ -24,7 +24,7 @@ from mycel.domain.query import Filters, Folder, Order, Page, Statistics
 from mycel.domain.receipt import Receipt
 from mycel.domain.source import Source
 from mycel.domain.surroundings import Usage
-from mycel.errors import NotFound
+from mycel.errors import MemoryDamaged, NotFound
 from mycel.stores.sql.clauses import Clause, below, matching, visible
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.memory_pages import page_of, present
@@ -76,8 +76,24 @@ class SqlMemories(Part):
     def get(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory:
         memory = self.find(scope, id, deleted=deleted)
         if memory is None:
-            raise NotFound(f"no memory {id}")
+            raise self.absence(scope, id, deleted=deleted)
         return memory
+
+    def absence(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> NotFound:
+        if not self._is_there(scope, id, deleted=deleted):
+            return NotFound(f"no memory {id}")
+        return MemoryDamaged(
+            f"memory {id} is damaged and cannot be read: `mycel check` names what is wrong with it; "
+            "delete or purge it by its whole id, or restore it from a backup"
+        )
+
+    @query
+    def _is_there(self, connection: Connection, scope: ReadScope, id: MemoryId, *, deleted: bool) -> bool:
+        """Whether the reader would see it, if only its values could be read: no row is left out of this query."""
+        seen, values = visible(scope)
+        alive = "" if deleted else " AND m.deleted_at IS NULL"
+        sql = f"SELECT 1 FROM memories m WHERE m.id = :id AND {seen}{alive}"
+        return connection.execute(sql, {"id": id, **values}).fetchone() is not None
 
     @query
     def ids_with(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mycel.access.scope import ReadScope
 from mycel.contracts.memory_store import Rating
 from mycel.domain.change import Operation
-from mycel.domain.ids import MemberId
+from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.receipt import Receipt
+from mycel.errors import MemoryDamaged
 from mycel.retrieval.terms import packed_terms, searched_values
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.episodes import follow_memory
@@ -71,6 +73,14 @@ class MemoryWriter(WritingPart, SqlMemories):
             remove_tags(batch.later, number=number)
             add_tags(batch.later, after, number=number)
         log_change(batch, operation, after, by=by, before=before)
+
+    def get_mended(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> Memory:
+        """As `get`, for whoever is about to delete it: where the memory is damaged, what can be read of it is kept."""
+        try:
+            return self.get(scope, id, deleted=deleted)
+        except MemoryDamaged:
+            self.batch.mend(id)
+            return self.get(scope, id, deleted=deleted)
 
     @query
     def redact_versions(self, connection: Connection, redacted: Sequence[Memory]) -> None:

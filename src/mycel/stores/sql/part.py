@@ -8,6 +8,7 @@ from functools import wraps
 from types import MethodType
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from mycel.domain.ids import MemoryId
 from mycel.domain.packed_terms import PackedTerms
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.deferred import DeferredWrites
@@ -54,6 +55,10 @@ class WriteSession(Session, Protocol):
 
     def put_terms(self, words: PackedTerms, *, number: int) -> None:
         """In the place of any that the memory had."""
+        ...
+
+    def mend(self, id: MemoryId) -> None:
+        """Write what can be read of a damaged memory; from then on queries of this operation find it."""
         ...
 
 

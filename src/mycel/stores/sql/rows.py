@@ -32,6 +32,8 @@ Unpack = Callable[[Any], Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _EXACT_AS_FLOAT = 2**32 * 1_000_000
+# What a moment may be: from the year 1 to the year 9999, in microseconds since 1970.
+FIRST_MOMENT, LAST_MOMENT = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 _STORED = tuple(row for row in FIELDS.values() if row.stored)
 MEMORY_COLUMNS = tuple(row.column for row in _STORED)

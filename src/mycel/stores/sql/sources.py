@@ -157,7 +157,7 @@ class SqlSources(Part):
     def is_growing(self, connection: Connection, report: Source) -> bool:
         """Without its text, which may be megabytes."""
         found = _growing(report)
-        row = found and connection.execute(f"SELECT 1 FROM sources s WHERE {found[0]}", found[1]).fetchone()
+        row = found and connection.execute(f"SELECT s.id FROM sources s WHERE {found[0]}", found[1]).fetchone()
         return row is not None
 
     @query

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Concatenate, Generic, ParamSpec, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeVar, cast
 
 import apsw
 
@@ -18,10 +18,12 @@ from mycel.domain.ids import TeamName
 from mycel.errors import MycelError, Unavailable
 from mycel.stores.forks import require_process
 from mycel.stores.migrate import migrations, pending
+from mycel.stores.sql.damaged_rows import ExcludingConnection, Exclusion, RowDamage, without_rows
 from mycel.stores.sqlite import connection as connections
 from mycel.stores.sqlite.abandoned import Abandoned
 from mycel.stores.sqlite.condition import MALFORMED, NO_DATABASE, UNMADE, Condition, find_absence
 from mycel.stores.sqlite.connection import Disk, migrate, schema_version
+from mycel.stores.sqlite.damaged_rows import SQLITE_ROWS
 from mycel.stores.sqlite.faults import DAMAGE, translate
 from mycel.stores.sqlite.file_guard import FileGuard, Kind
 from mycel.stores.sqlite.folders import folders_of, make_file, sync_folders
@@ -99,6 +101,8 @@ class Database(Generic[TxT]):
         self._reopening = threading.Lock()
         self._abandoned = Abandoned(path)
         self._inspections: set[apsw.Connection] = set()
+        # `SQLError` is what a query raises over JSON that is none.
+        self.row_damage = RowDamage(SQLITE_ROWS, self.inspect, team=team, errors=(apsw.SQLError,))
         self._empty = ReaderPool(self._connect_empty, limit=1)
         self._readers = ReaderPool(
             self._connect_reader, limit=READERS_PER_FILE, fault=self._fault, close=self._close_connection
@@ -122,13 +126,59 @@ class Database(Generic[TxT]):
         *args: ParamsT.args,
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
+        """A query that fails over a damaged row is run once more, without the rows that cannot be read."""
         require_process(self._process)
         pool = self._readers if self.exists() else self._empty
-        return pool.run(query, *args, **kwargs)
+        exclusion = self.row_damage.exclusion()
+        if exclusion is None:
+            try:
+                return pool.run(query, *args, **kwargs)
+            except Exception as error:
+                exclusion = self.row_damage.explain(error, None)
+                if exclusion is None:
+                    raise
+        return self._read_without(pool, exclusion, query, *args, **kwargs)
+
+    def read_whole(
+        self,
+        query: Callable[Concatenate[apsw.Connection, ParamsT], ResultT],
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        """As `read`, on the connection itself: for what reads no rows of ours, or copies them as they are."""
+        require_process(self._process)
+        return (self._readers if self.exists() else self._empty).run(query, *args, **kwargs)
+
+    def _read_without(
+        self,
+        pool: ReaderPool,
+        exclusion: Exclusion,
+        query: Callable[Concatenate[apsw.Connection, ParamsT], ResultT],
+        *args: ParamsT.args,
+        **kwargs: ParamsT.kwargs,
+    ) -> ResultT:
+        def run(connection: apsw.Connection, excluded: Exclusion) -> ResultT:
+            return query(cast(apsw.Connection, ExcludingConnection(connection, excluded)), *args, **kwargs)
+
+        try:
+            return pool.run(run, exclusion)
+        except Exception as error:
+            more = self.row_damage.explain(error, exclusion)
+            if more is None:
+                raise
+        return pool.run(run, more)
 
     def write(self, work: Callable[[TxT], ResultT], *, beside: bool = False) -> ResultT:
+        """As `read`: an operation that fails over a damaged row has stored nothing, and is run once more."""
         require_process(self._process)
-        return self.writer.run(work, beside=beside)
+        exclusion = self.row_damage.exclusion()
+        try:
+            return self.writer.run(without_rows(work, exclusion), beside=beside)
+        except Exception as error:
+            more = self.row_damage.explain(error, exclusion)
+            if more is None:
+                raise
+        return self.writer.run(without_rows(work, more), beside=beside)
 
     def exists(self) -> bool:
         """Raises `StoreDamaged` where there was a store and is none any more."""

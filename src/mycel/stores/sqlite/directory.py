@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -11,10 +12,12 @@ from weakref import WeakKeyDictionary
 import apsw
 
 from mycel.contracts.clock import Clock
-from mycel.domain.damage import Damage
+from mycel.domain.damage import Damage, DamagedRow
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.team import EXECUTIVE
+from mycel.stores.sql.damaged_rows import ExcludingConnection, Exclusion
 from mycel.stores.sql.directory import SqlDirectoryReads, SqlDirectoryWriter
+from mycel.stores.sql.part import OneConnection
 from mycel.stores.sql.rows import micros
 from mycel.stores.sql.tables import OF_ORGANISATION
 from mycel.stores.sql.writer import BatchLost
@@ -48,6 +51,16 @@ class SqliteDirectoryTransaction(SqlDirectoryWriter):
 
     def finish(self) -> None:
         """Nothing is left for the end."""
+
+    @contextmanager
+    def excluding(self, exclusion: Exclusion) -> Generator[None]:
+        """Queries within leave these rows out."""
+        whole = self.session
+        self.session = OneConnection(ExcludingConnection(self._connection, exclusion), self.now)
+        try:
+            yield
+        finally:
+            self.session = whole
 
     def note_store(self, team: TeamName) -> None:
         self._connection.execute("INSERT OR IGNORE INTO stores VALUES (?, ?)", (team, micros(self.now)))
@@ -99,7 +112,7 @@ class SqliteDirectory(SqlDirectoryReads):
         return self._database.write(work)
 
     def revision(self) -> int:
-        return self._database.read(self._notice)
+        return self._database.read_whole(self._notice)
 
     def has_store(self, team: TeamName) -> bool:
         return self._database.read(_has_store, team)
@@ -142,7 +155,7 @@ class DatabaseFiles:
 
     def backup(self, folder: Path) -> Path:
         target = folder / self.name
-        self._database.read(backup.copy_beside, target, backup.find_file_damage)
+        self._database.read_whole(backup.copy_beside, target, backup.find_file_damage)
         return target
 
     def check(self) -> list[str]:
@@ -150,3 +163,10 @@ class DatabaseFiles:
 
     def damage(self) -> Damage | None:
         return self._database.damage()
+
+    @property
+    def damaged_rows(self) -> Damage | None:
+        return self._database.row_damage.damage
+
+    def find_damaged_rows(self) -> list[DamagedRow]:
+        return self._database.row_damage.find() if self._database.exists() else []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
     from mycel.index.team_index import Cursor, TeamIndex
 
+ResultT = TypeVar("ResultT")
+
 # Below this, reading the rows from the store takes no longer than reading a file.
 WORTH_A_FILE = 2_000
 # What has changed since is read from the store in milliseconds; the file is written anew only for more.
 WORTH_SAVING = 1_000
 WORTH_SAVING_SHARE = 0.05
 REMEMBERED_VECTORS = 8
+# An index that was made anew and fails again has another fault; making it takes seconds for a large team.
+RENEW_AGAIN_SECONDS = 60.0
 
 _ROW = ", ".join(f"m.{name}" for name in IndexRow._fields)
 _STATE = """
@@ -57,32 +62,61 @@ class IndexKeeper:
         self._index: TeamIndex | None = None
         self._saved_at = (0, 0)
         self._catching_up = threading.Lock()
+        self._renew_at = 0.0
 
     def candidates(self, scope: ReadScope, query: IndexQuery, *, quoted: frozenset[int] | None) -> Candidates:
-        index = self._caught_up() if query.vector is None else self._caught_up(query.model, len(query.vector))
-        # Links are few, and kept in the store alone.
-        return index.candidates(scope, query, linked=self._linked(query.filters), quoted=quoted)
+
+        def ask() -> Candidates:
+            index = self._caught_up() if query.vector is None else self._caught_up(query.model, len(query.vector))
+            # Links are few, and kept in the store alone.
+            return index.candidates(scope, query, linked=self._linked(query.filters), quoted=quoted)
+
+        return self._asked(ask)
 
     def with_all(self, scope: ReadScope, terms: Iterable[str], *, filters: Filters) -> list[int]:
-        index = self._caught_up()
-        return index.with_all(terms, index.mask(scope, filters, linked=self._linked(filters))).tolist()
+        wanted = list(terms)
+
+        def ask() -> list[int]:
+            index = self._caught_up()
+            return index.with_all(wanted, index.mask(scope, filters, linked=self._linked(filters))).tolist()
+
+        return self._asked(ask)
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
-        return self._caught_up().word_statistics(scope, terms)
+        wanted = list(terms)
+        return self._asked(lambda: self._caught_up().word_statistics(scope, wanted))
 
     def documents(self, scope: ReadScope, state: tuple[int, int]) -> int:
         """How many the reader sees in a store that stands so: the last change and the last embedding."""
-        return self._caught_up(state=state).word_statistics(scope, ()).documents
+        return self._asked(lambda: self._caught_up(state=state).word_statistics(scope, ()).documents)
 
     def has_other_authors(self, author: str) -> bool:
-        return self._caught_up().has_other_authors(author)
+        return self._asked(lambda: self._caught_up().has_other_authors(author))
 
     def similarities(
         self, scope: ReadScope, vector: Vector, numbers: Sequence[int], *, model: str
     ) -> Mapping[int, float]:
-        index = self._caught_up(model, len(vector))
-        cosines = index.similarities(vector, numbers).tolist()
-        return {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if cosine == cosine}
+        def ask() -> Mapping[int, float]:
+            index = self._caught_up(model, len(vector))
+            cosines = index.similarities(vector, numbers).tolist()
+            return {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if cosine == cosine}
+
+        return self._asked(ask)
+
+    def _asked(self, ask: Callable[[], ResultT]) -> ResultT:
+        """A value that nobody can read may have come into the index: it is made anew, once, without such rows."""
+        try:
+            return ask()
+        except Exception as error:
+            damage = self._database.row_damage
+            if not damage.may_explain(error) or time.monotonic() < self._renew_at:
+                raise
+            damage.find()
+            self._renew_at = time.monotonic() + RENEW_AGAIN_SECONDS
+            with self._catching_up:
+                self._index = None
+                self.forget_file()
+        return ask()
 
     def save(self, model: str | None = None, dimensions: int = 0) -> None:
         """Keeps the index in a file, if enough has changed since; with a model, it is read first if it is not."""

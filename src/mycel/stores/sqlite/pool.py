@@ -137,8 +137,8 @@ class SqliteStores:
         for team in sorted({*made, *list_stores(self._folder)}):
             store = open_stores.get(team)
             damage = store.files.damage() if store is not None else self._examine(team, was_made=team in made)
-            if damage is not None:
-                found.append(damage)
+            damaged_rows = store.files.damaged_rows if store is not None else None
+            found += [one for one in (damage, damaged_rows) if one is not None]
         return found
 
     def is_damaged(self, team: TeamName) -> bool:
@@ -146,6 +146,10 @@ class SqliteStores:
         return (
             held.store.files.is_damaged if held is not None else damage_marker.marker_of(self._file_of(team)).exists()
         )
+
+    def has_damaged_rows(self, team: TeamName) -> bool:
+        held = self._open.get(team)
+        return held is not None and held.store.files.damaged_rows is not None
 
     def reset(self, team: TeamName) -> None:
         with self._room:
@@ -246,6 +250,8 @@ class SqliteStores:
     def _check(self, team: TeamName) -> None:
         with self.lease(team) as store:
             problems = store.files.check(asked=False)
+            # Those found are in the log, and known to whoever asks.
+            store.files.find_damaged_rows()
         try:
             if problems and self._make_anew(team):
                 _log.warning("the store of team %s was made anew: its indexes were damaged", team)

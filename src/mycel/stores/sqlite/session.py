@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import apsw
 
 from mycel.contracts.clock import Clock
+from mycel.domain.ids import MemoryId
 from mycel.domain.packed_terms import PackedTerms
+from mycel.stores.sql.damaged_rows import ExcludingConnection, Exclusion, mend_memory
 from mycel.stores.sql.deferred import DeferredWrites, Statement
-from mycel.stores.sql.rows import micros, moment
+from mycel.stores.sql.rows import LAST_MOMENT, micros, moment
 from mycel.stores.sql.writer import BatchLost
 from mycel.stores.sqlite.connection import one_moment
+from mycel.stores.sqlite.damaged_rows import SQLITE_ROWS
 from mycel.stores.sqlite.database import Database
 
 ParamsT = ParamSpec("ParamsT")
@@ -23,6 +27,7 @@ ResultT = TypeVar("ResultT")
 _LATEST = """
     SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
       max(ifnull((SELECT max(number) FROM memories), 0), ifnull((SELECT max(number) FROM receipts), 0))"""
+_LATEST_POSSIBLE = "SELECT max(committed_at) FROM changes WHERE typeof(committed_at) = 'integer' AND committed_at < ?"
 PUT_TERMS = Statement(2, "INSERT OR REPLACE INTO memory_terms (number, terms) VALUES ", "(?, ?)")
 
 
@@ -75,7 +80,11 @@ class WriteSession:
         self._mark = 0
         self._operating = False
         self._has_savepoint = False
+        self._exclusion: Exclusion | None = None
         latest, number = connection.execute(_LATEST).fetchone()
+        if not isinstance(latest, int | None) or (latest or 0) >= LAST_MOMENT:
+            # The last entry of the log is damaged.
+            latest = connection.execute(_LATEST_POSSIBLE, (LAST_MOMENT,)).fetchone()[0]
         self.later = DeferredWrites()
         self._last_number: int = number
         self.now: datetime = clock.now()
@@ -103,7 +112,25 @@ class WriteSession:
         *args: ParamsT.args,
         **kwargs: ParamsT.kwargs,
     ) -> ResultT:
-        return work(self.connection, *args, **kwargs)
+        connection = self.connection
+        if self._exclusion is not None:
+            connection = cast(apsw.Connection, ExcludingConnection(connection, self._exclusion))
+        return work(connection, *args, **kwargs)
+
+    @contextmanager
+    def excluding(self, exclusion: Exclusion) -> Generator[None]:
+        """Queries within leave these rows out."""
+        self._exclusion = exclusion
+        try:
+            yield
+        finally:
+            self._exclusion = None
+
+    def mend(self, id: MemoryId) -> None:
+        """Write what can be read of a damaged memory; from then on queries of this operation find it."""
+        key = mend_memory(self.connection, SQLITE_ROWS, id)
+        if key is not None and self._exclusion is not None:
+            self._exclusion = self._exclusion.without("memories", key)
 
     def begin(self) -> None:
         self._operating = True

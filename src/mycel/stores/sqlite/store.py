@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mycel.contracts.clock import Clock
-from mycel.domain.damage import Damage
+from mycel.domain.damage import Damage, DamagedRow
 from mycel.domain.ids import TeamName
 from mycel.errors import StoreDamaged, Unavailable
 from mycel.stores.sql.activity import SqlActivity
@@ -126,7 +126,7 @@ class SqliteFiles:
 
     def backup(self, folder: Path) -> Path:
         target = folder / self._place
-        self._database.read(backup.copy_beside, target, backup.find_damage)
+        self._database.read_whole(backup.copy_beside, target, backup.find_damage)
         return target
 
     def check(self, *, asked: bool = True) -> list[str]:
@@ -134,6 +134,13 @@ class SqliteFiles:
 
     def damage(self) -> Damage | None:
         return self._database.damage()
+
+    @property
+    def damaged_rows(self) -> Damage | None:
+        return self._database.row_damage.damage
+
+    def find_damaged_rows(self) -> list[DamagedRow]:
+        return self._database.row_damage.find() if self._database.exists() else []
 
     @property
     def is_damaged(self) -> bool:

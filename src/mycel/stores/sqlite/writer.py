@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Generic, Protocol, TypeVar
 
 import apsw
 
 from mycel.stores.sql import writer as group_commit
+from mycel.stores.sql.damaged_rows import Exclusion
 from mycel.stores.sql.writer import BatchLost
 from mycel.stores.sqlite.connection import empty_wal_at_the_end
 from mycel.stores.sqlite.faults import translate
@@ -18,6 +20,10 @@ from mycel.stores.sqlite.write_queue import WriteQueue
 class BatchTransaction(group_commit.BatchTransaction, Protocol):
     def finish(self) -> None:
         """Writes what operations left to be written together, right before COMMIT."""
+        ...
+
+    def excluding(self, exclusion: Exclusion) -> AbstractContextManager[None]:
+        """Queries within leave these rows out."""
         ...
 
 

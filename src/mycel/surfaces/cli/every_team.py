@@ -15,10 +15,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from mycel.domain.ids import is_whole
 from mycel.domain.query import Order, Page
 from mycel.domain.request_filters import DEFAULT_PAGE
 from mycel.domain.team import EXECUTIVE
-from mycel.errors import MOST_CANDIDATES, AmbiguousId, Candidate, InvalidInput, NotFound, StoreDamaged
+from mycel.errors import MOST_CANDIDATES, AmbiguousId, Candidate, InvalidInput, MemoryDamaged, NotFound, StoreDamaged
 from mycel.surfaces.cli.display import named, show_done
 from mycel.surfaces.cli.output import note
 from mycel.wire.shapes import plain
@@ -206,6 +207,8 @@ class Teams:
         """
         if not self.are_several:
             return Place(self.only, ids)
+        if len(ids) == 1 and (damaged := self._find_damaged(ids[0])) is not None:
+            return Place(damaged, ids)
         found = [self._locate(id, deleted=deleted, field=field) for id in ids]
         teams = sorted({str(one.team) for one in found})
         if len(teams) > 1:
@@ -219,12 +222,18 @@ class Teams:
         place = self.find(id)
         if place.found:
             return place
-        present = place.memory.history(id)[-1].memory
+        try:
+            present = place.memory.history(id)[-1].memory
+        except MemoryDamaged:
+            # It has no title that could be read, and can be deleted all the same.
+            return place
         return Place(place.memory, (present.id,), (present,))
 
     def find_to_purge(self, id: str) -> Place:
         """As `find_titled`, also of what is deleted or, where one team is named, hidden from who purges it."""
         if self.are_several:
+            if (damaged := self._find_damaged(id)) is not None:
+                return Place(damaged, (id,))
             found = self._locate(id, deleted=True, field="id")
             return Place(self.memories[found.team], (found.id,), (found,))
         try:
@@ -256,6 +265,17 @@ class Teams:
             named = [Candidate(id, "", team) for team in having]
             raise AmbiguousId("is in several teams: --team names one", field=field, candidates=named)
         return self.memories[having[0]]
+
+    def _find_damaged(self, id: str) -> MemoryApi | None:
+        """Find the team in which a memory is that cannot be read; only a whole id names it."""
+        for memory in self.memories.values() if is_whole(id) else ():
+            try:
+                memory.links(id)
+            except MemoryDamaged:
+                return memory
+            except (NotFound, StoreDamaged):
+                continue
+        return None
 
     def _locate(self, id: str, *, deleted: bool, field: str) -> Memory:
         found = self.workspace.locate(id, deleted=deleted)

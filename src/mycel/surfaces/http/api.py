@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mycel.contracts.long_work import LongWork
 from mycel.domain.ids import TeamName
 from mycel.embedded.workspace import Visit
-from mycel.errors import MycelError, StoreDamaged
+from mycel.errors import MycelError
 from mycel.services.callers import known
 from mycel.surfaces.http.authentication import Visitors
 from mycel.surfaces.http.bodies import (
@@ -35,7 +35,7 @@ from mycel.wire.operations import OPERATIONS, Operation
 ResultT = TypeVar("ResultT")
 logger = logging.getLogger(__name__)
 # Goes with every answer from a store that is damaged: something may be missing from it.
-DEGRADED = ("mycel-degraded", StoreDamaged.code)
+DEGRADED = "mycel-degraded"
 # Only the turn that it gets depends on it.
 STILL_KNOWN_SECONDS = 60.0
 _READ_HEADERS = frozenset({b"idempotency-key", b"if-match", b"if-none-match"})
@@ -93,7 +93,8 @@ class Api:
         def work() -> Answer:
             note_caller(state, visit)
             answer = call.answer(visit)
-            return answer._replace(headers=(*answer.headers, DEGRADED)) if visit.is_degraded() else answer
+            degraded = visit.degradation()
+            return answer if degraded is None else answer._replace(headers=(*answer.headers, (DEGRADED, degraded)))
 
         team = team_of(visit)
         if operation.takes_long:

@@ -45,6 +45,7 @@ _CONDITION: Schema = {
     "properties": {
         "status": {"enum": ["ok", "degraded"]},
         "damaged_stores": {"type": "integer", "description": "Where there are any: stores that are damaged or gone"},
+        "damaged_rows": {"type": "integer", "description": "Where there are any: rows that cannot be read"},
         "advice": {"type": "string"},
     },
     "required": ["status"],

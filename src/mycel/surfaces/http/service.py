@@ -145,7 +145,14 @@ class Service:
         damages = await self.damages.now()
         if not damages:
             return {"status": "ok"}
-        return {"status": "degraded", "damaged_stores": len(damages), "advice": f"run `mycel check`; see {GUIDE}"}
+        stores = sum(1 for damage in damages if not damage.rows)
+        rows = sum(damage.rows for damage in damages)
+        counted = {"damaged_stores": stores, "damaged_rows": rows}
+        return {
+            "status": "degraded",
+            **{name: count for name, count in counted.items() if count},
+            "advice": f"run `mycel check`; see {GUIDE}",
+        }
 
     def begin_to_stop(self) -> None:
         """Tell streams and long work, which would go on for long, that the service ends."""
