@@ -32,7 +32,7 @@ from mycel.domain.ids import MemberId, MemoryId, is_short_for, new_id, parse_id,
 from mycel.domain.query import Page
 from mycel.domain.request_filters import read_limit
 from mycel.domain.team import Caller, Kind
-from mycel.errors import InvalidInput, LimitExceeded, NotFound, Unavailable
+from mycel.errors import InvalidInput, LimitExceeded, Unavailable
 from mycel.services.read import absence
 from mycel.services.short_ids import ambiguous, find_id, find_memories
 
