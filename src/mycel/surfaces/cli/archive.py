@@ -150,3 +150,5 @@ def _show_export(report: ExportReport, file: str) -> None:
         print_table((Column("kind"), Column("lines")), rows)
     whole = f"All of {report.team}" if report.whole else f"What you see of {report.team}"
     note(f"{whole} is in {file}.")
+    for left_out in report.left_out:
+        note(f"Left out, since it is damaged: {left_out}")

@@ -54,7 +54,13 @@ def create(
     else:
         with call.files() as workspace, by_part("writing") as report:
             made = workspace.create_backup() if folder is None else workspace.backup(folder, report=report)
-    call.answer(made, lambda: show_done(made.folder, f"{_size(made.size_bytes)}, {_teams(made)}"))
+    call.answer(made, lambda: _show_made(made))
+
+
+def _show_made(made: Backup) -> None:
+    show_done(made.folder, f"{_size(made.size_bytes)}, {_teams(made)}")
+    for row in made.damaged:
+        note(f"In it as it is, and damaged: {row}")
 
 
 def list_backups(

@@ -342,6 +342,10 @@ def of_teams(answers: Mapping[str, object]) -> list[dict[str, object]]:
 
 def answer_deleted(call: Invocation, place: Place) -> None:
     """Say what was deleted, and in which team."""
+    if not place.found:
+        # It was damaged, and had no title that could be read.
+        call.answer({"id": place.id, "deleted": True}, lambda: show_done(place.id, "deleted"))
+        return
     memory = place.found[0]
     answer = {"id": memory.id, "deleted": True, "title": memory.title, "team": memory.team}
     call.answer(answer, lambda: show_done(memory.id, f"deleted: {named(memory)}"))
