@@ -18,6 +18,7 @@ FILES_ALONE = {
     "it looks into files": {
         *("conformance/test_secrets_kept.py", "services/test_hostile_backups.py"),
         *("surfaces/cli/test_backup.py", "surfaces/cli/test_integrity.py", "surfaces/http/test_ownership.py"),
+        "surfaces/cli/test_damaged_rows.py",
     },
     "it is about programs, settings and an installation": {
         *(f"surfaces/cli/test_{name}.py" for name in ("commands", "doctor", "install", "processes", "rooms")),

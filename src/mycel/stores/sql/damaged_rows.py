@@ -508,7 +508,7 @@ class RowDamage:
         if known is not None and time.monotonic() >= self._recheck_at and self._looking.acquire(blocking=False):
             try:
                 self._recheck_at = time.monotonic() + RECHECK_SECONDS
-                self._keep(self._find(only=known.keys))
+                self._look(only=known.keys)
             finally:
                 self._looking.release()
         return self._exclusion
@@ -523,24 +523,28 @@ class RowDamage:
         with self._looking:
             if self._exclusion is used and time.monotonic() >= self._look_at:
                 began = time.monotonic()
-                try:
-                    self._keep(self._find())
-                except Exception as failure:  # noqa: BLE001 - the caller is to see the first error
-                    _log.error("%s was not looked through: %s", self._store, type(failure).__name__)
+                self._look()
                 ended = time.monotonic()
                 # Where the cause is another one, looking must not become the load.
                 self._look_at = ended + max(LOOK_AGAIN_SECONDS, LOOK_AGAIN_TIMES * (ended - began))
             return None if self._exclusion is used else self._exclusion
 
     def find(self) -> list[DamagedRow]:
-        """Look through everything."""
+        """Look through everything, as far as the database can be read."""
         with self._looking:
-            self._keep(self._find())
+            self._look()
         return [] if self._exclusion is None else self._exclusion.rows
 
     def recheck_soon(self) -> None:
         """A row may have been mended."""
         self._recheck_at = 0.0
+
+    def _look(self, *, only: Mapping[str, Collection[str]] | None = None) -> None:
+        """What keeps the database from being looked through is for its own check to say, and for nobody's read."""
+        try:
+            self._keep(self._find(only=only))
+        except Exception as failure:  # noqa: BLE001 - whoever asks is to see the answer, or the first error
+            _log.warning("%s was not looked through: %s", self._store, type(failure).__name__)
 
     def _find(self, *, only: Mapping[str, Collection[str]] | None = None) -> Exclusion:
         def look(connection: Any) -> Exclusion:
