@@ -417,6 +417,20 @@ def test_a_copied_history_still_says_who_decided(world: World, tmp_path: Path) -
         author.update(id, status="active")
 
 
+def test_a_summary_that_a_lead_deleted_does_not_come_back_when_the_session_goes_on(world: World) -> None:
+    author, lead = world.member("agent"), world.member("lead")
+    talk = [{"role": "user", "content": "Please move the billing service to another registry."}]
+    author.capture_session(talk, session_id="s-1")
+    world.workspace.run_pending()
+    [summary] = [one for one in world.reader.list(limit=100) if one.made_by == "session_summary"]
+    lead.delete(summary.id)
+    talk.append({"role": "assistant", "content": "The billing service reads from the other registry now."})
+    world.clock.move(timedelta(hours=1))
+    author.capture_session(talk, session_id="s-1")
+    world.workspace.run_pending()
+    assert not [one for one in world.reader.list(limit=100) if one.made_by == "session_summary"]
+
+
 # Every operation that writes, and where its reversal is tried; what reverses nothing says why.
 REVERSALS: dict[str, str] = {
     "save": "TAKEN: by `supersedes`; a new statement reverses nothing",

@@ -123,7 +123,10 @@ def _put_summary(transaction: Transaction, team: TeamName, source: Source, summa
     memory = summary.at(transaction)
     before = transaction.memories.find_made(engine_scope(team), source.id, memory.made_by)
     if before is None:
-        transaction.memories.insert([(memory, summary.words)], by=ENGINE)
+        made = transaction.memories.made_from(engine_scope(team), source.id, deleted=True)
+        # Somebody has deleted what was told of it.
+        if not any(one.made_by is memory.made_by for one in made):
+            transaction.memories.insert([(memory, summary.words)], by=ENGINE)
         return
     if transaction.memories.changed_last_by(before.id) != ENGINE:
         # Somebody has made it their own.

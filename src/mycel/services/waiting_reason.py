@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mycel.domain.marks import (
     ABOUT,
     AGENT,
+    CHANGE,
     CONTESTED,
     EXPLICIT,
     GROUNDS,
@@ -39,7 +40,8 @@ def _reason(memory: Memory, policy: Policy) -> str:
         return _SUGGESTED
     marked = memory.metadata.get(REVIEW)
     if isinstance(marked, str):
-        return marked
+        change = memory.metadata.get(CHANGE)
+        return f"it changes {', '.join(change['fields'])} of what stands: {marked}" if change else marked
     if CONTESTED in memory.metadata:
         return _OPPOSED
     if memory.evidence_ref is None:

@@ -168,20 +168,26 @@ def show_statistics(team: str | None, statistics: Statistics, *, each: Mapping[s
 
 def show_written(memory: Memory, *, done: str) -> None:
     """The id alone is the answer, so that a script can keep it; the rest is for whoever watches."""
-    waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
-    if waits and CHANGE in memory.metadata:
-        waits += f"; {memory.metadata[CHANGE]['id']} stays as it stands until then"
-    show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{waits}")
+    show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{_waits(memory)}")
     for one in memory.notices:
         note(one)
     for one in memory.similar:
         note(f"similar, {one.why}: {one.id} by {one.agent_id}: {one.excerpt}")
 
 
+def _waits(memory: Memory) -> str:
+    if memory.status is not Status.INBOX:
+        return ""
+    change = memory.metadata.get(CHANGE)
+    stays = f"; {change['id']} stays as it stands until then" if change else ""
+    return f", waiting in the inbox for review{stays}"
+
+
 def show_changed(memory: Memory, *, done: str) -> None:
     """As `show_written`, with the title: the id that was given may have been a part of one."""
-    waits = ", waiting in the inbox for review" if memory.status is Status.INBOX else ""
-    show_done(memory.id, f"{done}: {named(memory)}{waits}")
+    show_done(memory.id, f"{done}: {named(memory)}{_waits(memory)}")
+    for one in memory.notices:
+        note(one)
 
 
 def named(memory: Memory) -> str:

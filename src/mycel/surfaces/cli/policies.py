@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SPAN = "SPAN|never"
 _MEANINGS = {
     "least_trust": "whoever is below it writes into the inbox",
-    "review": "types that wait for a person, whatever their evidence",
+    "review": "types that wait for a person, whoever wrote them",
     "promote": "what becomes active by itself: grounded lets what was said outright, or by two sources",
     "promote_from": "confidence from which a candidate becomes active by itself",
     "consolidate_every": "how often the engine consolidates",
