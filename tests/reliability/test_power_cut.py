@@ -17,6 +17,7 @@ from mycel.app import open_workspace
 from mycel.embedded.team_memory import TeamMemory
 from mycel.embedded.workspace import Workspace
 from mycel.errors import MycelError, NotFound
+from mycel.stores.sqlite import write_queue
 from mycel.stores.sqlite.database import Disk
 from tests.reliability.inspection import find_damage, find_words, team_file
 from tests.reliability.powercut import RecordingDisk, State
@@ -239,12 +240,15 @@ class FolderLog:
         self.events.append(("told", Path()))
 
     def unsynced_names(self, *, within: Path) -> list[Path]:
-        """What was made before the caller was told, in a folder that was not synced between the two."""
+        """What was made before the caller was told, in a folder that was not synced between the two.
+
+        The file in which processes queue holds nothing, and is made again where it is missing.
+        """
         told = self.events.index(("told", Path()))
         return [
             path
             for position, (event, path) in enumerate(self.events[:told])
-            if event == "made" and path.is_relative_to(within)
+            if event == "made" and path.is_relative_to(within) and not path.name.endswith(write_queue.ENDING)
             if ("synced", path.parent) not in self.events[position:told]
         ]
 

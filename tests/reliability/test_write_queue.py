@@ -84,8 +84,10 @@ def until_waiting(queue: WriteQueue) -> None:
 def test_nobody_waits_who_is_alone(file: Path) -> None:
     queue = WriteQueue(file)
     for _ in range(3):
+        assert queue.is_empty()
         with queue.turn():
-            pass
+            assert queue.is_empty()
+            assert not WriteQueue(file).is_empty()
     queue.close()
     assert Path(f"{file}{ENDING}").stat().st_size == 0
     assert Path(f"{file}{ENDING}").stat().st_mode & 0o777 == 0o600

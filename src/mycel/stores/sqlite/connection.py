@@ -45,6 +45,7 @@ class StoreConnection(apsw.Connection):
             held.release()
             raise
         self._held = held
+        self.patience = Patience()
 
     def close(self, force: bool = False) -> None:  # noqa: FBT001, FBT002 - as apsw has it
         super().close(force)
@@ -83,6 +84,19 @@ def open_reader(path: Path, *, vfs: str | None = None) -> apsw.Connection:
     empty_wal_at_the_end(connection)
     connection.pragma("cache_size", -8_000)
     return connection
+
+
+def begin_at_once(connection: apsw.Connection) -> bool:
+    """Begin a transaction that writes; False where another process is writing."""
+    patience = connection.patience if isinstance(connection, StoreConnection) else Patience()
+    patience.is_off = True
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except apsw.BusyError:
+        return False
+    finally:
+        patience.is_off = False
+    return True
 
 
 def empty_wal_at_the_end(connection: apsw.Connection) -> None:
@@ -129,7 +143,7 @@ def one_moment(connection: apsw.Connection) -> Generator[None]:
 def _connect(path: Path, *, flags: int, vfs: str | None) -> apsw.Connection:
     # Room for inserts of every number of rows, which are texts of their own.
     connection = StoreConnection(path, flags=flags, vfs=vfs, statementcachesize=512)
-    connection.set_busy_handler(_Patience())
+    connection.set_busy_handler(connection.patience)
     _keep_wal_files(connection)
     connection.pragma("temp_store", "memory")
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -146,7 +160,7 @@ def _keep_wal_files(connection: apsw.Connection) -> None:
 
 def _switch_to_wal(connection: apsw.Connection) -> None:
     """A new file is switched by whoever comes first; SQLite turns the others away without asking the busy handler."""
-    wait = _Patience()
+    wait = Patience()
     for tries in itertools.count():
         try:
             connection.pragma("journal_mode", "wal")
@@ -157,13 +171,16 @@ def _switch_to_wal(connection: apsw.Connection) -> None:
             return
 
 
-class _Patience:
+class Patience:
     """Waits for other processes in short random steps: SQLite's own back-off starves some of 32 writers."""
 
     def __init__(self) -> None:
+        self.is_off = False
         self._deadline = 0.0
 
     def __call__(self, tries: int) -> bool:
+        if self.is_off:
+            return False
         now = time.monotonic()
         if tries == 0:
             self._deadline = now + BUSY_SECONDS

@@ -1,10 +1,10 @@
 """A queue of the processes that write one database: they take turns, in the order in which they came.
 
 SQLite gives its lock to whoever asks at the right moment, and a busy service that asks again right after its commit is
-nearly always right: programs on the same files were seen to wait for ten seconds. Here each waiting process locks
-one byte of a file next to the database. The number of the byte is the time at which it came, by a clock that all
-processes of a machine share. The one that finds no locked byte before its own is next. The kernel frees the byte of a
-process that dies, and the file stays empty.
+nearly always right: programs on the same files were seen to wait for ten seconds. So a process begins at once only
+where nobody waits. Each that waits locks one byte of a file next to the database. The number of the byte is the time
+at which it came, by a clock that all processes of a machine share. The one that finds no locked byte before its own is
+next. The kernel frees the byte of a process that dies, and the file stays empty.
 
 Only the order depends on this: SQLite's lock still decides who writes. So anything that keeps the queue from working,
 such as a system without locks of this kind, costs fairness and nothing else.
@@ -27,6 +27,7 @@ if sys.platform != "win32":
 ENDING = "-queue"
 # Whoever is first for so long without going is stopped, or a child has inherited its place: it is passed over.
 STUCK_SECONDS = 1.0
+_ALL = 2**62
 NEXT_SECONDS, LATER_SECONDS = 0.0005, 0.002
 # `struct flock` of 64-bit Linux: kind, whence, start, length, process.
 _LOCK = struct.Struct("@hhqqi4x")
@@ -49,6 +50,10 @@ class WriteQueue:
         # Those who came before are passed over.
         self._since = 0
 
+    def is_empty(self) -> bool:
+        """Whether nobody waits; False where there is no queue."""
+        return self._open() and self._find(self._since, _ALL) is None
+
     @contextmanager
     def turn(self) -> Generator[None]:
         """Wait until all who came before have had their turn; whoever comes later waits until the block ends."""
@@ -68,13 +73,19 @@ class WriteQueue:
             os.close(self._file)
             self._file = None
 
+    def _open(self) -> bool:
+        if self._file is None and self._is_usable:
+            try:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError:
+                self._is_usable = False
+        return self._is_usable
+
     def _join(self) -> int | None:
         """Return the place, None where there is no queue."""
-        if not self._is_usable:
+        if not self._open() or self._file is None:
             return None
         try:
-            if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             while True:
                 place = time.monotonic_ns()
                 with contextlib.suppress(BlockingIOError):

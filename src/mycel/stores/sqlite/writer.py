@@ -12,7 +12,7 @@ import apsw
 from mycel.stores.sql import writer as group_commit
 from mycel.stores.sql.damaged_rows import Exclusion
 from mycel.stores.sql.writer import BatchLost
-from mycel.stores.sqlite.connection import empty_wal_at_the_end
+from mycel.stores.sqlite.connection import begin_at_once, empty_wal_at_the_end
 from mycel.stores.sqlite.faults import translate
 from mycel.stores.sqlite.write_queue import WriteQueue
 
@@ -87,8 +87,10 @@ class Writer(Generic[TxT]):
 
     def _transact(self, work: Callable[[TxT], None]) -> None:
         def transact(connection: apsw.Connection) -> None:
-            with self._queue.turn():
-                connection.execute("BEGIN IMMEDIATE")
+            # The usual case costs one look at the queue.
+            if not (self._queue.is_empty() and begin_at_once(connection)):
+                with self._queue.turn():
+                    connection.execute("BEGIN IMMEDIATE")
             try:
                 transaction = self._transaction(connection)
                 work(transaction)
