@@ -28,13 +28,17 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
 
 class Sent(NamedTuple):
-    """A request, as any HTTP library can send it."""
+    """A request, as any HTTP library can send it.
+
+    The answer to one that `takes_long` is waited for as long as it takes: whoever leaves ends it.
+    """
 
     method: str
     path: str
     query: list[tuple[str, str]]
     body: bytes | None
     headers: dict[str, str]
+    takes_long: bool = False
 
     @property
     def target(self) -> str:
@@ -121,13 +125,14 @@ def _request(operation: Operation, given: Mapping[str, Any], headers: Mapping[st
         path = path.replace(f"{{{name}}}", quote(str(given[name]), safe="", errors="surrogatepass"))
     rest = {name: value for name, value in given.items() if name not in operation.in_path}
     if operation.in_query:
-        return Sent(operation.method, path, written(operation.fields, rest), None, dict(headers))
+        return Sent(operation.method, path, written(operation.fields, rest), None, dict(headers), operation.takes_long)
     for name, value in rest.items():
         # In JSON 5 and 5.0 look alike, and in Python they do not.
         if isinstance(value, float):
             write_argument(operation.fields.get(name, float), value, field=name)
     body = ",".join(f"{json.dumps(name)}:{_sendable_text(name, value)}" for name, value in rest.items())
-    return Sent(operation.method, path, [], f"{{{body}}}".encode(), {**headers, "content-type": "application/json"})
+    headers = {**headers, "content-type": "application/json"}
+    return Sent(operation.method, path, [], f"{{{body}}}".encode(), headers, operation.takes_long)
 
 
 def written(types: Mapping[str, Any], given: Mapping[str, Any]) -> list[tuple[str, str]]:

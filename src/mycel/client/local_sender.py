@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mycel.client.senders import Sender
 
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 60.0
+# A consolidation of much, or a check of all teams.
+LONG_ANSWER_SECONDS = 3600.0
 
 
 class LocalSender:
@@ -52,7 +54,7 @@ class LocalSender:
                 connection.auto_open = 0
                 if prove(connection.sock, self._secret, host=parts.netloc, seconds=lambda: CONNECT_SECONDS) is None:
                     return Failed(STRANGER)
-                connection.sock.settimeout(ANSWER_SECONDS)
+                connection.sock.settimeout(LONG_ANSWER_SECONDS if wanted.takes_long else ANSWER_SECONDS)
                 connection.request(wanted.method, wanted.target, wanted.body, {**wanted.headers, "connection": "close"})
                 came = connection.getresponse()
                 headers = {name.lower(): value for name, value in came.headers.items()}

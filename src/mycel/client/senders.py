@@ -18,7 +18,7 @@ import httpx2
 from mycel.client.exchanges import Exchange, Failed, Pause, Received, Sent, carry_out, error_in
 from mycel.errors import CLOSED, Misconfigured, Unavailable
 
-# An archive is made, or checked, before its first byte comes back.
+# An archive is made, or checked, before its first byte comes back; long work ends with its caller.
 LONG = httpx2.Timeout(3600.0, connect=5.0)
 TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
 # The service shows a sign of life every fifteen seconds.
@@ -277,8 +277,9 @@ def _is_here(url: str) -> bool:
 
 
 def _request(
-    client: httpx2.Client | httpx2.AsyncClient, wanted: Sent, *, timeout: httpx2.Timeout = TIMEOUT
+    client: httpx2.Client | httpx2.AsyncClient, wanted: Sent, *, timeout: httpx2.Timeout | None = None
 ) -> httpx2.Request:
+    timeout = timeout or (LONG if wanted.takes_long else TIMEOUT)
     return client.build_request(
         wanted.method, wanted.target, content=wanted.body, headers=wanted.headers, timeout=timeout
     )

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2
 import pytest
 
 import mycel
 from mycel.app import open_workspace
+from mycel.client import local_sender, senders
 from mycel.client.local_sender import LocalSender
 from mycel.client.senders import Sender
 from mycel.client.workspace import RemoteWorkspace
-from mycel.embedded.workspace import Workspace
+from mycel.embedded.workspace import Visit, Workspace
 from mycel.errors import InvalidInput, NotFound, Unauthenticated, Unavailable
+from mycel.surfaces.http.calls import Answer, Call
 from tests.service_process import connected, environment, service
 from tests.serving import served
 
@@ -160,3 +164,21 @@ def test_both_have_the_same_methods() -> None:
     for name in (name for name in vars(Sender) if not name.startswith("_")):
         assert callable(getattr(sender, name))
     sender.close()
+
+
+def test_long_work_is_waited_for(workspace: Workspace, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who gives up ends it, and a second try would begin from the start."""
+    monkeypatch.setattr(senders, "TIMEOUT", httpx2.Timeout(0.3))
+    monkeypatch.setattr(local_sender, "ANSWER_SECONDS", 0.3)
+    answer = Call.answer
+
+    def slow(call: Call, visit: Visit) -> Answer:
+        if call.operation.takes_long:
+            time.sleep(1.0)
+        return answer(call, visit)
+
+    monkeypatch.setattr(Call, "answer", slow)
+    token = workspace.issue_token("operator")
+    with served(workspace, secret=SECRET) as url, connect(url, token) as remote:
+        assert remote.as_member("operator").consolidate(dry_run=True).dry_run
+        assert remote.check() == {}
