@@ -163,7 +163,7 @@ def test_a_deleted_memory_can_be_listed_and_restored(mycel) -> None:
 def test_purging_asks_first(mycel) -> None:
     id = mycel.save("x")
     assert mycel.run("purge", id, input="n\n").exit_code == 1
-    assert mycel.run("purge", id, input="").exit_code == 1
+    assert mycel.run("purge", id, input="").exit_code == 2
     assert mycel.json("get", id)["id"] == id
     assert mycel.ok("purge", id, input="y\n") == f"{id}\n"
     assert mycel.run("get", id).exit_code == 3
