@@ -47,8 +47,8 @@ ParamsT = ParamSpec("ParamsT")
 CUT = "its write-ahead log was cut"
 LOG_DAMAGED = "its write-ahead log is damaged"
 READERS_PER_FILE = 3
-# A connection holds the file and its WAL, all of them share one index; see `handle_budget`.
-HANDLES_PER_FILE = 2 * (1 + READERS_PER_FILE) + 1
+# A connection holds the file and its WAL; all of them share one index, and the writer holds a file to queue in.
+HANDLES_PER_FILE = 2 * (1 + READERS_PER_FILE) + 2
 # How often reads look whether their files are still there; writes do with every commit.
 LOOK_SECONDS = 1.0
 # Queries under way have so long to come to their end when the files under them have been moved.
