@@ -132,6 +132,7 @@ class Plan:
     before: dict[MemoryId, Memory] = field(default_factory=dict[MemoryId, Memory])
     after: dict[MemoryId, Memory] = field(default_factory=dict[MemoryId, Memory])
     links: dict[LinkKey, None] = field(default_factory=dict[LinkKey, None])
+    unlinked: dict[LinkKey, None] = field(default_factory=dict[LinkKey, None])
 
 
 def plan_consolidation(
@@ -142,8 +143,11 @@ def plan_consolidation(
     links: Iterable[LinkKey] = (),
     settled: Iterable[Memory] = (),
     undone: Collection[Done] = (),
+    made_before: Collection[LinkKey] = (),
 ) -> Plan:
     """`memories` are looked at for promotion; `links` are those there are; `settled` are contested no longer.
+
+    `made_before` are links that earlier rules made; those that are no longer found are taken away.
 
     What somebody has undone before is not done again.
     """
@@ -160,6 +164,8 @@ def plan_consolidation(
         planner.promote(memory)
     for pair in judged:
         planner.supersede(pair)
+    for pair in judged:
+        planner.withdraw(pair, made_before)
     for memory in settled:
         planner.clear(memory)
     return planner.plan
@@ -260,6 +266,38 @@ class _Planner:
         ):
             self._act(ActionKind.CLEAR, contested, None, why="nothing that stands contradicts it any more")
             self._change(contested, replace(contested, metadata=with_marks(contested.metadata, contested=None)))
+
+    def withdraw(self, pair: Judged, made_before: Collection[LinkKey]) -> None:
+        """Take away what earlier rules found between two and these do not; of what is doubtful it stays."""
+        first, second = self._now(pair.earlier), self._now(pair.later)
+        if not self._both_stand(first, second):
+            return
+        replaces = pair.judgement.supersedes and self._replaces(pair, first, second)
+        against = pair.judgement.supersedes or pair.judgement.contradiction >= CONTRADICTS
+        found = {
+            Relation.CONTRADICTS: against and not replaces,
+            Relation.SUPERSEDES: against or pair.judgement.likeness >= LIKELY_SAME,
+        }
+        for start, end in ((first, second), (second, first)):
+            for relation, is_found in found.items():
+                key = (start.id, end.id, relation)
+                is_open = pair.judgement.doubtful and not replaces
+                if key not in made_before or is_found or is_open:
+                    continue
+                if self._was_undone(ActionKind.UNLINK, start, end):
+                    continue
+                # The reason of such an action is the relation: undoing it puts the link back.
+                self._act(ActionKind.UNLINK, start, end, why=relation)
+                self.plan.unlinked[key] = None
+                self._links.discard(key)
+                if relation is Relation.CONTRADICTS:
+                    self._clear_without_opponents(first)
+                    self._clear_without_opponents(second)
+
+    def _clear_without_opponents(self, memory: Memory) -> None:
+        links = self._links | self.plan.links.keys()
+        if not any(memory.id in key[:2] and key[2] is Relation.CONTRADICTS for key in links):
+            self.clear(self._now(memory))
 
     def _is_grounded(self, memory: Memory) -> bool:
         return (

@@ -34,7 +34,7 @@ from mycel.engine.english.remedies import (
     tells_cure,
     tells_problem,
 )
-from mycel.engine.english.reversals import (
+from mycel.engine.english.retractions import (
     Turnabout,
     find_turnabout,
     naming_terms,

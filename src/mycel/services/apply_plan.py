@@ -33,6 +33,9 @@ def carry_out(transaction: Transaction, scope: ReadScope, plan: Plan, *, by: Mem
         if origin is None or target is None:
             raise Conflict("a memory went away while it was being consolidated: try again")
         transaction.links.add(Link(start, end, relation, by, transaction.committed_at), origin=origin)
+    take_links(
+        transaction, scope, [Link(*key, created_by=by, created_at=transaction.committed_at) for key in plan.unlinked]
+    )
     report = Report(
         id=ReportId(new_id()), actions=tuple(plan.actions), dry_run=False, made_by=by, made_at=transaction.committed_at
     )
@@ -124,7 +127,7 @@ def _reasons(plan: Plan) -> dict[MemoryId, str]:
     """What stands in the history of each memory: the last thing that was done with it."""
     reasons: dict[MemoryId, str] = {}
     for action in plan.actions:
-        if action.kind in {ActionKind.LINK, ActionKind.SUGGEST}:
+        if action.kind in {ActionKind.LINK, ActionKind.SUGGEST, ActionKind.UNLINK}:
             # They change neither of the two.
             continue
         for id in (action.memory_id, action.other_id):

@@ -21,7 +21,7 @@ from mycel.domain.request_filters import read_limit
 from mycel.domain.source import IngestionEvent, Step, Trigger
 from mycel.domain.team import ENGINE, Caller, Trust
 from mycel.engine.by_model.judging import with_second_opinion
-from mycel.engine.consolidation import LinkKey, Plan, plan_consolidation
+from mycel.engine.consolidation import Judged, LinkKey, Plan, plan_consolidation
 from mycel.engine.executor import Executor
 from mycel.errors import AccessDenied, Conflict, NotFound, Unavailable
 from mycel.services.apply_plan import carry_out, take_back
@@ -31,6 +31,7 @@ from mycel.services.find_pairs import PairFinder
 from mycel.services.maintenance import micros_of
 from mycel.services.policies import Policies
 from mycel.services.process_source import Applying
+from mycel.services.rejudging import NOTHING_BEFORE, MadeBefore, list_made_before
 from mycel.services.reversals import Decision, Reversals
 from mycel.services.short_ids import find_id
 from mycel.services.undo_writer import relink
@@ -58,6 +59,7 @@ class _Chosen:
     waiting: Sequence[Memory] = ()
     reached: int = 0
     more: bool = False
+    made_before: MadeBefore = NOTHING_BEFORE
 
 
 class Consolidating:
@@ -161,6 +163,7 @@ class Consolidating:
 
         def apply(transaction: Transaction) -> str:
             carry_out(transaction, scope, plan, by=ENGINE)
+            _keep_progress(transaction, chosen.made_before)
             transaction.queue.set_progress(CONSOLIDATED_TO, chosen.reached)
             transaction.queue.set_progress(CONSOLIDATED_AT, micros_of(transaction.now))
             if chosen.more:
@@ -176,8 +179,10 @@ class Consolidating:
         numbers, reached = store.log.changed_memories(after=after, limit=BATCH)
         fresh = store.index.load(scope, numbers, filters=_ANYTHING)
         waiting = store.memories.page(scope, _INBOX, order=_OLDEST_FIRST, limit=BATCH)
+        made_before = list_made_before(store, scope, reader=mark.removeprefix(CONSOLIDATED_TO))
         # A run that came no further would be followed by others like it.
-        return _Chosen(fresh, waiting=waiting, reached=reached, more=after < reached < store.log.last_sequence())
+        more = after < reached < store.log.last_sequence() or made_before.more
+        return _Chosen(fresh, waiting=waiting, reached=reached, more=more, made_before=made_before)
 
     def _plan(self, store: Store, scope: ReadScope, chosen: _Chosen) -> Plan:
         now = self._clock.now()
@@ -185,7 +190,9 @@ class Consolidating:
             # While it starts, what is to be compared is looked for.
             self._executor.begin()
         compare = PairFinder(store, scope, self._executor, model=self._model(store), now=now)
-        judged = with_second_opinion(compare.judge(chosen.fresh.items()), self._language_model)
+        pairs = {_ids(pair): pair for pair in compare.judge(chosen.fresh.items())}
+        pairs |= {_ids(pair): pair for pair in compare.judge_again(chosen.made_before.pairs)}
+        judged = with_second_opinion(list(pairs.values()), self._language_model)
         met = {memory.id for pair in judged for memory in (pair.earlier, pair.later)}
         looked_at = {memory.id: memory for memory in (*chosen.fresh.values(), *chosen.waiting)}
         return plan_consolidation(
@@ -195,6 +202,7 @@ class Consolidating:
             links=_links(store, scope, met),
             settled=store.memories.settled(scope, limit=BATCH),
             undone=store.reports.undone_actions([*looked_at, *met]),
+            made_before=frozenset(chosen.made_before.links),
         )
 
     def _model(self, store: Store) -> str | None:
@@ -206,11 +214,21 @@ class Consolidating:
         return embedder.model
 
 
+def _ids(pair: Judged) -> frozenset[MemoryId]:
+    return frozenset((pair.earlier.id, pair.later.id))
+
+
+def _keep_progress(transaction: Transaction, made_before: MadeBefore) -> None:
+    if made_before.mark:
+        transaction.queue.set_progress(made_before.mark, made_before.progress)
+
+
 def _carry_out_asked(
     transaction: Transaction, scope: ReadScope, plan: Plan, chosen: _Chosen, *, by: MemberId, mark: str
 ) -> Report:
     if chosen.reached:
         transaction.queue.set_progress(mark, chosen.reached)
+    _keep_progress(transaction, chosen.made_before)
     return carry_out(transaction, scope, plan, by=by)
 
 

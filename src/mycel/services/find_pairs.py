@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from math import isnan
@@ -53,7 +53,25 @@ class PairFinder:
             for other, cosine in self._neighbours(number, memory):
                 if may_merge(memory, other) or may_contradict(memory, other):
                     pairs.setdefault(frozenset((memory.id, other.id)), (memory, other, cosine))
-        ordered = [(*sorted((one, other), key=said_at), cosine) for one, other, cosine in pairs.values()]
+        return self._judged(pairs.values())
+
+    def judge_again(self, pairs: Iterable[tuple[Memory, Memory]]) -> list[Judged]:
+        """Judge pairs that an earlier run has compared, however near they are."""
+        standing = [(one, other) for one, other in pairs if self._stands(one) and self._stands(other)]
+        vectors = self._vectors(memory for pair in standing for memory in pair)
+        return self._judged(
+            (one, other, _cosine(vectors.get(one.id), vectors.get(other.id))) for one, other in standing
+        )
+
+    def _vectors(self, memories: Iterable[Memory]) -> Mapping[MemoryId, Vector]:
+        if self._model is None or not self._is_calibrated:
+            return {}
+        numbers = self._store.index.numbers(self._scope, list({memory.id for memory in memories}))
+        vectors = self._store.embeddings.vectors(list(numbers.values()), model=self._model)
+        return {id: vectors[number] for id, number in numbers.items() if number in vectors}
+
+    def _judged(self, pairs: Iterable[tuple[Memory, Memory, float | None]]) -> list[Judged]:
+        ordered = [(*sorted((one, other), key=said_at), cosine) for one, other, cosine in pairs]
         asked = [Pair(_statement(earlier), _statement(later), cosine) for earlier, later, cosine in ordered]
         judgements = self._executor.judge(asked)
         return [
@@ -92,6 +110,13 @@ class PairFinder:
         for at, other in self._store.index.load(self._scope, cosines.keys(), filters=self._compared_with).items():
             if is_compared(other):
                 yield other, cosines[at] if self._is_calibrated and not isnan(cosines[at]) else None
+
+
+def _cosine(one: Vector | None, other: Vector | None) -> float | None:
+    if one is None or other is None:
+        return None
+    length = float((one @ one) * (other @ other)) ** 0.5
+    return float(one @ other) / length if length else None
 
 
 def said_at(memory: Memory) -> tuple[datetime, str]:

@@ -13,7 +13,7 @@ from mycel.domain.source import USUAL_CATEGORY, Candidate, Transcript
 from mycel.engine.extraction.compose import compose
 from mycel.engine.extraction.meant import doubted, undone
 from mycel.engine.extraction.remedy import absorbed, stories
-from mycel.engine.extraction.reversals import find_reversals
+from mycel.engine.extraction.retractions import find_retractions
 from mycel.engine.extraction.talk import Talk
 from mycel.engine.extraction.verdict import Verdict
 from mycel.engine.language import (
@@ -109,13 +109,13 @@ def draw(transcript: Transcript, *, start: int = 0, judge: Judge | None = None) 
             verdicts[place] = verdict
     for place in _not_meant(talk, verdicts, odds, judge):
         verdicts[place] = verdicts[place]._replace(outright=False, confidence=MARKED_CONFIDENCE)
-    reversals = find_reversals(talk, verdicts)
-    for place, reversal in reversals.items():
-        if reversal.is_sure:
+    retractions = find_retractions(talk, verdicts)
+    for place, retraction in retractions.items():
+        if retraction.is_sure:
             del verdicts[place]
         else:
             verdicts[place] = verdicts[place]._replace(
-                outright=False, confidence=MARKED_CONFIDENCE, taken_back_by=reversal.words
+                outright=False, confidence=MARKED_CONFIDENCE, taken_back_by=retraction.words
             )
     unmeant = frozenset(place for place, each in odds.items() if _doubt(each) > MOST_DOUBT_MARKED) | unsettled
     # What goes wrong is mostly something that a machine does.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+# Raised when pairs are judged otherwise than before: links that earlier rules made are then looked at again, once.
+RULES = 2
 # What a likeness stands for: from the first on two statements are merged, from the second on a person is asked.
 SURELY_SAME = 0.85
 LIKELY_SAME = 0.75

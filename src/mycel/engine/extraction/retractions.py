@@ -38,7 +38,7 @@ MOST_STATEMENTS_BEFORE = 20
 _DECISION = MemoryType.DECISION
 
 
-class Reversal(NamedTuple):
+class Retraction(NamedTuple):
     """The remark that takes a statement back, and whether it surely does."""
 
     words: str
@@ -59,7 +59,7 @@ class _Remark(NamedTuple):
     turnabout: Turnabout
 
 
-def find_reversals(talk: Talk, verdicts: Mapping[int, Verdict]) -> dict[int, Reversal]:
+def find_retractions(talk: Talk, verdicts: Mapping[int, Verdict]) -> dict[int, Retraction]:
     """Find for each place of a statement the later remark that takes it back.
 
     Only people take back, and only what stands shortly before: mostly their own last statement. A remark that is not
@@ -68,7 +68,7 @@ def find_reversals(talk: Talk, verdicts: Mapping[int, Verdict]) -> dict[int, Rev
     if not verdicts:
         return {}
     places, starts = sorted(verdicts), [talk.statements[place].start for place in sorted(verdicts)]
-    found: dict[int, Reversal] = {}
+    found: dict[int, Retraction] = {}
     for remark in _remarks(talk, [talk.statements[place].turn for place in places]):
         last = bisect_left(starts, remark.start)
         near = [
@@ -80,7 +80,7 @@ def find_reversals(talk: Talk, verdicts: Mapping[int, Verdict]) -> dict[int, Rev
         ]
         target = _target(talk, near, verdicts, remark) if near else None
         if target is not None:
-            found[target[0]] = Reversal(remark.text[:MOST_REMARK_CHARS], target[1])
+            found[target[0]] = Retraction(remark.text[:MOST_REMARK_CHARS], target[1])
     found.update(list(_restated(talk, verdicts, found)))
     found.update(list(_repeated(talk, verdicts, found)))
     return found
@@ -154,8 +154,8 @@ def _corrects_value(said: str, remark: str, turnabout: Turnabout) -> bool:
 
 
 def _restated(
-    talk: Talk, verdicts: Mapping[int, Verdict], found: Mapping[int, Reversal]
-) -> Iterator[tuple[int, Reversal]]:
+    talk: Talk, verdicts: Mapping[int, Verdict], found: Mapping[int, Retraction]
+) -> Iterator[tuple[int, Retraction]]:
     """What is said outright, and later in the same talk with another value: the later word counts."""
     outright = [place for place, verdict in sorted(verdicts.items()) if verdict.outright]
     for number, place in enumerate(outright):
@@ -165,16 +165,16 @@ def _restated(
             judged = judge(Statement(talk.text(place)), Statement(talk.text(later)), cosine=None)
             if judged.contradiction >= CONTRADICTS and later not in found:
                 is_own = is_one_voice(talk.turn(place), talk.turn(later))
-                yield place, Reversal(talk.text(later)[:MOST_REMARK_CHARS], is_own)
+                yield place, Retraction(talk.text(later)[:MOST_REMARK_CHARS], is_own)
                 break
 
 
 def _repeated(
-    talk: Talk, verdicts: Mapping[int, Verdict], found: Mapping[int, Reversal]
-) -> Iterator[tuple[int, Reversal]]:
+    talk: Talk, verdicts: Mapping[int, Verdict], found: Mapping[int, Retraction]
+) -> Iterator[tuple[int, Retraction]]:
     """What repeats a statement before it is taken back, such as the assistant that has noted it."""
     places = sorted(verdicts)
-    for place, reversal in found.items():
+    for place, retraction in found.items():
         said, values = naming_terms(talk.text(place)), values_by_dimension(talk.text(place))
         at = bisect_left(places, place)
         for other in places[at + 1 : at + 1 + MOST_STATEMENTS_BEFORE]:
@@ -182,4 +182,4 @@ def _repeated(
             if other in found or not said or find_turnabout(text) is not None:
                 continue
             if share_of(said, naming_terms(text)) >= REPEATS and values_by_dimension(text) == values:
-                yield other, reversal
+                yield other, retraction
