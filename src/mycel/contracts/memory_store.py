@@ -127,6 +127,10 @@ class MemoryReads(Protocol):
         """What was made from sources that it has captured since then, and is not deleted."""
         ...
 
+    def was_changed_by_others(self, id: MemoryId, by: MemberId) -> bool:
+        """Tell whether anybody but this member has ever written a version of a memory; for rules alone."""
+        ...
+
     def changed_last_by(self, id: MemoryId) -> MemberId | None: ...
     def has_detail(self, id: MemoryId) -> bool:
         """Whether a row of details points into the text of this memory, which then must stay as it is."""

@@ -61,7 +61,9 @@ def decided_against(transaction: Transaction, caller: Caller, value: Memory, sta
     if may_curate(caller):
         return []
     scope = engine_scope(caller.team)
-    decided = reverted(transaction.memories.versions(scope, standing.id), standing, value, changed=("content",))
+    decided: list[Decision] = []
+    if transaction.memories.was_changed_by_others(standing.id, caller.member_id):
+        decided += reverted(transaction.memories.versions(scope, standing.id), standing, value, changed=("content",))
     for link in transaction.links.of(scope, standing.id):
         if link.relation is not Relation.CONTRADICTS:
             continue

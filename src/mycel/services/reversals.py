@@ -87,7 +87,7 @@ class Reversals:
         self, store: Store | Transaction, caller: Caller, before: Memory, after: Memory, *, changed: Collection[str]
     ) -> None:
         """Check an edit of these fields: it must not put back what somebody of a higher rank has changed."""
-        if may_curate(caller) or before.version == 1:
+        if may_curate(caller) or not store.memories.was_changed_by_others(before.id, caller.member_id):
             return
         self.require_return(store, caller, before, after)
         self.require(caller, reverted(_versions(store, before), before, after, changed=changed))

@@ -56,6 +56,13 @@ class StoreUndo:
         assert store.links.made_since(reader(), now, by=TEAMMATE) == []
         assert store.links.made_since(reader(), early.created_at, by=None) == [early, late]
 
+    def test_tells_whether_others_have_changed_a_memory(self, store: Store) -> None:
+        memory = put(store)
+        for text in ("changed", "changed again"):
+            change(store, memory.id, content=text)
+        assert not store.memories.was_changed_by_others(memory.id, AUTHOR)
+        assert store.memories.was_changed_by_others(memory.id, TEAMMATE)
+
     def test_tells_which_memories_point_at_one(self, store: Store, clock: ManualClock) -> None:
         one, other, third = put(store), put(store), put(store, visibility=Visibility.PRIVATE, agent_id=TEAMMATE)
         for start, relation in ((other, Relation.SUPERSEDES), (third, Relation.SUPERSEDES), (other, Relation.SUPPORTS)):

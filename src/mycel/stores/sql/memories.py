@@ -321,6 +321,13 @@ class SqlMemories(Part):
         return Usage() if row is None else Usage(row[0], moment_or_none(row[1]))
 
     @query
+    def was_changed_by_others(self, connection: Connection, id: MemoryId, by: MemberId) -> bool:
+        sql = """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM memories WHERE id = :id AND changed_by <> :by)
+              OR EXISTS (SELECT 1 FROM memory_versions WHERE id = :id AND changed_by <> :by)"""
+        return connection.execute(sql, {"id": id, "by": by}).fetchone() is not None
+
+    @query
     def changed_last_by(self, connection: Connection, id: MemoryId) -> MemberId | None:
         row = connection.execute("SELECT changed_by FROM memories WHERE id = ?", (id,)).fetchone()
         return None if row is None else row[0]
