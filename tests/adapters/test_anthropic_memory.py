@@ -34,8 +34,6 @@ ODD_PATHS = (
     "/memories/../../../memories",
     "/memories/a/../../b",
     "/memories/../memories-evil/a",
-    "/memoriesa",
-    "/memories..",
     "/etc/passwd",
     "memories/a",
     "",
@@ -313,3 +311,47 @@ def test_the_asynchronous_tool_answers_alike(workspace: Workspace, tmp_path: Pat
     for command in SCRIPT:
         compare(command, Blocking(), theirs)  # type: ignore[arg-type]
     assert asyncio.run(tool.clear_all_memory()) == "All memory cleared"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "/memoriesa",
+            "/memories..",
+            "/memoriesevil/x",
+            "/memories.bak/x",
+            "/memories2",
+            "/memoriesevil",
+            "/memories\\x",
+            "/Memories/x",
+        ),
+        *("/memories/../memoriesevil/x", "/memories/../x", "/memories/a/../../x", "/../memories/x", "memories/x"),
+        *("//memories/x", "/memories%2fx", "/memories%2f..%2fx", "/memories\u2044x", ""),
+    ],
+)
+def test_a_path_beside_the_folder_is_refused_and_nothing_is_stored(
+    workspace: Workspace, tool: MycelMemoryTool, path: str
+) -> None:
+    memory = workspace.as_member("swe-1")
+    before = len(memory.list(limit=100).items)
+    kind, said = outcome(tool, {"command": "create", "path": path, "file_text": "text"})
+    assert kind == "refused"
+    assert ROOT_OR_ESCAPE.search(said or "")
+    assert len(memory.list(limit=100).items) == before
+
+
+@pytest.mark.parametrize(
+    "path", ["/memories/%2e%2e/x", "/memories/..%2fx", "/memories/\uff0e\uff0e/x", "/memories/...", "/memories//a/./b"]
+)
+def test_what_is_made_stays_in_the_folder(workspace: Workspace, path: str) -> None:
+    """What looks like a way out in another encoding is a name here."""
+    before = {one.path for one in workspace.as_member("swe-1").list(limit=100)}
+    tool = MycelMemoryTool(workspace.as_member("swe-1"), folder="/inside")
+    kind, _ = outcome(tool, {"command": "create", "path": path, "file_text": "text"})
+    made = {one.path for one in workspace.as_member("swe-1").list(limit=100)} - before
+    assert kind == "answered"
+    assert [path.startswith("/inside/") for path in made] == [True]
+
+
+ROOT_OR_ESCAPE = re.compile("must start with /memories|would escape /memories|control characters")

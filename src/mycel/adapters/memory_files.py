@@ -236,7 +236,7 @@ def _shown_names(place: str, file: Memory) -> Names:
 
 def _names(path: str) -> Names:
     """Below the root; what `..` would leave is refused, and so is whatever does not begin with it."""
-    if not path.startswith(ROOT):
+    if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise FileRefused(f"Path must start with {ROOT}, got: {path}")
     if hides(path):
         raise FileRefused("Path must not hold control characters or hidden ones")

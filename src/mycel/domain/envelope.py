@@ -7,6 +7,7 @@ neither end the envelope nor begin a line of its own, and holds nothing that a p
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
@@ -21,8 +22,13 @@ SUMMARY_MARK = "(summary) "
 INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U00013430-\U00013455\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# Where a line may end without a line feed: one reader would see one line where another sees two.
+_LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
+_UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+# Joiners are for scripts that need them, and one of the first selectors chooses the colours of a sign.
+_HONEST = frozenset("\u200c\u200d\ufe0e\ufe0f")
 # Also in the wide forms of the signs, which a reader takes for the plain ones.
 _ENVELOPE_SIGN = re.compile(
     r"[<\uff1c\ufe64](?=(?>\s*)[/\uff0f]?(?>\s*)stored(?>[\s_\-\u2010-\u2015\uff0d]*)notes)", re.IGNORECASE
@@ -35,8 +41,15 @@ def one_line(text: str) -> str:
 
 
 def whole_text(text: str) -> str:
-    """Stored text with its own lines, for an envelope that holds nothing else."""
-    return unmarked(INVISIBLE.sub("", text))
+    """Stored text with its own lines, for an envelope that holds nothing else; each ends with a line feed."""
+    return unmarked(INVISIBLE.sub("", _LINE_ENDS.sub("\n", text)))
+
+
+def is_unseen(character: str) -> bool:
+    """Whether a terminal would obey a character or hide it from its reader, though it may stand in a text."""
+    return character not in _HONEST and (
+        INVISIBLE.match(character) is not None or unicodedata.category(character) in _UNSEEN_CATEGORIES
+    )
 
 
 def unmarked(text: str) -> str:

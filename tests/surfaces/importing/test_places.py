@@ -1,12 +1,14 @@
 """Files, folders and packed folders as readers see them: hostile ones cost nobody anything."""
 
+import io
 import os
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from mycel.engine.imports.material import Unreadable, text_of
+from mycel.engine.imports.material import Entry, Unreadable, text_of
 from mycel.engine.imports.registry import recognise
 from mycel.errors import InvalidInput, NotFound
 from mycel.surfaces.importing import places
@@ -37,8 +39,45 @@ def test_a_zip_that_unpacks_to_far_too_much_is_refused(tmp_path: Path, monkeypat
     monkeypatch.setattr(places, "FREE_BYTES", 1000)
     with zipfile.ZipFile(tmp_path / "in.zip", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("bomb.md", "x" * 1_000_000)
+        packed.writestr("other.md", os.urandom(10_000))
     with Place(tmp_path / "in.zip") as place, pytest.raises(Unreadable, match="times its size"):
         text_of(place.entries()[0])
+
+
+def test_a_zip_made_to_unpack_to_a_thousand_times_its_size_is_named_at_once(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "in.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        for number in range(3):
+            packed.writestr(f"{number}.json", b"[" + b" " * 40_000_000 + b"]")
+    began = time.process_time()
+    with Place(tmp_path / "in.zip") as place, pytest.raises(InvalidInput, match="more than 200 times its size"):
+        recognise(place)
+    assert time.process_time() - began < 1
+
+
+def test_no_more_than_the_beginning_of_files_is_read_to_recognise_them(tmp_path: Path) -> None:
+    """Also where each file by itself packs no better than text: all forms together look at it once."""
+    read = 0
+
+    class Counting(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            nonlocal read
+            part = super().read(size)
+            read += len(part)
+            return part
+
+    class Material:
+        name, is_folder = "many", True
+
+        def entries(self) -> list[Entry]:
+            text = b'[{"a": "' + b"x" * 20_000_000 + b'"}]'
+            return [Entry(f"{number}.json", len(text), lambda: Counting(text)) for number in range(20)]
+
+        def tables(self) -> None:
+            return None
+
+    assert recognise(Material()) is None
+    # The heads, which some forms look at alone, come to 64 kB for each look.
+    assert read < 80 * 1024 * 1024
 
 
 def test_a_damaged_zip_is_a_clear_error(tmp_path: Path) -> None:

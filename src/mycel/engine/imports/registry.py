@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import IO, Any, cast
 
 from mycel.domain import fields
 from mycel.engine.imports import (
@@ -32,14 +33,65 @@ from mycel.engine.imports.values import cut_in
 # Enough to know what a folder or file holds; a large one is not read whole for that.
 _LOOKED_AT = 200
 _VALUES = 20
+# So much of each file is read to see what it is, and so much of all of them; each is looked at once for all forms.
+_SNIFFED_BYTES, _SNIFFED_IN_ALL = 8 * 1024 * 1024, 64 * 1024 * 1024
 _JSON = (".json", ".jsonl", ".ndjson", ".af")
+
+
+class _Looks:
+    """What was read so far to recognise one material."""
+
+    def __init__(self) -> None:
+        self.left = _SNIFFED_IN_ALL
+        self.known: dict[str, Sniffed] = {}
+
+
+_LOOKS: ContextVar[_Looks | None] = ContextVar("looks", default=None)
+
+
+def _sniffed(entry: Entry) -> Sniffed:
+    looks = _LOOKS.get()
+    if looks is None:
+        return Sniffed(entry)
+    found = looks.known.get(entry.name)
+    if found is None:
+        found = looks.known[entry.name] = Sniffed(entry, looks)
+    return found
+
+
+class _Begun:
+    """The beginning of a file; whoever reads on is told that it is too long to be looked at."""
+
+    def __init__(self, file: IO[bytes], looks: _Looks) -> None:
+        self._file = file
+        self._looks = looks
+        self._left = _SNIFFED_BYTES
+
+    def read(self, size: int = -1) -> bytes:
+        return self._counted(self._file.read(self._most(size)))
+
+    def readline(self, size: int = -1) -> bytes:
+        return self._counted(self._file.readline(self._most(size)))
+
+    def _most(self, size: int) -> int:
+        left = min(self._left, self._looks.left)
+        return min(size, left) if size >= 0 else left
+
+    def _counted(self, part: bytes) -> bytes:
+        self._left -= len(part)
+        self._looks.left -= len(part)
+        return part
 
 
 class Sniffed:
     """How a JSON file begins."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, looks: _Looks | None = None) -> None:
         self._entry = entry
+        self._looks = looks or _Looks()
+
+    def _opened(self, file: IO[bytes]) -> IO[bytes]:
+        return cast("IO[bytes]", _Begun(file, self._looks))
 
     @cached_property
     def head(self) -> bytes:
@@ -52,7 +104,7 @@ class Sniffed:
         found: list[Element] = []
         try:
             with self._entry.open() as file:
-                found.extend(islice(elements(file), _VALUES))
+                found.extend(islice(elements(self._opened(file)), _VALUES))
         except (Cut, ValueError, OSError):
             pass
         return found
@@ -62,7 +114,7 @@ class Sniffed:
         if self.head.lstrip()[:1] != b"{":
             return []
         with self._entry.open() as file:
-            return [one.value for one in islice(json_lines(file), _VALUES) if one.problem is None]
+            return [one.value for one in islice(json_lines(self._opened(file)), _VALUES) if one.problem is None]
 
     def has_element(self, recognises: Callable[[object], bool]) -> bool:
         return any(recognises(one.value) for one in self.members)
@@ -113,7 +165,7 @@ def _by_file(
     def recognises_material(material: Material) -> bool:
         if material.tables() is not None:
             return False
-        return any(recognises(Sniffed(entry)) for entry in _json_entries(material)[:_LOOKED_AT])
+        return any(recognises(_sniffed(entry)) for entry in _json_entries(material)[:_LOOKED_AT])
 
     def read_material(material: Material) -> Iterator[Found]:
         for entry in material.entries():
@@ -281,7 +333,12 @@ NAMES = tuple(form.name for form in FORMS)
 
 
 def recognise(material: Material) -> Form | None:
-    return next((form for form in FORMS if form.recognises(material)), None)
+    """Find the form of what is given, from a bounded look at how its files begin."""
+    token = _LOOKS.set(_Looks())
+    try:
+        return next((form for form in FORMS if form.recognises(material)), None)
+    finally:
+        _LOOKS.reset(token)
 
 
 def form_of(name: str) -> Form | None:

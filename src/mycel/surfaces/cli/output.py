@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, cast
 
 import typer
+
+from mycel.domain.envelope import is_unseen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,8 +93,6 @@ def by_part(doing: str) -> Generator[PartCounter | None]:
 _KEPT_WIDTH = 16
 _GAP = 3
 # Without these two, joined emoji and Persian words fall apart; neither moves a cursor nor turns a line around.
-_HARMLESS = frozenset("\u200c\u200d")
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _NOT_ASCII_PRINTABLE = re.compile(r"[^ -~]")
 
 
@@ -276,14 +275,12 @@ def _console() -> Console:
 
 
 def _shown(character: str) -> str:
-    if character in "\n\t" or character in _HARMLESS:
-        return character
-    return _escape(character) if unicodedata.category(character) in _HIDDEN_CATEGORIES else character
+    return _escape(character) if character not in "\n\t" and is_unseen(character) else character
 
 
 def _escaped_in_json(character: str) -> str:
     """Characters that JSON allows as they are but a terminal may obey; outside a string there are none."""
-    if character == "\n" or unicodedata.category(character) not in _HIDDEN_CATEGORIES:
+    if character == "\n" or not is_unseen(character):
         return character
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))

@@ -152,6 +152,13 @@ def _packed(path: Path) -> Iterator[Entry]:
         raise InvalidInput(f"cannot be read as a zip file: {error}", field="from") from error
     if len(inside) > MAX_FILES:
         raise InvalidInput(f"holds more than {MAX_FILES:,} files", field="from")
+    unpacked = sum(one.file_size for one in inside)
+    if unpacked > max(FREE_BYTES, MAX_RATIO * path.stat().st_size):
+        raise InvalidInput(
+            f"unpacks to {unpacked:,} bytes, more than {MAX_RATIO} times its size: text never packs so well, "
+            "and nothing of it was read",
+            field="from",
+        )
     for one in inside:
         name = one.filename.replace("\\", "/").lstrip("/")
         parts = name.split("/")

@@ -22,7 +22,8 @@ from mycel.surfaces.vault.names import folder_of
 
 _NO_REPLACE, _EXCHANGE = 1, 2
 _AT_CWD = -100
-_NEW_MODE = 0o666
+# A note may be of a private memory: whoever may not see that reads neither the note nor its title.
+_OWN_FILE, _OWN_FOLDER = 0o600, 0o700
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # Of a disk that is waited for: several at once share its turns, and take a tenth of the time.
 AT_ONCE = 16
@@ -49,10 +50,24 @@ class VaultFiles:
 
     def prepare(self) -> None:
         """Takes away what a killed process left; it was never told of to anybody."""
-        self._aside.mkdir(parents=True, exist_ok=True)
+        self._aside.mkdir(mode=_OWN_FOLDER, parents=True, exist_ok=True)
         for left in self._aside.iterdir():
             if left.is_symlink() or left.is_file():
                 left.unlink(missing_ok=True)
+
+    def close_to_others(self, notes: Iterable[str]) -> None:
+        """Take from everybody else what earlier versions let them read: notes, and the folders that name them."""
+        found = {self.root}
+        for note in notes:
+            # Nothing is followed out of the vault.
+            with contextlib.suppress(InvalidInput):
+                path = self._checked(note)
+                found |= {path, *(above for above in path.parents if self.root in above.parents)}
+        for path in found:
+            with contextlib.suppress(OSError):
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode) and mode & 0o077:
+                    path.chmod(stat.S_IMODE(mode) & _OWN_FOLDER)
 
     def read(self, file: str) -> bytes:
         handle = os.open(self._checked(file), _READ)
@@ -139,13 +154,13 @@ class VaultFiles:
         for part in parts[:-1]:
             path /= part
             if make and not path.exists() and not path.is_symlink():
-                path.mkdir()
+                path.mkdir(mode=_OWN_FOLDER)
                 self._touched.add(path.parent)
             if path.is_symlink() or not path.is_dir():
                 raise InvalidInput(f"{part!r} is a link or no folder: nothing is written there", field="folder")
         return path / parts[-1]
 
-    def _written(self, content: bytes, *, mode: int = _NEW_MODE) -> Path:
+    def _written(self, content: bytes, *, mode: int = _OWN_FILE) -> Path:
         new = self._aside / os.urandom(8).hex()
         try:
             with os.fdopen(os.open(new, _NEW_FILE, mode), "wb") as file:
@@ -167,8 +182,8 @@ class VaultFiles:
     def _mode(self, file: str) -> int:
         """Of the file that is there, so that nobody else may read the new one."""
         with contextlib.suppress(OSError):
-            return stat.S_IMODE((self.root / file).lstat().st_mode)
-        return _NEW_MODE
+            return stat.S_IMODE((self.root / file).lstat().st_mode) & _OWN_FOLDER
+        return _OWN_FILE
 
     def _drop_empty(self, folder: str) -> None:
         while folder:

@@ -99,6 +99,7 @@ class Vault:
             self._agreement = self._begun_anew() if anew else self._agreed()
             self._known.remember(self.root)
             self._files.prepare()
+            self._files.close_to_others(one.file for one in self._agreement.notes.values())
             yield
         finally:
             self._agreement = None
@@ -179,7 +180,7 @@ class Vault:
             raise NotFound(f"the vault {self.root} is gone: is its disk there? Nothing was changed")
         if self.root.exists() or not self.root.parent.is_dir():
             raise InvalidInput(f"{self.root} is no folder, and none can be made there", field="dir")
-        self.root.mkdir()
+        self.root.mkdir(mode=0o700)
 
     def _agreed(self) -> Agreement:
         is_new = not self._known.knows(self.root) and not (self.root / FOLDER / FILE).exists()
