@@ -198,7 +198,9 @@ def test_what_stands_stays_until_its_change_is_approved(squad: Squad) -> None:
     assert [hit.memory.id for hit in squad.teammate.search("registry").hits] == [fact.id]
     [item] = squad.lead.inbox()
     assert item.memory.id == moved.id
-    assert item.reason.startswith("it changes path of what stands: lead-1 has normal trust, and the team asks for high")
+    waits = "lead-1 has normal trust, and the team asks for high"
+    about = f'approving it changes "{fact.title}"'
+    assert item.reason == f"it changes path of what stands: {waits}; {about}"
     approved = squad.lead.approve(moved.id)
     assert (approved.id, approved.path, approved.tags, approved.agent_id) == (fact.id, "/operations", ("ops",), "swe-1")
     assert squad.teammate.get(fact.id).path == "/operations"

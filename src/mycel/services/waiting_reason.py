@@ -32,7 +32,7 @@ def waiting_reason(memory: Memory, policy: Policy, *, replaces: Sequence[str] = 
     if not replaces:
         return reason
     named = ", ".join(f'"{name}"' for name in replaces)
-    return f"{reason}; approving it replaces {named}"
+    return f"{reason}; approving it {'changes' if CHANGE in memory.metadata else 'replaces'} {named}"
 
 
 def _reason(memory: Memory, policy: Policy) -> str:
