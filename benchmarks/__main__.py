@@ -31,6 +31,7 @@ from benchmarks import (
     relevance,
     saves,
     service,
+    small_teams,
     startup,
     subscribers,
     summaries,
@@ -49,6 +50,7 @@ SUITES = {
     "extraction": extraction.run,
     "judging": judging.run,
     "relevance": relevance.run,
+    "small-teams": small_teams.run,
     "summaries": summaries.run,
     "context": context.run,
     "episodes": episodes.run,
@@ -70,6 +72,7 @@ OPTIONS = {
     "extraction": ("talk",),
     "embedding": ("model",),
     "relevance": ("model", "cache"),
+    "small-teams": ("model", "cache"),
     "finding": ("large", "only", "bench_data", "model", "cache"),
     "postgres": ("only", "bench_data", "model", "cache"),
 }
@@ -83,7 +86,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to write; the disk there is what is measured")
     parser.add_argument("--large", action="store_true", help="finding: a million memories as well; takes minutes")
     parser.add_argument("--only", choices=("speed", "quality"), help="finding, postgres: one part alone")
-    parser.add_argument("--model", type=Path, help="embedding, finding, relevance, postgres: folder of a local model")
+    parser.add_argument(
+        "--model", type=Path, help="embedding, finding, relevance, small-teams, postgres: folder of a local model"
+    )
     parser.add_argument("--cache", type=Path, help="for the same: where vectors are kept for the next run")
     parser.add_argument("--talk", type=Path, help="extraction: print what is drawn from this talk, line by line")
     options = parser.parse_args()

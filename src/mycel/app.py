@@ -66,6 +66,7 @@ from mycel.services.tokens import Tokens
 from mycel.services.transfer import Side
 from mycel.services.undo_writer import UndoingWriters
 from mycel.services.upkeep import Upkeep
+from mycel.services.words import Words
 from mycel.services.write import Writing
 from mycel.settings import FILE_NAME, Settings, environment_of_commands, load_settings, write_setting
 from mycel.storage import backups_of, open_stores
@@ -104,7 +105,7 @@ def open_workspace(
         organisation = Organisation(ground.directory)
         organisation.prepare()
         upkeep = Upkeep(
-            *(ground.stores, ground.directory, ground.clock, ground.embedding, ground.grouping),
+            *(ground.stores, ground.directory, ground.clock, ground.embedding, ground.words, ground.grouping),
             *(ground.engine, ground.executor, ground.backups),
         )
         services = WorkspaceServices(
@@ -131,6 +132,7 @@ class _Ground:
     directory: Directory
     stores: Stores
     embedding: Embedding
+    words: Words
     model: LanguageModel | None
     policies: Policies
     executor: MovableExecutor
@@ -156,6 +158,7 @@ class _Ground:
         self.following.close()
         self.engine.close()
         self.embedding.close()
+        self.words.close()
         self.stores.close()
         self.directory.close()
 
@@ -182,6 +185,7 @@ def _lay_ground(
         directory=directory,
         stores=stores,
         embedding=embedding,
+        words=Words(stores),
         model=model,
         policies=policies,
         executor=MovableExecutor(_process_executor, judge=_judge),
@@ -212,7 +216,7 @@ def _process_executor() -> Executor:
 def _member_services(ground: _Ground) -> MemberServices:
     settings, stores, clock, policies = ground.settings, ground.stores, ground.clock, ground.policies
     directory, wake, most = ground.directory, ground.engine.wake, settings.max_content_bytes
-    searching = Searching(stores, clock, ground.embedding, options=_ranking_options(settings))
+    searching = Searching(stores, clock, ground.embedding, ground.words, options=_ranking_options(settings))
     writing = Writing(stores, policies, ground.second_person, ground.reversals, max_content=most)
     reading = Reading(stores, clock, searching.freshness)
     files = _workspace_files(settings)

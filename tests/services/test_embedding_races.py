@@ -14,7 +14,7 @@ import pytest
 
 from mycel.domain.embedding import Backlog, Embedded
 from mycel.domain.ids import TeamName
-from mycel.services import embeddings
+from mycel.services import team_worker
 from mycel.services.embeddings import BATCH
 from mycel.stores.migrate import migrations
 from mycel.testing.embedder import WordEmbedder
@@ -197,7 +197,7 @@ def migrate_from(file: Path, damage: str) -> None:
 def test_an_embedder_that_fails_unforeseen_does_not_end_the_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embeddings, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(team_worker, "RETRY_SECONDS", 0.01)
 
     class Breaking(WordEmbedder):
         broken = True

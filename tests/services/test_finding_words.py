@@ -55,6 +55,22 @@ def test_a_word_one_letter_off_is_found(squad: Squad, typed: str) -> None:
     assert recall.hits[0].breakdown["words"] > 0
 
 
+def test_quoted_words_are_found_however_many_notes_hold_each_of_them(squad: Squad) -> None:
+    oldest = squad.author.save("The release train leaves on Monday.", path="/first")
+    for first in range(0, 2_100, 700):
+        items = [
+            {"content": f"The train waits, and release {number} comes by lorry.", "path": f"/fill/{number}"}
+            for number in range(first, first + 700)
+        ]
+        squad.author.save_many(items)
+    asked = '"the release train"'
+    assert ids(squad.teammate.search(asked)) == [oldest.id]
+    assert ids(squad.person.search(asked)) == [oldest.id]
+    other = squad.author.save("A train of goods.", path="/second")
+    squad.author.update(other.id, content="Nobody missed the release train today.")
+    assert {*ids(squad.teammate.search(asked))} == {oldest.id, other.id}
+
+
 def test_two_letters_off_is_another_word(squad: Squad) -> None:
     squad.author.save("Kubernetes runs the staging cluster.")
     fill(squad)

@@ -19,10 +19,10 @@ from training.fit.measured import Ordered
 Vector = NDArray[np.float64]
 
 # Places in the vector: those of each constant's numbers.
-TOPIC = slice(0, 4)
-USEFUL = slice(4, 8)
-USEFUL_WORDS = slice(8, 13)
-_UNITS = np.eye(13)
+TOPIC = slice(0, 9)
+USEFUL = slice(9, 13)
+USEFUL_WORDS = slice(13, 18)
+_UNITS = np.eye(18)
 
 
 @dataclass(slots=True)

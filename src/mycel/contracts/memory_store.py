@@ -182,6 +182,13 @@ class MemoryWrites(MemoryReads, Protocol):
         """As `get`, for whoever is about to delete it: where the memory is damaged, what can be read of it is kept."""
         ...
 
+    def renew_words(self, *, limit: int) -> int:
+        """Analyse the texts again whose words are of an earlier analyser; returns how many of so many there were.
+
+        Nothing of it gets into the log: what the memories say stays as it is.
+        """
+        ...
+
     def redact_versions(self, redacted: Sequence[Memory]) -> None:
         """Gives past versions the texts that these have: the past is changed for erasure alone."""
         ...

@@ -86,12 +86,14 @@ class Standing(NamedTuple):
 
     `revision` is the same for as long as every search brings the same, but for what grows older: it changes with each
     memory, link, vector, reading and rating, and when one expires, whichever process does it. `sequence` is the last
-    entry of the log, and `documents` how many memories the reader sees.
+    entry of the log, and `documents` how many memories the reader sees. `is_outdated` while words of some memories were
+    analysed by an earlier version of the analyser.
     """
 
     revision: Hashable
     sequence: int
     documents: int
+    is_outdated: bool = False
 
 
 class IndexReads(Protocol):
@@ -124,6 +126,10 @@ class IndexReads(Protocol):
     def find_number(self, scope: ReadScope, id: MemoryId) -> int | None: ...
     def numbers(self, scope: ReadScope, ids: Sequence[MemoryId]) -> Mapping[MemoryId, int]:
         """Of those that the scope sees."""
+        ...
+
+    def has_outdated(self) -> bool:
+        """Whether words of any memory are of an earlier analyser."""
         ...
 
     def has_other_authors(self, author: str) -> bool:

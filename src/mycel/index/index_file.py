@@ -19,7 +19,7 @@ from mycel.index.team_index import Arrays, Cursor, IndexImage, TeamIndex
 
 MAGIC = b"mycelidx"
 # Another layout of the file, or another meaning of what is in it, needs another number.
-FORMAT = 2
+FORMAT = 3
 
 # Magic, format, checksum of the header, length of the header.
 _PRELUDE = struct.Struct("<8sIIQ")

@@ -42,7 +42,8 @@ _PASSAGE_ARRAYS = ("vectors", "inverse_norms", "owners")
 
 
 class Cursor(NamedTuple):
-    """How much of the store is in the index: the last change and the last embedding seen.
+    """How much of the store is in the index: the last change and the last embedding seen, and from which memory on the
+    terms were of an earlier analyser, 0 for none.
 
     `anchor` is whatever its owner needs to tell whether the store's history still is the one that was read.
     """
@@ -50,6 +51,7 @@ class Cursor(NamedTuple):
     sequence: int = 0
     embedding_id: int = 0
     anchor: str = ""
+    outdated_from: int = 0
 
 
 @dataclass(slots=True)
@@ -107,6 +109,10 @@ class TeamIndex:
     @property
     def embedding_id(self) -> int:
         return self._cursor.embedding_id
+
+    @property
+    def state(self) -> tuple[int, int, int]:
+        return self._cursor.sequence, self._cursor.embedding_id, self._cursor.outdated_from
 
     @property
     def anchor(self) -> str:

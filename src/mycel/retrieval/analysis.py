@@ -15,6 +15,8 @@ from typing import NamedTuple, Protocol, cast
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]  # PyStemmer ships no types; see EnglishStemmer
 
+from mycel.retrieval.languages import Language, language_of
+
 # All a token may contain besides letters, digits and marks.
 WORD_PUNCTUATION = "_./-:+#@"
 
@@ -107,16 +109,17 @@ def index_tokens(text: str) -> list[str]:
     # No word goes on beyond a space, and looking up what stands between spaces takes a tenth of finding the words.
     tokens: list[str] = []
     parts: list[str] = []
-    for of_stream, of_parts in map(_indexed.__getitem__, text.split()):
+    chunks = text.split()
+    for of_stream, of_parts in map(_indexed_in(language_of(chunks)).__getitem__, chunks):
         tokens += of_stream
         if of_parts:
             parts += of_parts
     return tokens + parts
 
 
-def analysed(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What something written without a space adds to the stream, and what to the parts."""
-    return _indexed[chunk]
+def analysed(chunk: str, language: Language | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What something written without a space adds to the stream, and what to the parts, in a text of this language."""
+    return _indexed_in(language)[chunk]
 
 
 _Indexed = tuple[tuple[str, ...], tuple[str, ...]]
@@ -124,6 +127,10 @@ _Indexed = tuple[tuple[str, ...], tuple[str, ...]]
 
 class _IndexedChunks(dict[str, _Indexed]):
     """By whatever stands between two spaces, and by the words in it; a call per word would be felt."""
+
+    def __init__(self, language: Language | None = None) -> None:
+        super().__init__()
+        self._language = language
 
     def __missing__(self, chunk: str) -> _Indexed:
         found = self._of_words(chunk)
@@ -136,17 +143,35 @@ class _IndexedChunks(dict[str, _Indexed]):
     def _of_words(self, chunk: str) -> _Indexed:
         bare = _bare_word(chunk)
         if bare:
-            return ((_term(bare),), ()) if bare == chunk else self[bare]
+            return self._of_word(bare) if bare == chunk else self[bare]
         found: list[str] = _word(chunk).findall(chunk)
         if found == [chunk]:
-            word = _analyse(chunk)
-            return word.tokens, tuple(filter(None, word.parts))
+            return self._of_word(chunk)
         words = [self[raw] for raw in found]
         stream = tuple(token for of_stream, _ in words for token in of_stream)
         return stream, tuple(part for _, of_parts in words for part in of_parts)
 
+    def _of_word(self, raw: str) -> _Indexed:
+        word = _analyse(raw)
+        parts = tuple(filter(None, word.parts))
+        if self._language is None:
+            return word.tokens, parts
+        return word.tokens, (*parts, *(form for form in forms_of(raw, self._language) if form not in word.tokens))
+
 
 _indexed = _IndexedChunks()
+_by_language: dict[str, _IndexedChunks] = {}
+
+
+def _indexed_in(language: Language | None) -> _IndexedChunks:
+    if language is None:
+        return _indexed
+    return _by_language.get(language.name) or _by_language.setdefault(language.name, _IndexedChunks(language))
+
+
+def forms_of(raw: str, language: Language) -> tuple[str, ...]:
+    """The stem of a word and the stems of what it is made of, as they are indexed."""
+    return tuple(map(_fold, language.forms(raw)))
 
 
 def _bare_word(chunk: str) -> str:
@@ -157,10 +182,16 @@ def _bare_word(chunk: str) -> str:
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in order, without those that leave nothing to search for."""
+    for _, word in written_words(text):
+        yield word
+
+
+def written_words(text: str) -> Iterator[tuple[str, Word]]:
+    """The same, each with how it is written."""
     for match in _word(text).finditer(text):
         word = _analyse(match[0])
         if word.tokens:
-            yield word
+            yield match[0], word
 
 
 Choose = Callable[[Sequence[str]], Iterable[int]]
@@ -174,25 +205,27 @@ def spans(text: str, *, among: frozenset[str] | None = None, choose: Choose | No
     """
     # Looking up what stands between spaces takes a tenth of finding the words in it.
     chunks = text.replace("\n", " ").split(" ")
-    places = range(len(chunks)) if among is None else choose(chunks) if choose else _holding(chunks, among)
+    language = language_of(chunks)
+    places = range(len(chunks)) if among is None else choose(chunks) if choose else _holding(chunks, among, language)
     start = before = 0
     for place in places:
         start += sum(map(len, chunks[before:place])) + place - before
         before = place
-        yield from _spans_of(chunks[place], start=start, among=among)
+        yield from _spans_of(chunks[place], start=start, among=among, language=language)
 
 
-def _holding(chunks: Sequence[str], terms: frozenset[str]) -> Iterator[int]:
-    for place, (of_stream, of_parts) in enumerate(map(_indexed.__getitem__, chunks)):
+def _holding(chunks: Sequence[str], terms: frozenset[str], language: Language | None) -> Iterator[int]:
+    for place, (of_stream, of_parts) in enumerate(map(_indexed_in(language).__getitem__, chunks)):
         if not terms.isdisjoint(of_stream) or (of_parts and not terms.isdisjoint(of_parts)):
             yield place
 
 
-def _spans_of(chunk: str, *, start: int, among: frozenset[str] | None) -> Iterator[Span]:
+def _spans_of(chunk: str, *, start: int, among: frozenset[str] | None, language: Language | None) -> Iterator[Span]:
     """Of what stands between two spaces, mostly one word."""
     bare = _bare_word(chunk)
     if bare:
-        terms = _indexed[bare][0]
+        stream, parts = _indexed_in(language)[bare]
+        terms = stream + parts
         if among is None or not among.isdisjoint(terms):
             first = start + chunk.index(bare)
             yield Span(first, first + len(bare), frozenset(terms))
@@ -200,6 +233,8 @@ def _spans_of(chunk: str, *, start: int, among: frozenset[str] | None) -> Iterat
     for match in _word(chunk).finditer(chunk):
         raw = match[0]
         word, first = _analyse(raw), start + match.start()
+        if language is not None and word.tokens:
+            word = Word(word.tokens, word.parts + forms_of(raw, language))
         if among is not None and among.isdisjoint(word.tokens) and among.isdisjoint(word.parts):
             continue
         if _is_plain_run(raw, word=word):

@@ -104,8 +104,9 @@ def why(candidate: Candidate, question: Question, matched: frozenset[str]) -> st
 def _words(matched: frozenset[str], question: Question) -> str:
     if not matched:
         return ""
-    asked = question.written
-    words = [word for term, word in asked.items() if term in matched]
+    # Of several forms of one word each is a term.
+    asked = list(dict.fromkeys(question.written.values()))
+    words = list(dict.fromkeys(word for term, word in question.written.items() if term in matched))
     return f"matches {len(words)} of {len(asked)} search terms ({', '.join(words)})" if words else ""
 
 

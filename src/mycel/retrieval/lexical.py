@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress, islice
+from typing import Any
 
 from mycel.domain.memory import Memory
-from mycel.retrieval.analysis import Word, spans, words
+from mycel.retrieval.analysis import Word, forms_of, spans, words, written_words
 from mycel.retrieval.bm25 import rarity_of
+from mycel.retrieval.languages import Language, language_of
 from mycel.retrieval.terms import column_tokens
 
 MAX_QUESTION_WORDS = 64
@@ -38,6 +40,8 @@ class Question:
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...] = ()
     text: str = ""
+    # Recognised as written in another language than English.
+    is_foreign: bool = False
 
     @property
     def written(self) -> Mapping[str, str]:
@@ -53,19 +57,22 @@ class Question:
 def _written(text: str, terms: tuple[str, ...]) -> Mapping[str, str]:
     """Remembered, because every hit of an answer asks for it."""
     spelt = {term: term for term in terms}
+    is_foreign = language_of(text.split()) is not None
     for span in spans(text, among=frozenset(terms)):
-        if len(span.terms) == 1:
+        if len(span.terms) == 1 or is_foreign:
             spelt |= dict.fromkeys(span.terms, text[span.start : span.end])
     return spelt
 
 
 def parse_question(text: str) -> Question:
     """Read any text as a question: nothing in it is query syntax, and quoted parts are phrases."""
-    distinct = tuple(dict.fromkeys(islice(_question_words(text), MAX_QUESTION_WORDS)))
+    language = language_of(text.split())
+    found = _question_words(text) if language is None else _foreign_words(text, language)
+    distinct = tuple(dict.fromkeys(islice(found, MAX_QUESTION_WORDS)))
     chosen = tuple(word for word in distinct if word.tokens[0] not in FUNCTION_WORDS) or distinct
     wholes = dict.fromkeys(word.tokens[0] for word in chosen)
     parts = dict.fromkeys(part for word in chosen for part in word.parts if part not in FUNCTION_WORDS)
-    return Question(chosen, tuple(wholes | parts), _phrases(text), text)
+    return Question(chosen, tuple(wholes | parts), _phrases(text), text, is_foreign=language is not None)
 
 
 def rarities_of(terms: Iterable[str], *, frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
@@ -76,8 +83,13 @@ def rarities_of(terms: Iterable[str], *, frequencies: Mapping[str, int], documen
 
 def holds_phrase(memory: Memory, phrase: Sequence[str]) -> bool:
     """Whether a text of the memory has these terms one after another."""
+    return values_hold_phrase(vars(memory), phrase)
+
+
+def values_hold_phrase(values: Mapping[str, Any], phrase: Sequence[str]) -> bool:
+    """The same of the fields that are searched, by their names."""
     wanted = f" {' '.join(phrase)} "
-    return any(wanted in f" {' '.join(tokens)} " for tokens in column_tokens(vars(memory)))
+    return any(wanted in f" {' '.join(tokens)} " for tokens in column_tokens(values))
 
 
 def _question_words(text: str) -> Iterator[Word]:
@@ -87,6 +99,18 @@ def _question_words(text: str) -> Iterator[Word]:
         else:
             # A run of CJK or an overlong word: its tokens are telling enough without the parts.
             yield from (Word((token,)) for token in word.tokens)
+
+
+def _foreign_words(text: str, language: Language) -> Iterator[Word]:
+    """Each word by its stem in this language, and in parts by what it is made of and as English would have it."""
+    told = [(raw, word) for raw, word in written_words(text) if raw.casefold() not in language.function_words]
+    for raw, word in told or written_words(text):
+        forms = forms_of(raw, language)
+        if forms and len(word.tokens) == 1:
+            parts = dict.fromkeys((*word.tokens, *word.parts, *forms[1:]))
+            yield Word(forms[:1], tuple(part for part in parts if part != forms[0]))
+        else:
+            yield from (Word((token,), word.parts if len(word.tokens) == 1 else ()) for token in word.tokens)
 
 
 def _phrases(text: str) -> tuple[tuple[str, ...], ...]:

@@ -23,7 +23,7 @@ from mycel.retrieval.candidate_rows import CandidateRows
 from mycel.retrieval.fusion import Scale, Weights, scale_of, support, weights_of, words_score
 from mycel.retrieval.lookup import Found, Meaning, Place, look_again, look_up
 from mycel.retrieval.past import add_past
-from mycel.retrieval.relevance import holds_what_is_asked, judge, judge_words, told_by_words
+from mycel.retrieval.relevance import NOTHING, holds_what_is_asked, judge, judge_words, told_by_words
 
 # How many rows are looked at closely, at least and for each hit wanted, and the neighbours of how many are asked:
 # 20 and 25 answer the questions of all three sets as well as more do.
@@ -189,7 +189,9 @@ class _Search:
         for one, relevance in zip(self.close, judged.relevances, strict=True):
             one.relevance = relevance
         # What holds the words that were quoted is what was asked for.
-        least = 0.0 if self.found.is_quoted else min(judged.least, HOPELESS) if self._is_crowd else judged.least
+        least = 0.0 if self.found.is_quoted else judged.least
+        if self._is_crowd and least < NOTHING:
+            least = min(least, HOPELESS)
         self.least = least if self.request.least is None else self.request.least
 
     def rank(self) -> None:

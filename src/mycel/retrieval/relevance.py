@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from mycel.contracts.embedder import Background
 from mycel.domain.recall import Pool
 from mycel.retrieval.fusion import Evidence, Scale, Weights, words_score
 
@@ -19,9 +18,15 @@ from mycel.retrieval.fusion import Evidence, Scale, Weights, words_score
 MOST_TEXTS = 10_000
 
 # Logistic fit of questions that the store can answer against others, in stores of one text to thousands: a constant,
-# the nearest cosine in deviations of the model's background, luck squared, and how much of what the question tells the
-# best hit holds.
-TOPIC = (-3.65, 2.2, -0.31, 4.6)
+# the nearest cosine in deviations of the model's background, luck squared, how much of what the question tells the best
+# hit holds, one divided by the words of the question (a vector of one word says little), and how far the nearest stands
+# out of what the team's own notes say to this question; then how many times `LARGE` texts there are as a logarithm, and
+# that times both ways to be near: of thousands one stands out by chance, and only the model's own measure counts.
+TOPIC = (-4.36, 1.56, -0.1, 3.17, -0.68, 0.19, -1.12, 0.6, -0.29)
+LARGE = 300
+# A model's background is that of English. Texts of another language are nearer to its questions, whatever they say: of
+# that much more than usual, this share says nothing.
+FOREIGN_SHARE = 0.4
 
 # Logistic fit of "a hit among the first ten answers the question": a constant, luck, luck squared, and how far the hit
 # stands above what is usual. Nothing looks at the best: a second answer is worth as much as the first.
@@ -39,6 +44,8 @@ FEWEST_RIVALS, FEWEST_RIVALS_WORDS = 5, 20
 # that do not answer, half a deviation above the background. In small stores, and beside crowds of copies, the store's
 # own mean says little.
 USUAL_TEXTS, USUAL_ABOVE = 100, 0.5
+# To a question in another language than English a team's own notes tell more of it than the background does.
+USUAL_TEXTS_FOREIGN = 2
 
 # Unless asked otherwise: nothing when the store is unlikely to know of the matter, else whatever stands above luck even
 # less half its distance to the best, and whatever is likelier than not an answer. Luck counts from where it begins.
@@ -47,6 +54,10 @@ CUT, CUT_FROM = 0.8, 2.35
 CUT_WORDS = 0.6
 LIKELY = 0.5
 LEAST_COVERAGE_WORDS = 0.15
+# Beside a stronger hit, what is less relevant than this, and than this share of it, is padding.
+TAIL, TAIL_SHARE = 0.05, 1 / 6
+# What would be told as "0 %" is left out beside whatever it stands.
+LEAST_SHOWN = 0.005
 NOTHING = 2.0
 # One in a hundred off-topic questions finds three quarters of its words in the best hit.
 COVERED = 0.75
@@ -77,10 +88,11 @@ def judge(
     first = scores.index(max(scores))
     best = evidence[first]
     nearest = max(row.cosine or 0.0 for row in measured)
-    topic = _on_topic(nearest, best, luck=rivals, background=scale.background)
+    topic = _on_topic(nearest, best, pool=pool, scale=scale, weights=weights)
     base, by_luck, by_size, by_standing = USEFUL
     chance = base + by_luck * rivals + by_size * rivals**2
-    lift = (scale.mean - _usual(pool, scale)) / scale.spread
+    usual = _usual(pool, scale, foreign=weights.question.is_foreign)
+    lift = (scale.mean - usual) / scale.spread
     standing = [score + lift for score in scores]
 
     if topic < LEAST_TOPIC and by_words.least < NOTHING:
@@ -137,22 +149,30 @@ def judge_words(
 
 def _judgement(evidence: Sequence[Evidence], relevances: Sequence[float], least: float, weights: Weights) -> Judgement:
     """Whatever holds what is asked is shown, however weak it is."""
+    least = max(least, LEAST_SHOWN, min(TAIL, TAIL_SHARE * max(relevances)))
     literal = (holds_what_is_asked(row, weights) for row in evidence)
     return Judgement([max(one, least) if is_so else one for one, is_so in zip(relevances, literal, strict=True)], least)
 
 
-def _on_topic(nearest: float, best: Evidence, *, luck: float, background: Background) -> float:
+def _on_topic(nearest: float, best: Evidence, *, pool: Pool, scale: Scale, weights: Weights) -> float:
     """How likely the store knows anything of what was asked."""
-    base, by_cosine, by_size, by_share = TOPIC
-    near = (nearest - background.mean) / background.deviation
-    return _sigmoid(base + by_cosine * near + by_size * luck**2 + by_share * best.share)
+    background, texts = scale.background, pool.size
+    expected = background.mean
+    if weights.question.is_foreign:
+        expected += FOREIGN_SHARE * max(0.0, _usual(pool, scale, foreign=True) - expected)
+    near = (nearest - expected) / background.deviation
+    luck = _luck(max(texts, FEWEST_RIVALS))
+    short = 1 / max(1, len(weights.question.words))
+    out, large = scale.of(nearest), log(max(texts, LARGE) / LARGE)
+    return _weighed(TOPIC, near, luck**2, best.share, short, out, large, near * large, out * large)
 
 
-def _usual(pool: Pool, scale: Scale) -> float:
+def _usual(pool: Pool, scale: Scale, *, foreign: bool) -> float:
     """The cosine of texts that do not answer."""
     background = scale.background
     expected = background.mean + USUAL_ABOVE * background.deviation
-    return (pool.size * scale.mean + USUAL_TEXTS * expected) / (pool.size + USUAL_TEXTS)
+    texts = USUAL_TEXTS_FOREIGN if foreign else USUAL_TEXTS
+    return (pool.size * scale.mean + texts * expected) / (pool.size + texts)
 
 
 def _needed(best: float, least: float) -> float:

@@ -7,7 +7,7 @@ holds a word that somebody may have wanted forgotten.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from operator import attrgetter
@@ -18,6 +18,11 @@ from mycel.domain.memory_field import Index
 from mycel.domain.packed_terms import PackedTerms
 from mycel.retrieval.analysis import CACHED_CHUNKS, CACHED_WORDS, MAX_TOKEN_CHARS, analysed, index_tokens
 from mycel.retrieval.bm25 import COLUMN_WEIGHTS
+from mycel.retrieval.languages import Language, language_of
+
+# Raised whenever the same text gives other terms than before: what was analysed by an earlier one is analysed again.
+# The index of outdated rows in the migrations names it too, so that finding none costs nothing.
+ANALYSER = 2
 
 # How often a term stands in a memory, by the weights of its columns, is kept in halves; beyond this more says no more.
 PER_ONE = 2
@@ -54,7 +59,8 @@ def _count(text: str, weight: int, counts: dict[bytes, int]) -> int:
     """Adds the terms of a text, and returns how many there are."""
     length = 0
     later: list[bytes] = []
-    for found in map(_numbers.__getitem__, text.split()):
+    chunks = text.split()
+    for found in map(_numbers_in(language_of(chunks)).__getitem__, chunks):
         if type(found) is not bytes:
             stream, parts = cast(_Several, found)
             for number in stream:
@@ -78,10 +84,10 @@ class Holders:
     def __init__(self, terms: Iterable[str]) -> None:
         self._numbers = frozenset(map(packed_number, terms))
 
-    def among(self, chunks: Iterable[str]) -> list[int]:
+    def among(self, chunks: Sequence[str]) -> list[int]:
         """The places of these, of what stands between spaces; and of all that is more than one plain word."""
         wanted = self._numbers
-        numbers = map(_numbers.__getitem__, chunks)
+        numbers = map(_numbers_in(language_of(chunks)).__getitem__, chunks)
         return [place for place, found in enumerate(numbers) if found in wanted or type(found) is not bytes]
 
 
@@ -136,8 +142,12 @@ _Several = tuple[tuple[bytes, ...], tuple[bytes, ...]]
 class _Numbers(dict[str, bytes | _Several]):
     """Of whatever stands between two spaces, mostly one; a call per word would be felt, and so would a tuple of one."""
 
+    def __init__(self, language: Language | None = None) -> None:
+        super().__init__()
+        self._language = language
+
     def __missing__(self, chunk: str) -> bytes | _Several:
-        tokens, parts = analysed(chunk)
+        tokens, parts = analysed(chunk, self._language)
         stream = tuple(map(packed_number, tokens))
         found = stream[0] if len(stream) == 1 and not parts else (stream, tuple(map(packed_number, parts)))
         if len(chunk) <= MAX_TOKEN_CHARS:
@@ -148,3 +158,10 @@ class _Numbers(dict[str, bytes | _Several]):
 
 
 _numbers = _Numbers()
+_by_language: dict[str, _Numbers] = {}
+
+
+def _numbers_in(language: Language | None) -> _Numbers:
+    if language is None:
+        return _numbers
+    return _by_language.get(language.name) or _by_language.setdefault(language.name, _Numbers(language))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -15,9 +14,10 @@ from mycel.contracts.long_work import require_wanted
 from mycel.contracts.store import Store, Stores
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Passage, Unembedded
 from mycel.domain.ids import TeamName
-from mycel.errors import Misconfigured, MycelError, Unavailable
+from mycel.errors import Misconfigured, MycelError
 from mycel.retrieval.passages import PASSAGE_TOKENS, RESERVED_TOKENS, divide
 from mycel.services.attempts import Attempts
+from mycel.services.team_worker import TeamWorker
 
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
@@ -33,11 +33,8 @@ SPARE_BATCHES = 4
 REMEMBERED_QUESTIONS = 1024
 # A longer one is hardly asked twice, and a thousand of them would be too much to keep.
 REMEMBERED_CHARACTERS = 4096
-RETRY_SECONDS = 5.0
 # What no embedder refuses, if it works at all.
 PLAIN_TEXT = "ready"
-
-_log = logging.getLogger("mycel.engine")
 
 Report = Callable[[TeamName, EmbeddingProgress], None]
 
@@ -51,7 +48,7 @@ class Embedding:
         self._questions: OrderedDict[str, Vector] = OrderedDict()
         # Of open stores, the last entry of the log up to which everything has vectors.
         self._complete: WeakKeyDictionary[Store, int] = WeakKeyDictionary()
-        self._worker = _Worker(self._work_off)
+        self._worker = TeamWorker(self._work_off, name="embedding")
 
     @property
     def embedder(self) -> Embedder | None:
@@ -213,69 +210,3 @@ def _load(embedder: Embedder) -> None:
     """Its first use loads it; this one asks no endpoint for anything. What goes wrong is told to whoever needs it."""
     with contextlib.suppress(MycelError):
         embedder.token_ends("ready")
-
-
-class _Worker:
-    """One thread, started when there is something to do, that takes a batch of one team after another."""
-
-    def __init__(self, work: Callable[[TeamName], bool]) -> None:
-        self._work = work
-        self._teams: OrderedDict[TeamName, None] = OrderedDict()
-        self._current: TeamName | None = None
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._closing = False
-
-    def wake(self, team: TeamName) -> None:
-        with self._changed:
-            if self._closing:
-                return
-            self._teams[team] = None
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="mycel-embedding", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
-
-    def wait(self, team: TeamName, *, seconds: float) -> bool:
-        """True once the team is done with, well or not; False when the time is up."""
-        with self._changed:
-            return self._changed.wait_for(
-                lambda: self._closing or (team not in self._teams and team != self._current), timeout=seconds
-            )
-
-    def close(self) -> None:
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _run(self) -> None:
-        while (team := self._next()) is not None:
-            try:
-                more = self._work(team)
-            except Exception as error:  # noqa: BLE001 - the other teams, and the next try, need this thread
-                if not isinstance(error, MycelError):
-                    _log.error("team %s: embedding failed (%s)", team, type(error).__name__)
-                self._finished()
-                self._rest(error)
-                more = True
-            self._finished()
-            if more:
-                self.wake(team)
-
-    def _next(self) -> TeamName | None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._teams or self._closing)
-            self._current = None if self._closing else self._teams.popitem(last=False)[0]
-            return self._current
-
-    def _finished(self) -> None:
-        with self._changed:
-            self._current = None
-            self._changed.notify_all()
-
-    def _rest(self, error: Exception) -> None:
-        after = error.retry_after if isinstance(error, Unavailable) else RETRY_SECONDS
-        with self._changed:
-            self._changed.wait_for(lambda: self._closing, timeout=after)

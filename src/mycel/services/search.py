@@ -27,6 +27,7 @@ from mycel.retrieval.ranking import holding_at
 from mycel.services.answer_cache import AnswerCache, question_of
 from mycel.services.embeddings import Embedding
 from mycel.services.read import Freshness
+from mycel.services.words import Words
 
 # What a recall says when meaning took no part, or only for the memories embedded so far.
 WITHOUT_MEANING = "meaning"
@@ -37,13 +38,14 @@ DAMAGED, DAMAGED_ROWS = "damaged_store", "damaged_rows"
 
 class Searching:
     def __init__(
-        self, stores: Stores, clock: Clock, embedding: Embedding, *, options: RankingOptions | None = None
+        self, stores: Stores, clock: Clock, embedding: Embedding, words: Words, *, options: RankingOptions | None = None
     ) -> None:
         self._stores = stores
         self._answers = AnswerCache()
         stores.listen(self._answers.forget)
         self._clock = clock
         self._embedding = embedding
+        self._words = words
         self.options = options or RankingOptions()
         self.freshness = Freshness(clock, half_life_days=self.options.half_life_days)
 
@@ -101,6 +103,9 @@ class Searching:
         question = question_of(caller, search)
         # Before anything is looked for: what changes meanwhile must not pass for what was found.
         standings = _standings(places, now)
+        for place, one in zip(places, standings, strict=True):
+            if one.is_outdated:
+                self._words.wake(place.scope.team)
         revisions = {place.scope.team: one.revision for place, one in zip(places, standings, strict=True)}
         known = self._answers.find(question, revisions, minute=search.now)
         if known is not None:

@@ -21,6 +21,7 @@ from mycel.services.backups import Backups
 from mycel.services.embeddings import Embedding, Report
 from mycel.services.maintenance import RECALLS_KEPT, forget_recalls
 from mycel.services.scheduler import Engine
+from mycel.services.words import Words
 
 
 class Upkeep:
@@ -30,6 +31,7 @@ class Upkeep:
         directory: Directory,
         clock: Clock,
         embedding: Embedding,
+        words: Words,
         grouping: Grouping,
         engine: Engine,
         executor: MovableExecutor,
@@ -39,6 +41,7 @@ class Upkeep:
         self._clock = clock
         self._directory = directory
         self._embedding = embedding
+        self._words = words
         self._grouping = grouping
         self._engine = engine
         self._executor = executor
@@ -49,6 +52,7 @@ class Upkeep:
         require_operator(caller)
         attempts = Attempts()
         finished = attempts.run(self._engine.run_pending)
+        attempts.run(self._words.run_pending)
         finished += attempts.run(lambda: self._embedding.run_pending(report=report))
         finished += self._in_every_store(attempts, lambda store: store.files.scrub())
         finished += self._in_every_store(attempts, self._grouping.finish)
@@ -82,6 +86,7 @@ class Upkeep:
         self._engine.start()
         self._embedding.load_beside()
         self._embedding.wake()
+        self._words.wake_all()
         self._backups.start()
 
     def maintain(self, caller: Caller) -> int:

@@ -258,6 +258,12 @@ class StoreSurroundings:
         put(store, agent_id=TEAMMATE)
         assert store.index.has_other_authors(AUTHOR)
 
+    def test_words_of_an_earlier_analyser_are_made_again(self, store: Store) -> None:
+        """Only what a store was left by an earlier version is: `tests/services/test_outdated_words.py` makes some."""
+        put(store)
+        assert not store.index.has_outdated()
+        assert store.transact(lambda transaction: transaction.memories.renew_words(limit=10)) == 0
+
     def test_the_revision_of_searches_changes_with_whatever_they_depend_on(self, store: Store) -> None:
         memory = put(store, expires_at=START + HOUR)
         other = put(store)

@@ -17,7 +17,6 @@ from mycel.contracts.search_store import Candidates, IndexQuery, Standing, WordS
 from mycel.domain.ids import TeamName
 from mycel.domain.query import Filters
 from mycel.domain.recall import Pool
-from mycel.retrieval.lexical import holds_phrase
 from mycel.stores.postgres import neighbours, vector_scan
 from mycel.stores.postgres.connection import as_array, in_bytes
 from mycel.stores.postgres.term_sample import LOTS, lots_for
@@ -26,7 +25,7 @@ from mycel.stores.postgres.word_matches import Flags, Numbers, WordMatches
 from mycel.stores.postgres.word_search import Asked, Extent, Finders, WordSearch, ask_extent
 from mycel.stores.sql.clauses import visible
 from mycel.stores.sql.connection import Connection, Cursor
-from mycel.stores.sql.index import SqlIndex
+from mycel.stores.sql.index import OUTDATED, SqlIndex
 from mycel.stores.sql.part import Session
 from mycel.stores.sql.part import query as lent
 from mycel.stores.sql.rows import micros
@@ -34,8 +33,6 @@ from mycel.stores.sql.rows import micros
 if TYPE_CHECKING:
     from mycel.contracts.embedder import Vector
 
-# Quoted words must be there, so every memory that has them counts; more than these are not looked through.
-PHRASE_ROWS = 2_000
 # So few that filters leave are looked at one by one, whatever their words.
 FEW_LEFT = 1_000
 # Of so many readers and filters of a large team it is remembered how much they left.
@@ -46,6 +43,7 @@ _Ends = tuple[str | None, str | None]
 
 _STANDING = """
     SELECT coalesce(h.sequence, 0), (SELECT coalesce(sum(a.documents), 0)::bigint FROM audiences a WHERE {seen}),
+      EXISTS (SELECT 1 FROM memory_terms WHERE {outdated}),
       h.writes, h.readings, (SELECT expires_at FROM memories WHERE expires_at > :now ORDER BY expires_at LIMIT 1)
     FROM (SELECT 1) LEFT JOIN heads h ON h.team_id = current_team()"""
 _SIMILARITIES = f"""
@@ -95,10 +93,11 @@ class PostgresIndex(SqlIndex):
     @lent
     def standing(self, connection: Connection, scope: ReadScope, now: datetime) -> Standing:
         seen, values = visible(scope, "a")
-        row = connection.execute(_STANDING.format(seen=seen), {**values, "now": micros(now)}).fetchone()
-        sequence, documents, *revision = row
+        sql = _STANDING.format(seen=seen, outdated=OUTDATED)
+        row = connection.execute(sql, {**values, "now": micros(now)}).fetchone()
+        sequence, documents, is_outdated, *revision = row
         self._writes = revision[0]
-        return Standing(tuple(revision), sequence, documents)
+        return Standing(tuple(revision), sequence, documents, is_outdated=is_outdated)
 
     def word_statistics(self, scope: ReadScope, terms: Iterable[str]) -> WordStatistics:
         return self._words.statistics(scope, terms)
@@ -203,8 +202,7 @@ class PostgresIndex(SqlIndex):
         found: list[frozenset[int]] = []
         for phrase in asked.query.phrases:
             holding = matches.holding_all([asked.terms.index(term) for term in phrase])
-            memories = self.load(asked.scope, holding[:PHRASE_ROWS], filters=wide)
-            found.append(frozenset(number for number, memory in memories.items() if holds_phrase(memory, phrase)))
+            found.append(self.holding_phrase(asked.scope, holding, phrase, filters=wide))
         return frozenset[int]().union(*found[:1]).intersection(*found)
 
     def _around(

@@ -13,6 +13,7 @@ import psycopg
 from mycel.contracts.clock import Clock
 from mycel.domain.ids import MemoryId, TeamName
 from mycel.domain.packed_terms import PackedTerms
+from mycel.retrieval.terms import ANALYSER
 from mycel.stores.postgres.connection import PostgresConnection
 from mycel.stores.postgres.damaged_rows import ROWS_OF_TEAM
 from mycel.stores.postgres.database import Database
@@ -29,10 +30,11 @@ ResultT = TypeVar("ResultT")
 
 _PUT_TERMS = Statement(
     2,
-    "INSERT INTO memory_terms (number, tokens, terms, counts, numbers) VALUES ",
-    "(?, ?, ?, ?, ?)",
+    "INSERT INTO memory_terms (number, tokens, terms, counts, numbers, analyser) VALUES ",
+    "(?, ?, ?, ?, ?, ?)",
     " ON CONFLICT (number) DO UPDATE"
-    " SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts, numbers = excluded.numbers",
+    " SET tokens = excluded.tokens, terms = excluded.terms, counts = excluded.counts, numbers = excluded.numbers,"
+    " analyser = excluded.analyser",
 )
 # Whoever holds it is the only one to write to the team: what it has read stays so until it commits.
 # The team is named, here and wherever its head is read: two policies let rows of `heads` pass; no index serves both.
@@ -196,7 +198,7 @@ class WriteSession:
         return head.number
 
     def put_terms(self, words: PackedTerms, *, number: int) -> None:
-        self.later.add(_PUT_TERMS, (number, *unpacked(words, self._team)))
+        self.later.add(_PUT_TERMS, (number, *unpacked(words, self._team), ANALYSER))
 
     def finish(self) -> None:
         """Right before COMMIT."""

@@ -31,6 +31,7 @@ _HEAD = """
       = (excluded.sequence, excluded.committed_at, excluded.number, heads.writes + 1)"""
 _NUMBERED = ("embeddings", "approaches")
 TERMS = "memory_terms"
+_TERM_COLUMNS = ("number", *TeamTerms._fields, "analyser")
 # An array of these would lose its inner bounds: each is given as a text.
 _LISTS = frozenset({"bigint[]", "integer[]", "smallint[]"})
 
@@ -71,11 +72,11 @@ class PostgresTables:
     def _read(self, connection: PostgresConnection, take: Take) -> None:
         for name in self._names:
             columns = _columns(connection.raw, name)
-            table = Table(name, ("number", *TeamTerms._fields) if name == TERMS else columns.names)
+            table = Table(name, _TERM_COLUMNS if name == TERMS else columns.names)
             rows = _streamed(connection.raw, reading(table, None if name == TERMS else _as_read(columns)))
             if name == TERMS:
-                table = Table(name, ("number", "terms"))
-                rows = ((row[0], packed(TeamTerms(*row[1:]), TeamName(self._team))) for row in rows)
+                table = Table(name, ("number", "terms", "analyser"))
+                rows = ((row[0], packed(TeamTerms(*row[1:-1]), TeamName(self._team)), row[-1]) for row in rows)
             for part in in_parts(rows):
                 take(table, part)
 
@@ -87,8 +88,8 @@ class PostgresTables:
             if columns is None:
                 columns = known[table.name] = _columns(connection.raw, table.name)
             if table.name == TERMS:
-                table = Table(TERMS, ("number", *TeamTerms._fields))
-                rows = [(number, *unpacked(words, TeamName(self._team))) for number, words in rows]
+                table = Table(TERMS, _TERM_COLUMNS)
+                rows = [(number, *unpacked(words, TeamName(self._team)), made_by) for number, words, made_by in rows]
             _insert(connection.raw, table, dict(zip(columns.names, columns.types, strict=True)), rows)
 
         for name in reversed(self._names):

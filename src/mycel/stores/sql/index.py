@@ -11,16 +11,24 @@ from typing import Any
 from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import PastVersion
 from mycel.domain.ids import MemoryId
-from mycel.domain.memory import Memory
+from mycel.domain.memory import INDEXED, Memory
 from mycel.domain.query import Filters
 from mycel.domain.search_request import Signals
+from mycel.retrieval.lexical import values_hold_phrase
 from mycel.retrieval.passages import embedded_text, text_hash
+from mycel.retrieval.terms import ANALYSER
 from mycel.stores.sql.clauses import matching, visible
 from mycel.stores.sql.connection import Connection, Cursor
 from mycel.stores.sql.part import Part, query
-from mycel.stores.sql.rows import columns_of, memory_from, micros, moment_or_none
+from mycel.stores.sql.rows import columns_of, memory_from, micros, moment_or_none, unpacked_texts
 
 _MEMORY = columns_of("m")
+# Terms of an earlier analyser; a constant, as the index that holds them alone has it.
+OUTDATED = f"analyser < {ANALYSER}"
+# The fields that words are found in.
+_SEARCHED = tuple(name for names in INDEXED.values() for name in names)
+# The texts of so many memories are read at once where words are quoted, in answers of some megabytes.
+TEXTS_READ = 4_000
 _UNREAD = Signals()
 _NO_VOICES: Mapping[tuple[int, int], set[str]] = {}
 
@@ -57,6 +65,29 @@ class SqlIndex(Part):
         wanted, filter_values = matching(filters, found=True)
         sql = f"SELECT {_MEMORY}, m.number FROM {self.BY_NUMBER} AND {seen} AND {wanted}"
         return connection.execute(sql, {**values, **filter_values, "numbers": _listed(numbers)})
+
+    def holding_phrase(
+        self, scope: ReadScope, numbers: Sequence[int], phrase: Sequence[str], *, filters: Filters
+    ) -> frozenset[int]:
+        """Those in whose texts the terms follow each other; of every one the texts are read, and nothing else."""
+        found: list[int] = []
+        for first in range(0, len(numbers), TEXTS_READ):
+            found += self._holding_phrase(scope, numbers[first : first + TEXTS_READ], phrase, filters)
+        return frozenset(found)
+
+    @query
+    def _holding_phrase(
+        self, connection: Connection, scope: ReadScope, numbers: Sequence[int], phrase: Sequence[str], filters: Filters
+    ) -> list[int]:
+        seen, values = visible(scope)
+        wanted, filter_values = matching(filters, found=True)
+        sql = f"SELECT {columns_of('m', _SEARCHED)}, m.number FROM {self.BY_NUMBER} AND {seen} AND {wanted}"
+        rows = connection.execute(sql, {**values, **filter_values, "numbers": _listed(numbers)})
+        return [row[-1] for row in rows if values_hold_phrase(_searched(row), phrase)]
+
+    @query
+    def has_outdated(self, connection: Connection) -> bool:
+        return bool(connection.execute(f"SELECT EXISTS (SELECT 1 FROM memory_terms WHERE {OUTDATED})").fetchone()[0])
 
     @query
     def find_number(self, connection: Connection, scope: ReadScope, id: MemoryId) -> int | None:
@@ -97,6 +128,12 @@ class SqlIndex(Part):
             ORDER BY v.number DESC LIMIT :limit"""
         bound = {**values, **filter_values, "at": micros(at), "limit": limit}
         return [_past(row, scope) for row in connection.execute(sql, bound)]
+
+
+def _searched(row: tuple[Any, ...]) -> dict[str, Any]:
+    values = dict(zip(_SEARCHED, row, strict=False))
+    values["tags"] = unpacked_texts(values["tags"]) if values["tags"] else ()
+    return values
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mycel.access.scope import ReadScope
 from mycel.contracts.memory_store import Rating
 from mycel.domain.change import Operation
-from mycel.domain.ids import MemberId, MemoryId
+from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.packed_terms import PackedTerms
 from mycel.domain.receipt import Receipt
@@ -15,6 +15,7 @@ from mycel.errors import MemoryDamaged
 from mycel.retrieval.terms import packed_terms, searched_values
 from mycel.stores.sql.connection import Connection
 from mycel.stores.sql.episodes import follow_memory
+from mycel.stores.sql.index import OUTDATED
 from mycel.stores.sql.log import log_change
 from mycel.stores.sql.memories import SqlMemories
 from mycel.stores.sql.memory_rows import (
@@ -28,13 +29,17 @@ from mycel.stores.sql.memory_rows import (
 )
 from mycel.stores.sql.part import WritingPart, query
 from mycel.stores.sql.receipts import erase_rows
-from mycel.stores.sql.rows import MEMORY_COLUMNS, memory_row, micros
+from mycel.stores.sql.rows import MEMORY_COLUMNS, columns_of, memory_from, memory_row, micros
 from mycel.stores.sql.statements import upsert
 
 _REPLACE = f"UPDATE memories SET {', '.join(f'{name} = ?' for name in STANDING[1:])} WHERE id = ? RETURNING number"
 _KEEP_VERSION = f"""
     INSERT INTO memory_versions ({", ".join(WRITTEN)}, valid_to)
     SELECT {", ".join(WRITTEN)}, ? FROM memories WHERE id = ?"""
+_OUTDATED = f"""
+    SELECT {columns_of("m")}, m.number
+    FROM (SELECT number FROM memory_terms WHERE {OUTDATED} ORDER BY number LIMIT ?) t
+    JOIN memories m ON m.number = t.number ORDER BY m.number"""
 _RATE = upsert("ratings", ("memory_id", "member_id"), ("useful", "recall_id", "rated_at"))
 _REDACT = f"""
     UPDATE memory_versions SET {", ".join(f"{name} = ?" for name in MEMORY_COLUMNS)} WHERE id = ? AND version = ?"""
@@ -81,6 +86,13 @@ class MemoryWriter(WritingPart, SqlMemories):
         except MemoryDamaged:
             self.batch.mend(id)
             return self.get(scope, id, deleted=deleted)
+
+    @query
+    def renew_words(self, connection: Connection, *, limit: int) -> int:
+        rows = connection.execute(_OUTDATED, (limit,)).fetchall()
+        for row in rows:
+            self.batch.put_terms(packed_terms(memory_from(row, TeamName(""))), number=row[-1])
+        return len(rows)
 
     @query
     def redact_versions(self, connection: Connection, redacted: Sequence[Memory]) -> None:

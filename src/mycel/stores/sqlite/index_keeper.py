@@ -17,6 +17,7 @@ from mycel.access.scope import ReadScope
 from mycel.contracts.search_store import Candidates, IndexQuery, WordStatistics
 from mycel.domain.embedding import IndexRow
 from mycel.domain.query import Filters
+from mycel.stores.sql.index import OUTDATED
 from mycel.stores.sqlite.connection import one_moment
 from mycel.stores.sqlite.database import Database
 
@@ -36,9 +37,10 @@ REMEMBERED_VECTORS = 8
 RENEW_AGAIN_SECONDS = 60.0
 
 _ROW = ", ".join(f"m.{name}" for name in IndexRow._fields)
-_STATE = """
+_STATE = f"""
     SELECT ifnull((SELECT max(sequence) FROM changes), 0),
-      ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'), 0)"""
+      ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'), 0),
+      ifnull((SELECT min(number) FROM memory_terms WHERE {OUTDATED}), 0)"""
 _CHANGED = f"""
     SELECT DISTINCT {_ROW} FROM changes c CROSS JOIN memories m ON m.id = c.memory_id WHERE c.sequence > ?"""
 _PURGED = """
@@ -48,9 +50,15 @@ _PURGED = """
 _TERMS = """
     SELECT DISTINCT t.number, t.terms FROM changes c CROSS JOIN memories m ON m.id = c.memory_id
     CROSS JOIN memory_terms t ON t.number = m.number WHERE c.sequence > ?"""
+# Those that were analysed again leave no entry in the log; they are gone through by number.
+_RENEWED = "SELECT number, terms FROM memory_terms WHERE number >= ? AND (number < ? OR ? = 0)"
 _ALL_TERMS = "SELECT number, terms FROM memory_terms ORDER BY number"
 _VECTORS = "SELECT number, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY +number, passage"
 _LINKED = "SELECT m.number FROM memory_links l JOIN memories m ON m.id = l.from_id WHERE l.to_id IN (?, ?)"
+
+
+# The last change, the last embedding, and the first memory whose terms are of an earlier analyser, 0 for none.
+State = tuple[int, int, int]
 
 
 class IndexKeeper:
@@ -73,12 +81,14 @@ class IndexKeeper:
 
         return self._asked(ask)
 
-    def with_all(self, scope: ReadScope, terms: Iterable[str], *, filters: Filters) -> list[int]:
+    def with_all(self, scope: ReadScope, terms: Iterable[str], *, filters: Filters) -> tuple[list[int], State]:
+        """The memories that hold all of the terms, the newest first, and how the store stands by that."""
         wanted = list(terms)
 
-        def ask() -> list[int]:
+        def ask() -> tuple[list[int], State]:
             index = self._caught_up()
-            return index.with_all(wanted, index.mask(scope, filters, linked=self._linked(filters))).tolist()
+            state = index.state
+            return index.with_all(wanted, index.mask(scope, filters, linked=self._linked(filters))).tolist(), state
 
         return self._asked(ask)
 
@@ -86,8 +96,8 @@ class IndexKeeper:
         wanted = list(terms)
         return self._asked(lambda: self._caught_up().word_statistics(scope, wanted))
 
-    def documents(self, scope: ReadScope, state: tuple[int, int]) -> int:
-        """How many the reader sees in a store that stands so: the last change and the last embedding."""
+    def documents(self, scope: ReadScope, state: State) -> int:
+        """How many the reader sees in a store that stands so."""
         return self._asked(lambda: self._caught_up(state=state).word_statistics(scope, ()).documents)
 
     def has_other_authors(self, author: str) -> bool:
@@ -155,15 +165,13 @@ class IndexKeeper:
         for unfinished in self._file.parent.glob(f".{self._file.name}.*"):
             unfinished.unlink(missing_ok=True)
 
-    def _caught_up(
-        self, model: str | None = None, dimensions: int = 0, *, state: tuple[int, int] | None = None
-    ) -> TeamIndex:
+    def _caught_up(self, model: str | None = None, dimensions: int = 0, *, state: State | None = None) -> TeamIndex:
         """With the vectors of this model, or of whichever was last used. Whoever knows how the store stands says so."""
         index = self._index
         if (
             index is None
             or (model is not None and (model, dimensions) != (index.model, index.dimensions))
-            or (state or self._database.read(_state)) != (index.sequence, index.embedding_id)
+            or (state or self._database.read(_state)) != index.state
         ):
             with self._catching_up:
                 index = self._index or self._open()
@@ -185,7 +193,7 @@ class IndexKeeper:
         return TeamIndex()
 
     def _catch_up(self, index: TeamIndex) -> None:
-        news = self._database.read(_read_news, index.sequence, index.embedding_id, index.model)
+        news = self._database.read(_read_news, index.state, index.model)
         if news is not None:
             index.apply(news.rows, terms=news.terms, gone=news.gone, embedded=news.embedded, cursor=news.cursor)
 
@@ -204,32 +212,40 @@ class _News:
     cursor: Cursor
 
 
-def _read_news(connection: apsw.Connection, sequence: int, embedding_id: int, model: str) -> _News | None:
+def _read_news(connection: apsw.Connection, known: State, model: str) -> _News | None:
     from mycel.index.team_index import Cursor
 
     with one_moment(connection):
-        last_sequence, last_embedding = _state(connection)
-        if (last_sequence, last_embedding) == (sequence, embedding_id):
+        state = _state(connection)
+        if state == known:
             return None
+        sequence, embedding_id, outdated_from = known
+        last_sequence, last_embedding, still_from = state
         # From the beginning, the memories themselves: most have more than one entry in the log.
         rows, terms = (
             (connection.execute(_CHANGED, (sequence,)), _TERMS)
             if sequence
             else (connection.execute(f"SELECT {_ROW} FROM memories m ORDER BY m.number"), _ALL_TERMS)
         )
+        renewed = sequence and outdated_from and outdated_from != still_from
         vectors = connection.execute(_VECTORS, (embedding_id, model))
         return _News(
             rows=[IndexRow(*row) for row in rows],
-            terms=connection.execute(terms, (sequence,) if sequence else ()).fetchall(),
+            terms=[
+                *connection.execute(terms, (sequence,) if sequence else ()),
+                *(connection.execute(_RENEWED, (outdated_from, still_from, still_from)) if renewed else ()),
+            ],
             gone=[number for (number,) in connection.execute(_PURGED, (sequence,))] if sequence else [],
             embedded=[
                 (number, [vector for _, vector in group]) for number, group in groupby(vectors, key=lambda row: row[0])
             ],
-            cursor=Cursor(last_sequence, last_embedding, _anchor(connection, last_sequence, last_embedding)),
+            cursor=Cursor(
+                last_sequence, last_embedding, _anchor(connection, last_sequence, last_embedding), still_from
+            ),
         )
 
 
-def _state(connection: apsw.Connection) -> tuple[int, int]:
+def _state(connection: apsw.Connection) -> State:
     return connection.execute(_STATE).fetchone()
 
 
@@ -238,7 +254,7 @@ def _same_history(connection: apsw.Connection, stored: TeamIndex) -> bool:
 
     Vectors are replaced and purged, so some of those remembered may be gone; what is left must be the same.
     """
-    _, last_embedding = _state(connection)
+    _, last_embedding, _ = _state(connection)
     log, _, vectors = stored.anchor.partition(" | ")
     if last_embedding < stored.embedding_id or log != _log_entry(connection, stored.sequence):
         return False

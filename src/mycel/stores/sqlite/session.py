@@ -12,6 +12,7 @@ import apsw
 from mycel.contracts.clock import Clock
 from mycel.domain.ids import MemoryId
 from mycel.domain.packed_terms import PackedTerms
+from mycel.retrieval.terms import ANALYSER
 from mycel.stores.sql.damaged_rows import ExcludingConnection, Exclusion, mend_memory
 from mycel.stores.sql.deferred import DeferredWrites, Statement
 from mycel.stores.sql.rows import LAST_MOMENT, micros, moment
@@ -28,7 +29,7 @@ _LATEST = """
     SELECT (SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1),
       max(ifnull((SELECT max(number) FROM memories), 0), ifnull((SELECT max(number) FROM receipts), 0))"""
 _LATEST_POSSIBLE = "SELECT max(committed_at) FROM changes WHERE typeof(committed_at) = 'integer' AND committed_at < ?"
-PUT_TERMS = Statement(2, "INSERT OR REPLACE INTO memory_terms (number, terms) VALUES ", "(?, ?)")
+PUT_TERMS = Statement(2, "INSERT OR REPLACE INTO memory_terms (number, terms, analyser) VALUES ", f"(?, ?, {ANALYSER})")
 
 
 class ReadSession:
