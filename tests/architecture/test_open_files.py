@@ -45,6 +45,7 @@ ELSEWHERE = {
     "embedded/working_snapshot.py": "an agent's own snapshot",
     "index/index_file.py": "the file of an index, which SQLite does not know",
     "engine/by_model/prompts/__init__.py": "prompts",
+    "retrieval/languages.py": "word lists",
     "engine/executor_process.py": "its pipes",
     "providers/judge/onnx_judge.py": "a model",
     "providers/judge/shipped.py": "a model",

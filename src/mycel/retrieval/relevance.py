@@ -55,7 +55,7 @@ CUT_WORDS = 0.6
 LIKELY = 0.5
 LEAST_COVERAGE_WORDS = 0.15
 # Beside a stronger hit, what is less relevant than this, and than this share of it, is padding.
-TAIL, TAIL_SHARE = 0.05, 1 / 6
+TAIL, TAIL_SHARE = 0.02, 1 / 15
 # What would be told as "0 %" is left out beside whatever it stands.
 LEAST_SHOWN = 0.005
 NOTHING = 2.0
