@@ -22,6 +22,7 @@ from mycel.testing.clock import ManualClock
 from tests.conformance.memory_api_access import ApiAccess
 from tests.conformance.memory_api_artifacts import ApiArtifacts
 from tests.conformance.memory_api_cast import MEMBERS, TEAMS
+from tests.conformance.memory_api_contests import ApiContests
 from tests.conformance.memory_api_context import ApiContext
 from tests.conformance.memory_api_engine import ApiEngine
 from tests.conformance.memory_api_episodes import ApiEpisodes
@@ -71,6 +72,7 @@ class MemoryApiConformance(
     ApiKnowledge,
     ApiArtifacts,
     ApiShortIds,
+    ApiContests,
     ApiTasks,
 ):
     """Every promise of `contracts.memory_api`, one test each."""

@@ -207,6 +207,10 @@ class LinkReads(Protocol):
         """From and to this memory, where both ends are in sight."""
         ...
 
+    def contests(self, scope: ReadScope, ids: Sequence[MemoryId]) -> dict[MemoryId, int]:
+        """Count, of each of these that any contradicts, the memories in sight that stand or wait and contradict it."""
+        ...
+
     def made_since(self, scope: ReadScope, since: datetime, *, by: MemberId | None) -> list[Link]:
         """Between what the scope sees, or from that to a place."""
         ...

@@ -31,6 +31,7 @@ from mycel.domain.memory import (
 from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.policy import Policy
 from mycel.domain.team import Caller, Kind, Role, Trust
+from mycel.domain.validity import Validity
 from mycel.errors import InvalidInput, InvalidState
 
 MAX_CONTENT_BYTES = 64 * 1024
@@ -159,6 +160,13 @@ def checked_memory(values: dict[str, Any]) -> Memory:
     memory = object.__new__(Memory)
     object.__setattr__(memory, "__dict__", values)
     return memory
+
+
+def contested(memory: Memory) -> Memory:
+    """The same memory, said to be contested; what is over or has not begun stays that."""
+    if memory.validity in {Validity.PAST, Validity.UPCOMING}:
+        return memory
+    return checked_memory({**vars(memory), "validity": Validity.CONTESTED})
 
 
 def review_reason(draft: Draft, type: MemoryType, caller: Caller, policy: Policy) -> str | None:

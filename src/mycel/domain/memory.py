@@ -79,6 +79,10 @@ class Status(StrEnum):
     ARCHIVED = "archived"
 
 
+# What holds, or may yet: it can contradict, and be contradicted.
+STANDING = (Status.ACTIVE, Status.INBOX)
+
+
 class SourceKind(StrEnum):
     MANUAL = "manual"
     CONVERSATION = "conversation"
@@ -317,7 +321,12 @@ class Memory:
     validity: Validity | None = field(
         default=None,
         compare=False,
-        metadata=known(Holds.CHOICE, "Whether it held in the world when it was read", options=Validity, stored=False),
+        metadata=known(
+            Holds.CHOICE,
+            "Whether it held in the world when it was read, or others contradict it",
+            options=Validity,
+            stored=False,
+        ),
     )
     similar: tuple[Similar, ...] = field(
         default=(),

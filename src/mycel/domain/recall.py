@@ -64,7 +64,8 @@ class Pool:
 class Hit:
     """A found memory. `score` orders within one recall, `relevance` 0..1 compares between recalls.
 
-    `copies` are the memories that say nearly the same, for which it stands.
+    `copies` are the memories that say nearly the same, for which it stands; `contested_by` counts those in the reader's
+    sight that contradict it.
     """
 
     memory: Memory
@@ -77,6 +78,7 @@ class Hit:
     why: str
     team: TeamName
     copies: tuple[MemoryId, ...] = ()
+    contested_by: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,12 @@ from enum import StrEnum
 
 
 class Validity(StrEnum):
-    """Whether a memory holds at a moment."""
+    """Whether a memory holds at a moment; what others contradict is contested until somebody decides."""
 
     UPCOMING = "upcoming"
     CURRENT = "current"
     PAST = "past"
+    CONTESTED = "contested"
 
 
 def validity_at(moment: datetime, *, since: datetime | None, until: datetime | None) -> Validity:
@@ -19,6 +20,13 @@ def validity_at(moment: datetime, *, since: datetime | None, until: datetime | N
     if until is not None and until < moment:
         return Validity.PAST
     return Validity.UPCOMING if since is not None and moment < since else Validity.CURRENT
+
+
+def contested_words(contested_by: int) -> str:
+    """Such as `contradicted by 2 others`; empty for what nothing contradicts."""
+    if not contested_by:
+        return ""
+    return f"contradicted by {contested_by} other{'' if contested_by == 1 else 's'}"
 
 
 def validity_words(validity: Validity | None, *, since: datetime | None, until: datetime | None) -> str:

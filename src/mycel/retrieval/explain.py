@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 
+from mycel.domain.draft import contested
 from mycel.domain.envelope import under_key
 from mycel.domain.memory import Memory
 from mycel.domain.recall import Hit
-from mycel.domain.validity import Validity, validity_at, validity_words
+from mycel.domain.validity import Validity, contested_words, validity_at, validity_words
 from mycel.retrieval.candidate import Candidate
 from mycel.retrieval.lexical import Question
 from mycel.retrieval.ranking import NOT_HOLDING
@@ -61,6 +63,16 @@ def _shown_hit(candidate: Candidate, question: Question, fresh: Fresh, holders: 
         why=why(candidate, question, matched),
         team=memory.team,
         copies=tuple(copy.memory.id for copy in candidate.copies.values() if copy.memory is not None),
+    )
+
+
+def contested_hit(hit: Hit, contested_by: int) -> Hit:
+    """The same hit, said to be contradicted."""
+    return replace(
+        hit,
+        memory=contested(hit.memory),
+        why=f"{hit.why.removesuffix('.')}; {contested_words(contested_by)}.",
+        contested_by=contested_by,
     )
 
 

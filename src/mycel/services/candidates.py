@@ -15,7 +15,7 @@ from mycel.domain.ids import MemoryId
 from mycel.domain.inbox import Claim, InboxItem
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import CONTESTED, with_marks
-from mycel.domain.memory import Memory, Status
+from mycel.domain.memory import STANDING, Memory, Status
 from mycel.domain.query import Filters, Order
 from mycel.domain.team import Caller
 from mycel.engine.consolidation import merged, same_readers
@@ -24,7 +24,6 @@ from mycel.services.prepared import with_period
 from mycel.services.reversals import Decision, Reversals
 from mycel.services.review import (
     ANYONE,
-    STANDING,
     Reviewing,
     clear_opponents,
     read_expected,

@@ -13,7 +13,7 @@ from mycel.contracts.long_work import require_wanted
 from mycel.contracts.search_store import IndexQuery
 from mycel.contracts.store import Store
 from mycel.domain.ids import MemoryId
-from mycel.domain.memory import Memory, Status
+from mycel.domain.memory import STANDING, Memory, Status
 from mycel.domain.query import Filters
 from mycel.engine.consolidation import COMPARED, Judged, is_compared, may_contradict, may_merge
 from mycel.engine.executor import Executor, Pair
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 NEIGHBOURS = 12
 # How near two statements are by another model says something else; their words decide then.
 CALIBRATED_MODEL = "mycel-embed-1/"
-_STANDING = (Status.ACTIVE, Status.INBOX)
 # Also what was rejected: who says it again must not make it true.
-COMPARED_WITH = Filters(statuses=(*_STANDING, Status.ARCHIVED), types=tuple(COMPARED))
+COMPARED_WITH = Filters(statuses=(*STANDING, Status.ARCHIVED), types=tuple(COMPARED))
 
 
 class PairFinder:
@@ -82,7 +81,7 @@ class PairFinder:
     def _stands(self, memory: Memory) -> bool:
         now = self._compared_with.alive_at
         expired = memory.expires_at is not None and now is not None and memory.expires_at <= now
-        return memory.status in _STANDING and not expired
+        return memory.status in STANDING and not expired
 
     def near(self, memory: Memory, vector: Vector | None) -> list[Judged]:
         """What stands near a memory that was just written, whose own vector may not be stored yet."""

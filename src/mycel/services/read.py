@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -10,14 +10,14 @@ from typing import TypeVar
 from mycel.access.rules import counts_as_use, may_curate
 from mycel.access.scope import ReadScope, read_scope, readable_scopes, scope_of_team
 from mycel.contracts.clock import Clock
-from mycel.contracts.store import Stores
+from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
 from mycel.domain.artifact import Artifact
-from mycel.domain.draft import checked_memory
+from mycel.domain.draft import checked_memory, contested
 from mycel.domain.episode import Episode
 from mycel.domain.ids import MemoryId, parse_id, parse_short
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Version
+from mycel.domain.memory import STANDING, Memory, Version
 from mycel.domain.query import Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.request_filters import read_filters, read_limit, read_mark, read_order
@@ -35,6 +35,13 @@ def named_scope(caller: Caller, team: object) -> ReadScope:
     if scope is None:
         raise NotFound(f"no team {name}")
     return scope
+
+
+def _with_contests(store: Store, scope: ReadScope, memories: Sequence[Memory]) -> tuple[Memory, ...]:
+    """Say of what others in sight contradict that it is contested: one query for all that is shown."""
+    ids = [memory.id for memory in memories if memory.status in STANDING]
+    counts = store.links.contests(scope, ids) if ids else {}
+    return tuple(contested(memory) if memory.id in counts else memory for memory in memories)
 
 
 # So that the same record is the same answer for a while, to whoever keeps it by its ETag.
@@ -103,7 +110,8 @@ class Reading:
                 if found is not None:
                     if at is None and counts:
                         store.recalls.count_access((memory_id,), by=caller.member_id, at=self._clock.now())
-                    return self._freshness.of(found)
+                    fresh = self._freshness.of(found)
+                    return fresh if at is not None else _with_contests(store, scope, [fresh])[0]
         raise absence(self._stores, caller, memory_id)
 
     def history(self, caller: Caller, id: object) -> list[Version]:
@@ -148,7 +156,8 @@ class Reading:
         mark = read_mark(cursor)
         scope = named_scope(caller, team)
         with self._stores.lease(scope.team) as store:
-            return self._freshness.of_page(store.memories.page(scope, filters, order=order, limit=page, cursor=mark))
+            found = self._freshness.of_page(store.memories.page(scope, filters, order=order, limit=page, cursor=mark))
+            return found if at is not None else Page(_with_contests(store, scope, found), found.next_cursor)
 
     def tree(self, caller: Caller, path: object = "/", *, team: object = None) -> Tree:
         """The memories right at a path, newest first, and the folders below it."""
@@ -158,13 +167,15 @@ class Reading:
         with self._stores.lease(scope.team) as store:
             here = replace(filters, at_path=folder)
             items = store.memories.page(scope, here, order=Order(), limit=TREE_ITEMS)
-            return Tree(folder, self._freshness.of_page(items), tuple(store.memories.folders(scope, folder, filters)))
+            shown = Page(_with_contests(store, scope, self._freshness.of_page(items)), items.next_cursor)
+            return Tree(folder, shown, tuple(store.memories.folders(scope, folder, filters)))
 
     def recent(self, caller: Caller, *, limit: object = 10) -> Page[Memory]:
         filters = read_filters({}, now=self._clock.now())
         scope, page = read_scope(caller), read_limit(limit, default=10)
         with self._stores.lease(scope.team) as store:
-            return Page(self._freshness.of_all(store.memories.page(scope, filters, order=Order(), limit=page)))
+            found = self._freshness.of_page(store.memories.page(scope, filters, order=Order(), limit=page))
+            return Page(_with_contests(store, scope, found))
 
     def statistics(self, caller: Caller, *, with_tags: object = False) -> Statistics:
         wanted = fields.flag(with_tags, field="with_tags")

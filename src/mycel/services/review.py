@@ -19,7 +19,7 @@ from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.inbox import GivesWay, InboxItem, Snoozes
 from mycel.domain.link import Link, Relation
 from mycel.domain.marks import CONTESTED, with_marks
-from mycel.domain.memory import Memory, MemoryType, Status
+from mycel.domain.memory import STANDING, Memory, MemoryType, Status
 from mycel.domain.policy import Policy
 from mycel.domain.query import Filters, Order, OrderField, Page
 from mycel.domain.request_filters import read_filters, read_limit, read_mark
@@ -41,7 +41,6 @@ from mycel.services.write import lose, require_free_of_details
 AROUND = 240
 # A reviewer has seen the text: neither its wording nor anybody's trust holds it back any more.
 ANYONE = Policy(least_trust=Trust.LOW)
-STANDING = (Status.ACTIVE, Status.INBOX)
 _SUREST_FIRST = Order(OrderField.CONFIDENCE)
 _LOSSES = (Status.CONTRADICTED, Status.SUPERSEDED)
 

@@ -13,15 +13,15 @@ from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.search_store import Standing
 from mycel.contracts.store import Stores
-from mycel.domain.ids import RecallId, new_id
-from mycel.domain.memory import Memory
+from mycel.domain.ids import MemoryId, RecallId, new_id
+from mycel.domain.memory import STANDING, Memory
 from mycel.domain.query import Order
 from mycel.domain.recall import Hit, Recall
 from mycel.domain.search_request import Ranking, RankingOptions, SearchRequest, read_search_request
 from mycel.domain.team import Caller
 from mycel.errors import Misconfigured, Unavailable
 from mycel.retrieval.candidate import Ranked
-from mycel.retrieval.explain import Fresh, listed, shown_hits
+from mycel.retrieval.explain import Fresh, contested_hit, listed, shown_hits
 from mycel.retrieval.lookup import Meaning, Place
 from mycel.retrieval.ranking import holding_at
 from mycel.services.answer_cache import AnswerCache, question_of
@@ -122,7 +122,9 @@ class Searching:
     ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
         ranked, degraded = self.rank(search, places, standings)
         fresh = partial(self.freshness.of, at=search.now)
-        return tuple(answered(search, ranked, places, fresh)), degraded
+        hits = answered(search, ranked, places, fresh)
+        # What contradicted it at a past moment is not told: links have no history.
+        return tuple(hits if search.as_of is not None else with_contests(hits, places)), degraded
 
     def places(self, leases: ExitStack, caller: Caller) -> list[Place]:
         """Own team first, each open for as long as the leases are held; without another team's store that is gone."""
@@ -198,6 +200,16 @@ def answered(
     """The hits to show, best first."""
     hits = shown_hits(ranked.chosen, ranked.question, fresh) if ranked else []
     return hits + _rest(hits, places, search, fresh) if search.everything else hits
+
+
+def with_contests(hits: Sequence[Hit], places: Sequence[Place]) -> list[Hit]:
+    """Say of what is shown how many memories in the reader's sight contradict it: one query for each team."""
+    counts: dict[MemoryId, int] = {}
+    for place in places:
+        ids = [hit.memory.id for hit in hits if hit.team == place.scope.team and hit.memory.status in STANDING]
+        if ids:
+            counts |= place.store.links.contests(place.scope, ids)
+    return [contested_hit(hit, counts[hit.memory.id]) if hit.memory.id in counts else hit for hit in hits]
 
 
 def _rest(hits: Sequence[Hit], places: Sequence[Place], search: SearchRequest, fresh: Fresh) -> list[Hit]:

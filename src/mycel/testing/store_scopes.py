@@ -13,7 +13,7 @@ from mycel.contracts.store import Store
 from mycel.domain.change import Operation
 from mycel.domain.ids import MemberId
 from mycel.domain.link import Link, Relation
-from mycel.domain.memory import Memory, Visibility
+from mycel.domain.memory import Memory, Status, Visibility
 from mycel.domain.team import Role
 from mycel.testing.store_samples import (
     ANY_STATUS,
@@ -111,6 +111,16 @@ class StoreScopes:
         assert len(store.links.of(reader(), shown.id)) == 2
         told, _ = store.log.changes(reader(TEAMMATE), after=0, wanted=EVERY_CHANGE, limit=9)
         assert [change.operation for change in told] == [Operation.CREATE]
+
+    def test_only_what_is_in_sight_and_stands_contradicts(self, store: Store) -> None:
+        shown, hidden = put(store, "shown"), put(store, "hidden", visibility=Visibility.PRIVATE)
+        over, waits = put(store, "over", status=Status.SUPERSEDED), put(store, "waits", status=Status.INBOX)
+        for start, end in ((shown, hidden), (over, shown), (waits, shown), (shown, waits)):
+            link = Link(start.id, end.id, Relation.CONTRADICTS, AUTHOR, START)
+            store.transact(lambda transaction, link=link, start=start: transaction.links.add(link, origin=start))
+        assert store.links.contests(reader(), [shown.id, hidden.id]) == {shown.id: 2, hidden.id: 1}
+        assert store.links.contests(reader(TEAMMATE), [shown.id, waits.id]) == {shown.id: 1, waits.id: 1}
+        assert store.links.contests(reader(), []) == {}
 
     def test_key_lookups_do_not_reveal_hidden_knowledge(self, store: Store) -> None:
         put(store, key="k", visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,))

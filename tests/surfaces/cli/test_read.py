@@ -255,3 +255,16 @@ def test_the_json_of_the_command_line_is_that_of_the_api(mycel) -> None:
         told = mycel.json(*words)
         assert {name: told[name] for name in value} == value, words
     assert (expected["get", id]["project"], expected["get", id]["repo"]) == ("ponds", "reeds")
+
+
+def test_a_hit_says_what_contradicts_it(mycel) -> None:
+    one, other = (mycel.save(f"The gateway listens on port {port}.") for port in (9000, 9100))
+    import mycel as package
+
+    with package.open(mycel.data) as workspace:
+        workspace.as_operator().link(other, one, "contradicts")
+    found = {hit["memory"]["id"]: hit for hit in mycel.json("search", "gateway port")["hits"]}
+    assert found[one]["contested_by"] == 1
+    assert found[one]["memory"]["validity"] == "contested"
+    assert mycel.ok("search", "gateway port").count("contradicted by 1 other.") == 2
+    assert "contested" in mycel.ok("get", one)

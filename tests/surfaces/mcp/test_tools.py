@@ -196,6 +196,33 @@ def test_a_model_is_told_how_fresh_a_memory_is_and_the_titles_of_an_earlier_sear
     run(work)
 
 
+def test_a_model_is_told_what_contradicts_a_hit_and_what_it_has_changed(served: Served) -> None:
+    async def work() -> None:
+        word = f"w{uuid4().hex}"
+        async with served.http("eng-director") as client:
+            texts = (f"The gateway of {word} has port {port}." for port in (9000, 9100))
+            one, other = [await save(client, text) for text in texts]
+            await client.call_tool("link_memories", {"from_id": other, "to_id": one, "relation": "contradicts"})
+            found = await client.call_tool("search_memory", {"query": f"gateway {word}"})
+            assert "contradicted by 1 other)" in text_of(found)
+            assert {hit["contested_by"] for hit in found.structured_content["results"]} == {1}
+            [team] = {hit["team"] for hit in found.structured_content["results"]}
+            told = await client.call_tool("update_memory", {"id": one[-8:], "title": f"Port of {word}"})
+            assert f"[m:{one}] of team {team}: Port of {word}" in text_of(told)
+            told = await client.call_tool("memory-delete", {"id": other[-8:]})
+            assert f"[m:{other}] of team {team}: The gateway of {word}" in text_of(told)
+            # Nothing was said of which.
+            shared = one[:8]
+            third = await save(client, f"The gateway of {word} has three doors.")
+            refused = await client.call_tool("memory-delete", {"id": shared})
+            if third[:8] == shared:
+                assert refused.is_error
+                assert {"id": one, "team": team} in refused.structured_content["candidates"]
+                assert f"of team {team}: Port of {word}" in text_of(refused)
+
+    run(work)
+
+
 def test_a_repeated_report_counts_only_the_lessons_that_still_wait(served: Served) -> None:
     async def work() -> None:
         report = {

@@ -213,3 +213,20 @@ def test_a_rejection_without_a_reason_shows_none(lead: Reader, workspace: Worksp
     other = workspace.as_member("swe-1").save("The lamp is blue.", needs_review=True)
     lead.post("/inbox/decide", decision="reject", id=str(other.id))
     assert "not worth keeping" not in lead.get("/inbox/rejected").text
+
+
+def test_what_others_contradict_is_said_to_be_contested(lead: Reader, workspace: Workspace) -> None:
+    author = workspace.as_member("eng-director")
+    one, *others = [author.save(f"The quokka gateway listens on port {port}.") for port in (9000, 9100, 9200)]
+    for other in others:
+        author.link(other.id, one.id, "contradicts")
+    page = text_of(lead.get(f"/memory/{one.id}").text)
+    assert "It is contradicted by 2 others, and nobody has decided between them" in page
+    assert "contested" in page
+    found = text_of(lead.get("/search?q=quokka+gateway").text)
+    assert "contradicted by 2 others" in found
+    assert "contested" in found
+    assert "contested" in text_of(lead.get("/browse/all").text)
+    author.settle(one.id, over=[other.id for other in others])
+    for address in (f"/memory/{one.id}", "/search?q=quokka+gateway", "/browse/all"):
+        assert "contested" not in text_of(lead.get(address).text)

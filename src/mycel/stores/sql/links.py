@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +33,19 @@ class SqlLinks(Part):
               AND (l.to_id LIKE 'project:%' OR l.to_id LIKE 'repo:%' OR EXISTS ({here} l.to_id))
             ORDER BY l.created_at, l.to_id"""
         return [link_from(row) for row in connection.execute(sql, {**values, "id": id})]
+
+    @query
+    def contests(self, connection: Connection, scope: ReadScope, ids: Sequence[MemoryId]) -> dict[MemoryId, int]:
+        seen, values = visible(scope, "o")
+        sql = f"""
+            SELECT n.value, (
+              SELECT count(*) FROM memories o
+              WHERE o.deleted_at IS NULL AND o.status IN ('active', 'inbox') AND {seen} AND o.id IN (
+                SELECT to_id FROM memory_links WHERE from_id = n.value AND relation = 'contradicts'
+                UNION SELECT from_id FROM memory_links WHERE to_id = n.value AND relation = 'contradicts'))
+            FROM json_each(:ids) n"""
+        rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
+        return {MemoryId(id): count for id, count in rows if count}
 
     @query
     def made_since(

@@ -37,6 +37,8 @@ class Tool:
     shown_to: Callable[[Caller], bool] = anybody
     given: Mapping[str, Any] = field(default_factory=dict[str, Any])
     new_after: float | None = None
+    # Of what answers nothing by itself, the memory that it is done to is told.
+    names_its_memory: bool = False
 
     @cached_property
     def operation(self) -> Operation:

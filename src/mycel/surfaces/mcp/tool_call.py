@@ -161,8 +161,9 @@ def _do(tool: Tool, guest: Guest, arguments: dict[str, Any]) -> Told:
         return tool.tell(tool.apply(guest, arguments), TeamName(memory.team))
     part, _, name = tool.does.rpartition(".")
     method = getattr(getattr(memory, part) if part else memory, name)
+    named = memory.history(arguments["id"])[-1].memory if tool.names_its_memory else None
     found = _once(tool, method, {**_placed(tool, guest.place, arguments), **tool.given})
-    return tool.tell(found, TeamName(memory.team))
+    return tool.tell(named or found, TeamName(memory.team))
 
 
 def _placed(tool: Tool, place: Mapping[str, str], arguments: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from mycel.domain.rendering import bullet, estimate_tokens, field_text, note_tex
 from mycel.domain.report import Action, Report
 from mycel.domain.source import IngestionEvent
 from mycel.domain.task import TaskRecord
+from mycel.domain.validity import contested_words
 from mycel.errors import Candidate
 from mycel.wire.shapes import to_json
 
@@ -61,7 +62,7 @@ def recall(found: Recall, home: TeamName) -> Told:
         return Told(f"{NOTHING} (recall {found.id})", values)
     lines = [
         f"{bullet(hit.memory, home=home, alike=len(hit.copies))}{_excerpt(hit.memory, hit.snippet)} "
-        f"(relevance {hit.relevance:.2f})"
+        f"(relevance {hit.relevance:.2f}{_contest(hit)})"
         for hit in found.hits
     ]
     return Told(f"{envelope(lines)}\n(recall {found.id})", values)
@@ -107,6 +108,20 @@ def saved(found: Memory, _home: TeamName) -> Told:
     ]
     near = [{"id": one.id, "likeness": one.likeness} for one in found.similar]
     return Told(f"{text} {SIMILAR}\n{envelope(lines)}", {**_values(found), "similar": near})
+
+
+def changed(found: Memory, home: TeamName) -> Told:
+    """As `saved`, with title and team: the id that was given may have been a part of one."""
+    told = saved(found, home)
+    return Told(f"{told.text}\n{envelope([_title_line(found)])}", told.values)
+
+
+def deleted(found: Memory, _home: TeamName) -> Told:
+    return Told(f"Deleted.\n{envelope([_title_line(found)])}", {"ok": True, "id": found.id, "team": found.team})
+
+
+def _title_line(one: Memory) -> str:
+    return f"- {cite(one.id)} of team {one.team}: {one_line(one.title)}"
 
 
 def event(found: IngestionEvent, _home: TeamName) -> Told:
@@ -202,12 +217,17 @@ def _counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
+def _contest(hit: Hit) -> str:
+    return f", {contested_words(hit.contested_by)}" if hit.contested_by else ""
+
+
 def _hit(hit: Hit) -> dict[str, Any]:
     return {
         **_values(hit.memory),
         "score": round(hit.score, 4),
         "relevance": round(hit.relevance, 3),
         **({"copies": list(hit.copies)} if hit.copies else {}),
+        **({"contested_by": hit.contested_by} if hit.contested_by else {}),
     }
 
 

@@ -113,7 +113,7 @@ WRITING: tuple[Tool, ...] = (
         about="Correct a memory that you wrote: the earlier version stays in its history.",
         takes=("id", *_SAID, "status", "reason", "expected_version"),
         needs=("id",),
-        tell=tool_results.saved,
+        tell=tool_results.changed,
     ),
     Tool(
         name="memory-delete",
@@ -123,7 +123,8 @@ WRITING: tuple[Tool, ...] = (
         takes=("id",),
         needs=("id",),
         sets=frozenset({_CODING, _SWARM}),
-        tell=tool_results.done("Deleted."),
+        tell=tool_results.deleted,
+        names_its_memory=True,
     ),
     Tool(
         name="rate_memory",
@@ -271,7 +272,7 @@ LAYERS: tuple[Tool, ...] = (
         about="For leads and orchestrators: decide which value of a key stands.",
         takes=("id", "reason"),
         needs=("id",),
-        tell=tool_results.saved,
+        tell=tool_results.changed,
     ),
     Tool(
         name="log_episode",
@@ -343,7 +344,7 @@ REVIEWING: tuple[Tool, ...] = (
         needs=("id",),
         sets=frozenset({_TEAM}),
         shown_to=may_review,
-        tell=tool_results.saved,
+        tell=tool_results.changed,
     ),
     Tool(
         name="reject_memory",
@@ -353,7 +354,7 @@ REVIEWING: tuple[Tool, ...] = (
         needs=("id", "reason"),
         sets=frozenset({_TEAM}),
         shown_to=may_review,
-        tell=tool_results.saved,
+        tell=tool_results.changed,
     ),
     Tool(
         name="consolidate",

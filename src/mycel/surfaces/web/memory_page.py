@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from mycel.access import rules
 from mycel.domain.activity import Given
-from mycel.domain.link import Link
+from mycel.domain.link import Link, Relation
 from mycel.domain.marks import MASKED
-from mycel.domain.memory import FIELDS, Memory, MemoryType, Status, Version, Visibility
+from mycel.domain.memory import FIELDS, STANDING, Memory, MemoryType, Status, Version, Visibility
 from mycel.domain.team import Caller
+from mycel.domain.validity import contested_words
 from mycel.errors import NotFound
 from mycel.surfaces.web.evidence import evidence_of
 from mycel.surfaces.web.filters import moment_of
@@ -88,6 +89,7 @@ def show(asked: PageRequest) -> Shown:
     }
     beside = {
         "as_of": None,
+        "contests": contested_words(contests_among(memory, neighbours)),
         "changed_by": versions[-1].changed_by if versions[-1].memory.version > 1 else "",
         "masked": masked_in(memory),
         "neighbours": neighbours,
@@ -115,12 +117,23 @@ def _past(asked: PageRequest, memory: Memory, as_of: datetime) -> Shown:
     facts = {"memory": memory, "as_of": as_of, "evidence": evidence_of(asked.memory, memory), "is_gone": is_gone}
     beside = {
         "details": details_of(memory),
+        "contests": "",
         "changed_by": "",
         "masked": masked_in(memory),
         "raw": asked.one("view") == "raw",
         "may": permissions(asked.caller, memory),
     }
     return Shown(facts, beside, title=memory.title)
+
+
+def contests_among(memory: Memory, neighbours: list[Neighbour]) -> int:
+    """Count the memories that contradict this one, while it and they stand or wait."""
+    contradicting = {
+        one.other_id
+        for one in neighbours
+        if one.link.relation is Relation.CONTRADICTS and one.memory is not None and one.memory.status in STANDING
+    }
+    return len(contradicting) if memory.status in STANDING else 0
 
 
 def masked_in(memory: Memory) -> int:
