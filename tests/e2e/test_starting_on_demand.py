@@ -204,3 +204,23 @@ def test_status_tells_of_it_and_starts_none_and_stop_ends_it(data: Path) -> None
     assert (told["running"], told["teams"]) == (False, None)
     assert mycel_says("stop") == {"stopped": False}
     assert find_daemon(data) is None
+
+
+def test_a_service_that_lasts_takes_the_place_of_one_that_was_started_on_demand(data: Path) -> None:
+    on_demand = ensure_daemon(data)
+    with service(data) as lasting:
+        found = find_daemon(data)
+        assert found is not None
+        assert (found.url, found.pid == on_demand.pid) == (lasting.url, False)
+        assert not is_alive(on_demand.pid)
+        # One that lasts is nobody's to take over.
+        refused = subprocess.run(
+            [sys.executable, "-m", "mycel.surfaces.cli.main", "--data", str(data), "serve", "--port", "0"],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert refused.returncode == 5
+        assert f"{lasting.url}, process {found.pid}" in refused.stderr

@@ -192,3 +192,21 @@ def test_links_and_folders_are_not_read(workspace: Workspace, tmp_path: Path) ->
 def test_a_long_text_below_the_front_matter_is_no_trouble() -> None:
     assert read_front_matter(front("team: a") + "prose\n" * 100_000) == {"team": "a"}
     assert read_front_matter("text first\n" + front("team: a")) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("team: squad\nparnet: executive", "parnet: is not part of a team, which has members, name, parent, team"),
+        (
+            "team: squad\nmembers:\n  - id: swe-1\n    rol: lead",
+            "members.rol: is not part of a member, which has id, kind, role",
+        ),
+    ],
+)
+def test_a_key_that_is_not_known_is_refused_by_its_name(
+    workspace: Workspace, tmp_path: Path, text: str, named: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"squad.md: {named}"):
+        workspace.load_org(org(tmp_path, squad=f"---\n{text}\n---\n"))
+    assert [team.name for team in workspace.teams()] == ["executive"]

@@ -31,7 +31,7 @@ class DaemonFile:
 
     It may be left over from one that was killed, so nobody is trusted before it has proved that it knows the secret:
     see `wire.proof`. The file of an older version has none. `database` marks the one that the workspace is in, where
-    it is not in the data directory.
+    it is not in the data directory; `on_demand` says that a command started it, and that it ends by itself.
     """
 
     url: str
@@ -40,6 +40,7 @@ class DaemonFile:
     version: str
     started_at: datetime
     database: str | None = None
+    on_demand: bool = False
 
     def render(self) -> bytes:
         return json.dumps({**asdict(self), "started_at": self.started_at.isoformat()}).encode() + b"\n"
@@ -80,4 +81,6 @@ def _parsed(values: dict[str, Any]) -> DaemonFile | None:
     if not all(isinstance(text, str) and text for text in texts) or not isinstance(values["pid"], int):
         return None
     started_at = datetime.fromisoformat(values["started_at"])
-    return DaemonFile(url, secret, values["pid"], version, started_at, values.get("database"))
+    return DaemonFile(
+        url, secret, values["pid"], version, started_at, values.get("database"), values.get("on_demand") is True
+    )

@@ -1,6 +1,7 @@
 """What every command has in common."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click.testing
@@ -10,7 +11,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from mycel import __version__
-from mycel.errors import Unavailable
+from mycel.errors import MycelError, Unavailable
+from mycel.surfaces.cli.failure import EXIT_CODES
 from mycel.surfaces.cli.main import MODULES, build
 
 PROMISED = {
@@ -149,3 +151,12 @@ def test_typer_is_asked_for_exits_it_can_hand_back() -> None:
         raise typer.Exit(3)
 
     assert get_command(app).main(["leave"], standalone_mode=False) == 3
+
+
+def test_the_reference_has_every_exit_code_of_an_error() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "command-line.md").read_text("utf-8")
+    table = text.partition("## Exit codes")[2]
+    for error, code in EXIT_CODES.items():
+        rows = [row for row in table.splitlines() if row.startswith(f"| {code} |")]
+        assert rows, (error, code)
+        assert error is MycelError or f"`{error.code}`" in rows[0], error

@@ -115,3 +115,21 @@ def test_a_data_directory_that_is_a_file_is_the_operators_problem(mycel, tmp_pat
     result = mycel.run("recent", "--data", str(tmp_path / "file"))
     assert result.exit_code == 9
     assert result.stderr.startswith("mycel: ")
+
+
+def test_a_member_of_another_team_is_moved_by_the_command_that_is_named(mycel) -> None:
+    for team in ("engineering", "sales"):
+        mycel.ok("team", "add", team)
+    mycel.ok("member", "add", "swe-1", "--team", "engineering")
+    note = mycel.save("Herons fish at dawn.", "--as", "swe-1")
+    told = mycel.run("member", "add", "swe-1", "--team", "sales")
+    assert told.exit_code == 5
+    assert "`mycel member move swe-1 --team sales` moves it" in told.stderr
+    moved = mycel.run("member", "move", "swe-1", "--team", "sales")
+    assert (moved.stdout, moved.stderr) == ("swe-1\n", "moved from engineering to sales as agent\n")
+    assert mycel.json("member", "resolve", "swe-1")["team"] == "sales"
+    assert mycel.json("get", note)["team"] == "engineering"
+    assert mycel.json("member", "move", "swe-1", "--team", "engineering", "--role", "lead")["role"] == "lead"
+    assert mycel.run("member", "move", "nobody", "--team", "sales").exit_code == 3
+    assert mycel.run("member", "move", "swe-1", "--team", "nowhere").exit_code == 2
+    assert mycel.run("member", "move", "swe-1", "--team", "sales", "--as", "swe-1").exit_code == 4

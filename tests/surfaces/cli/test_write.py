@@ -184,3 +184,17 @@ def test_masked_secrets_and_replaced_tags_are_said(mycel) -> None:
     id = saved.stdout.strip()
     assert "tag door taken off: the tags given replace those before\n" in mycel.run("update", id, "--tag", "key").stderr
     assert mycel.json("update", id, "--content", "password=hunter2aX9kkw")["notices"] == ["1 secret masked (password)"]
+
+
+def test_a_purge_says_what_it_erases_and_needs_yes_where_nobody_answers(mycel) -> None:
+    id = mycel.save("Herons fish at dawn.")
+    told = mycel.run("purge", id[-8:], input="")
+    assert told.exit_code == 2
+    assert "Erase “Herons fish at dawn.” of team executive for good?" in told.stderr
+    assert "yes: is needed where nobody answers" in told.stderr
+    assert mycel.run("purge", id, input="n\n").exit_code == 1
+    assert mycel.json("get", id)["id"] == id
+    done = mycel.run("purge", id[-8:], "--yes")
+    assert (done.exit_code, done.stdout) == (0, f"{id}\n")
+    assert "“Herons fish at dawn.” of team executive" in done.stderr
+    assert mycel.run("get", id).exit_code == 3

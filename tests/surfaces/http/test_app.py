@@ -59,6 +59,7 @@ def test_names_of_this_machine_are_answered(client: TestClient, host: str) -> No
 def test_other_names_are_refused_on_every_path(client: TestClient, host: str, path: str) -> None:
     answer = client.get(path, headers={"Host": host})
     assert answer.status_code == 421
+    assert "MYCEL_ALLOWED_HOSTS" in answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["code"] == "unknown_host"
 

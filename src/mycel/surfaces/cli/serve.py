@@ -146,7 +146,8 @@ def serve(
     streams = replace(streams, in_total=most_streams(handles, wanted=streams.in_total))
     # Whatever cannot be used, the data directory or the address, is an error now and not later.
     with (
-        owned(settings.data) as ownership,
+        # Who starts a service that lasts means this one, whatever some command has started meanwhile.
+        owned(settings.data, takes_over=idle_limit is None) as ownership,
         _listen(host, port) as listener,
         call.files(for_others=True) as workspace,
     ):
@@ -154,7 +155,8 @@ def serve(
         keep_operator_token(workspace, settings.data)
 
         def ready() -> None:
-            ownership.announce(url, version=__version__, database=database_mark(settings.database_url))
+            database, on_demand = database_mark(settings.database_url), idle_limit is not None
+            ownership.announce(url, version=__version__, database=database, on_demand=on_demand)
             log_event("listening", f"Mycel {__version__} listens on {url}", url=url, version=__version__)
             if call.as_json:
                 print_json({"url": url, "version": __version__})

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from mycel.client.daemon import find_daemon
+from mycel.client.daemon import find_daemon, stop_daemon
 from mycel.durable_file import replace_file, sync_folder
 from mycel.errors import Conflict, Misconfigured
 from mycel.surfaces.http.log import log_event
@@ -36,9 +36,9 @@ class Ownership:
         self._is_withdrawn = threading.Event()
         self.secret = new_secret()
 
-    def announce(self, url: str, *, version: str, database: str | None = None) -> None:
+    def announce(self, url: str, *, version: str, database: str | None = None, on_demand: bool = False) -> None:
         """From now on clients find the service; it must be listening already."""
-        named = DaemonFile(url, self.secret, os.getpid(), version, datetime.now(UTC), database)
+        named = DaemonFile(url, self.secret, os.getpid(), version, datetime.now(UTC), database, on_demand)
         content = named.render()
         if not self._write(content):
             threading.Thread(target=self._announce_later, args=(content,), name="mycel-announce", daemon=True).start()
@@ -91,15 +91,16 @@ def _overwrite(file: Path, content: bytes) -> None:
 
 
 @contextmanager
-def owned(data: Path) -> Generator[Ownership]:
+def owned(data: Path, *, takes_over: bool = False) -> Generator[Ownership]:
     """`Conflict` names the service that owns the data directory already.
 
-    One that is just starting or stopping is waited for: either it answers, or its lock becomes free.
+    One that is just starting or stopping is waited for: either it answers, or its lock becomes free. With `takes_over`,
+    one that some command has started on demand is told to end, and its place is taken.
     """
     try:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(data / SERVICE_LOCK, mode=OWNER_ONLY, fallback_to_soft=False)
-        _take(lock, data)
+        _take(lock, data, takes_over=takes_over)
     except OSError as error:
         raise Misconfigured(f"the data directory cannot be used: {error.strerror}") from None
     ownership = Ownership(data)
@@ -111,7 +112,7 @@ def owned(data: Path) -> Generator[Ownership]:
         lock.release()
 
 
-def _take(lock: FileLock, data: Path) -> None:
+def _take(lock: FileLock, data: Path, *, takes_over: bool) -> None:
     deadline = time.monotonic() + SETTLING_SECONDS
     answered = False
     while True:
@@ -119,6 +120,13 @@ def _take(lock: FileLock, data: Path) -> None:
             lock.acquire(timeout=0)
         except Timeout:
             running = find_daemon(data)
+            named = None if running is None else read_daemon_file(data)
+            if takes_over and named is not None and named.on_demand and time.monotonic() < deadline:
+                log_event(
+                    "taking_over", f"the service at {named.url}, started on demand, ends: this one takes its place"
+                )
+                stop_daemon(data)
+                continue
             if running is not None and answered:
                 raise Conflict(
                     f"a service of {data} runs already: {running.url}, process {running.pid}; use it, or stop it first"
