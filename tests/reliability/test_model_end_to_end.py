@@ -52,7 +52,9 @@ VERDICTS = {"verdicts": [{"pair": 1, "relation": "duplicate"}]}
 class DoubtfulJudge:
     """Finds every pair doubtful, and nothing in any talk worth keeping."""
 
-    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairOdds]:
+    def compare(
+        self, pairs: Sequence[tuple[str, str]], *, is_enough: Callable[[int, PairOdds], bool] | None = None
+    ) -> Sequence[PairOdds]:
         return [PairOdds(0.8, 0.02, 0.0, 0.18, 0.0)] * len(pairs)
 
     def weigh(self, sentences: Sequence[Sentence]) -> Sequence[SentenceOdds]:

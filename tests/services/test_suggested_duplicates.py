@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,9 @@ class ScriptedJudge:
         self.odds = odds
         self.asked: list[tuple[str, str]] = []
 
-    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairOdds]:
+    def compare(
+        self, pairs: Sequence[tuple[str, str]], *, is_enough: Callable[[int, PairOdds], bool] | None = None
+    ) -> Sequence[PairOdds]:
         self.asked += pairs
         return [self.odds] * len(pairs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -40,8 +40,13 @@ class SentenceOdds(NamedTuple):
 class Judge(Protocol):
     """Safe to use from any thread. Raises `Unavailable` when it cannot be run."""
 
-    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairOdds]:
-        """Of each pair the earlier statement first."""
+    def compare(
+        self, pairs: Sequence[tuple[str, str]], *, is_enough: Callable[[int, PairOdds], bool] | None = None
+    ) -> Sequence[PairOdds]:
+        """Of each pair the earlier statement first.
+
+        `is_enough` says of the number of a pair whether the odds of that order alone will do.
+        """
         ...
 
     def weigh(self, sentences: Sequence[Sentence]) -> Sequence[SentenceOdds]: ...

@@ -128,15 +128,20 @@ class InlineExecutor:
 
     def weigh(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         """Judge pairs by rules and by the trained judge; return nothing where there is no judge."""
-        from mycel.engine.judging.pair import judge, with_same_values
+        from mycel.engine.judging.pair import add_odds, is_enough, judge, with_same_values
 
         trained = self._judge()
         if trained is None:
             return []
+        found = [judge(pair.earlier, pair.later, cosine=pair.cosine) for pair in pairs]
         texts = [(pair.earlier.text, with_same_values(pair.earlier.text, pair.later.text)) for pair in pairs]
+        told = trained.compare(
+            texts,
+            is_enough=lambda number, odds: is_enough(pairs[number].earlier, pairs[number].later, found[number], odds),
+        )
         return [
-            judge(pair.earlier, pair.later, cosine=pair.cosine, odds=odds)
-            for pair, odds in zip(pairs, trained.compare(texts), strict=True)
+            add_odds(pair.earlier, pair.later, judgement, odds)
+            for pair, judgement, odds in zip(pairs, found, told, strict=True)
         ]
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mycel.contracts.judge import PairOdds, Sentence, SentenceOdds
 
@@ -34,7 +34,9 @@ class ToldJudge:
         self.asked += sentences
         return [self._of(sentence.text) for sentence in sentences]
 
-    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairOdds]:
+    def compare(
+        self, pairs: Sequence[tuple[str, str]], *, is_enough: Callable[[int, PairOdds], bool] | None = None
+    ) -> Sequence[PairOdds]:
         raise NotImplementedError
 
     def _of(self, text: str) -> SentenceOdds:

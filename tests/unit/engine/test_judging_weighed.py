@@ -1,10 +1,13 @@
 """Three outcomes: merged, suggested or nothing, by rules and the trained judge together."""
 
+from datetime import UTC, datetime, timedelta
+from random import Random
+
 import pytest
 
 from mycel.contracts.judge import PairOdds
 from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, SURELY_SAME, Judgement, Statement
-from mycel.engine.judging.pair import judge
+from mycel.engine.judging.pair import add_odds, is_enough, judge
 
 SAME = PairOdds(0.97, 0.01, 0.0, 0.02, 0.0)
 LIKELY = PairOdds(0.8, 0.02, 0.0, 0.18, 0.0)
@@ -92,3 +95,50 @@ def test_nothing_replaces_what_was_said_after_it() -> None:
     old, new = "Mail goes through the relay.", "Mail takes the direct way since the relay is gone."
     assert judge(Statement(old, (), early), Statement(new, (), late), cosine=0.9, odds=REPLACED).supersedes
     assert not judge(Statement(old, (), late), Statement(new, (), early), cosine=0.9, odds=REPLACED).supersedes
+
+
+PAIRS = [
+    ("The API listens on port 8080.", "The API listens on port 9090."),
+    ("We decided to keep backups for 30 days.", "We decided to keep backups for 60 days."),
+    ("We run Python 3.11.", "We now run Python 3.12."),
+    ("The gate is open at night.", "The gate is closed at night."),
+    ("The staging database is refreshed nightly.", "Each night staging gets a fresh database."),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_decided_by_one_order_is_decided_alike_by_both(first: str, second: str, turned: bool) -> None:
+    """Whatever the judge says in the reverse order; sampled, as shares of all sorts."""
+    day = datetime(2030, 1, 1, tzinfo=UTC)
+    earlier, later = Statement(first, said_at=day), Statement(second, said_at=day - timedelta(turned))
+    found = judge(earlier, later, cosine=0.95)
+    random = Random(7)
+    decided = 0
+    for _ in range(300):
+        forward = _shares(random)
+        if not is_enough(earlier, later, found, forward):
+            continue
+        decided += 1
+        alone = _outcome(add_odds(earlier, later, found, forward))
+        for _ in range(20):
+            assert _outcome(add_odds(earlier, later, found, _both(forward, _shares(random)))) == alone
+    assert bool(decided) is (found.contradiction >= CONTRADICTS and "value" in found.reason)
+
+
+def _shares(random: Random) -> PairOdds:
+    """Mostly sure of one relation, as the judge is."""
+    drawn = [random.random() ** random.choice((1, 6, 30)) for _ in PairOdds._fields]
+    return PairOdds(*(share / sum(drawn) for share in drawn))
+
+
+def _both(forward: PairOdds, reverse: PairOdds) -> PairOdds:
+    """As the judge puts both orders together."""
+    odds = PairOdds(*((one + other) / 2 for one, other in zip(forward, reverse, strict=True)))
+    odds = odds._replace(supersedes=forward.supersedes)
+    return PairOdds(*(share / sum(odds) for share in odds))
+
+
+def _outcome(found: Judgement) -> tuple[object, ...]:
+    """All but how strong the contradiction is, which nobody asks."""
+    return found.likeness, found.contradiction >= CONTRADICTS, found.supersedes, found.reason, found.doubtful

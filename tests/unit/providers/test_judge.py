@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mycel.contracts.judge import Judge, Sentence
+from mycel.contracts.judge import Judge, PairOdds, Sentence
 from mycel.engine.executor import InlineExecutor, Pair
 from mycel.engine.executor_process import ProcessExecutor
 from mycel.engine.judging.judgement import CONTRADICTS, LIKELY_SAME, Judgement, Statement
@@ -175,3 +175,30 @@ def test_what_was_compared_once_is_remembered(monkeypatch: pytest.MonkeyPatch) -
     assert judge.compare(pairs[::-1]) == first[::-1]
     with pytest.raises(AssertionError):
         judge.compare([pairs[0][::-1]])
+
+
+def test_the_reverse_order_is_asked_only_where_the_first_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = OnnxJudge(shipped.FOLDER / shipped.MODEL_FILE, card=card())
+    pairs = [("The port is 80.", "The port is 81."), ("The limit is 5 MB.", "The limit is 6 MB.")]
+    runs: list[str] = []
+    session = judge._session  # pyright: ignore[reportPrivateUsage]
+
+    class Counted:
+        def run(self, names: list[str], given: dict[str, object]) -> object:
+            runs.extend(names)
+            return session.run(names, given)
+
+    monkeypatch.setattr(judge, "_session", Counted())
+
+    def is_first(number: int, _: PairOdds) -> bool:
+        return number == 0
+
+    one_way = judge.compare(pairs, is_enough=is_first)
+    assert len(runs) == 3
+    assert judge.compare(pairs, is_enough=is_first) == one_way
+    assert len(runs) == 3
+    # Whoever needs both orders of what was asked in one gets them.
+    both = judge.compare(pairs)
+    assert (len(runs) > 3, both[1]) == (True, one_way[1])
+    assert both == OnnxJudge(shipped.FOLDER / shipped.MODEL_FILE, card=card()).compare(pairs)
+    assert judge.compare(pairs, is_enough=is_first) == both

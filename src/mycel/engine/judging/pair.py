@@ -12,7 +12,7 @@ from mycel.engine.judging.comparison import NOTHING, Finding, Nearness
 from mycel.engine.judging.contradictions import contradiction
 from mycel.engine.judging.judgement import CONTRADICTS, MOST_UNLIKELY_SAME, NEARLY_ALIKE, Judgement, Statement
 from mycel.engine.judging.unread import judge_unread
-from mycel.engine.judging.weighed import given_up_values, is_settled, weigh
+from mycel.engine.judging.weighed import given_up_values, is_decided, is_settled, weigh
 from mycel.engine.language import Familiarity, familiarity, given_up, member_of_series, read, says_now
 
 # Said in the same words, whatever their order.
@@ -136,9 +136,19 @@ def judge(earlier: Statement, later: Statement, *, cosine: float | None, odds: P
         return judge_unread(earlier.text, later.text)
     first, second = _read(earlier), _read(later)
     found = _by_rules(earlier, later, first, second, cosine=cosine)
-    if odds is None or are_two_of_a_series(earlier.text, later.text):
+    return found if odds is None else add_odds(earlier, later, found, odds)
+
+
+def add_odds(earlier: Statement, later: Statement, found: Judgement, odds: PairOdds) -> Judgement:
+    """Weigh what the trained judge says of the two against what the rules found."""
+    if not is_open(earlier, later, found):
         return found
-    return weigh(found, first, second, odds, in_order=_is_in_order(earlier, later))
+    return weigh(found, _read(earlier), _read(later), odds, in_order=_is_in_order(earlier, later))
+
+
+def is_enough(earlier: Statement, later: Statement, found: Judgement, forward: PairOdds) -> bool:
+    """Whether the trained judge need not be asked about the two in the reverse order as well."""
+    return is_decided(found, _read(earlier), _read(later), forward)
 
 
 def is_open(earlier: Statement, later: Statement, found: Judgement) -> bool:

@@ -97,6 +97,35 @@ def weigh(found: Judgement, first: Reading, second: Reading, odds: PairOdds, *, 
     return Judgement(alike, 0.0, supersedes=False, reason=reason, doubtful=is_doubtful)
 
 
+# What rounding may move.
+MARGIN = 1e-4
+
+
+def is_decided(found: Judgement, first: Reading, second: Reading, forward: PairOdds) -> bool:
+    """Whether `weigh` says the same whatever the judge makes of the pair in the reverse order.
+
+    So it is only where a rule sees other values and the judge is far from its doubts. What it says in the reverse order
+    are shares, and the odds of both orders lie between those in which one share is all: it suffices to look at those.
+    """
+    if found.contradiction < CONTRADICTS or compare_values(first, second) is not Values.OTHER:
+        return False
+    extremes = [_with_reverse(forward, field) for field in PairOdds._fields]
+    return all(
+        odds.related < DOUBTS - MARGIN
+        and odds.contradiction + odds.supersedes >= OPPOSES_BY_VALUES + MARGIN
+        and odds.supersedes < REPLACES - MARGIN
+        for odds in extremes
+    )
+
+
+def _with_reverse(forward: PairOdds, relation: str) -> PairOdds:
+    """Return the odds of both orders if the judge were sure of one relation in the reverse one."""
+    means = ((share + (field == relation)) / 2 for field, share in forward._asdict().items())
+    odds = PairOdds(*means)._replace(supersedes=forward.supersedes)
+    total = sum(odds)
+    return PairOdds(*(share / total for share in odds))
+
+
 def _same(odds: PairOdds, *, agree: bool) -> Judgement:
     """Surely the same is only what has the same values and negations too, and no rule against it."""
     if odds.duplicate >= MERGES and agree:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,13 @@ CLEARLY_APART = 0.98
 _CHARS_OF_A_TOKEN = 40
 
 
+class _Known(NamedTuple):
+    """The odds of a pair: whole, or of the one order alone because that was enough for whoever asked."""
+
+    odds: PairOdds
+    is_whole: bool
+
+
 class OnnxJudge:
     """The words' table is the embedder's: the card says where in its file it lies."""
 
@@ -47,42 +54,56 @@ class OnnxJudge:
         self._tokenizer = _tokenizer(EMBEDDER / TOKENIZER_FILE)
         self._session = open_session(path)
         # By the digest of both texts: whoever asks what a run would do asks again, and then has it done.
-        self._known: OrderedDict[bytes, PairOdds] = OrderedDict()
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
         self._remembering = threading.Lock()
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="mycel-judge")
 
-    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairOdds]:
-        """Both ways round: only what replaces what depends on the order."""
-        if len(pairs) < AT_ONCE:
-            return [self._odds(pair) for pair in pairs]
-        return list(self._threads.map(self._odds, pairs))
+    def compare(
+        self, pairs: Sequence[tuple[str, str]], *, is_enough: Callable[[int, PairOdds], bool] | None = None
+    ) -> Sequence[PairOdds]:
+        """Compare both ways round where the one is not enough: only what replaces what depends on the order."""
 
-    def _odds(self, pair: tuple[str, str]) -> PairOdds:
-        """Return what is remembered of a pair, or compare it and remember that."""
+        def odds(number: int) -> PairOdds:
+            return self._odds(pairs[number], lambda forward: is_enough is not None and is_enough(number, forward))
+
+        if len(pairs) < AT_ONCE:
+            return [odds(number) for number in range(len(pairs))]
+        return list(self._threads.map(odds, range(len(pairs))))
+
+    def _odds(self, pair: tuple[str, str], is_enough: Callable[[PairOdds], bool]) -> PairOdds:
+        """Return what is remembered of a pair, or compare it, as far as is needed, and remember that."""
         digest = blake2b("\0".join(pair).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         with self._remembering:
             known = self._known.get(digest)
             if known is not None:
                 self._known.move_to_end(digest)
-                return known
-        odds = self._compared(*map(self._tokens, pair))
+                if known.is_whole or is_enough(known.odds):
+                    return known.odds
+        earlier, later = map(self._tokens, pair)
+        if known is None:
+            known = self._one_way(earlier, later)
+        if not (known.is_whole or is_enough(known.odds)):
+            known = self._both_ways(known.odds, earlier, later)
         with self._remembering:
-            self._known[digest] = odds
+            self._known[digest] = known
             while len(self._known) > MOST_REMEMBERED:
                 self._known.popitem(last=False)
-        return odds
+        return known.odds
 
     def weigh(self, sentences: Sequence[Sentence]) -> Sequence[SentenceOdds]:
         return [self._weighed(sentence) for sentence in sentences]
 
-    def _compared(self, earlier: list[int], later: list[int]) -> PairOdds:
+    def _one_way(self, earlier: list[int], later: list[int]) -> _Known:
         forward = self._shares(self._run(earlier, later), "relation")
-        if forward[PairOdds._fields.index("related") :].sum() >= CLEARLY_APART:
-            return PairOdds(*forward.tolist())
-        mean = (forward + self._shares(self._run(later, earlier), "relation")) / 2
-        odds = PairOdds(*mean.tolist())._replace(supersedes=float(forward[2]))
+        is_apart = forward[PairOdds._fields.index("related") :].sum() >= CLEARLY_APART
+        return _Known(PairOdds(*forward.tolist()), is_whole=bool(is_apart))
+
+    def _both_ways(self, forward: PairOdds, earlier: list[int], later: list[int]) -> _Known:
+        backward = self._shares(self._run(later, earlier), "relation")
+        mean = (np.asarray(forward, dtype=np.float32) + backward) / 2
+        odds = PairOdds(*mean.tolist())._replace(supersedes=forward.supersedes)
         total = sum(odds)
-        return PairOdds(*(share / total for share in odds))
+        return _Known(PairOdds(*(share / total for share in odds)), is_whole=True)
 
     def _weighed(self, sentence: Sentence) -> SentenceOdds:
         before = self._tokens(sentence.before[-BEFORE_CHARS:])
