@@ -16,8 +16,8 @@ from mycel.contracts.embedder import Embedder
 from mycel.domain.ids import MemoryId
 
 FOLDER = DATA / "small_teams"
-# `dev` may be tuned on, `held` is only counted.
-DEV, HELD = "dev", "held"
+# `dev` and `held` were tuned on, `fresh` is only counted.
+DEV, HELD, FRESH = "dev", "held", "fresh"
 SIZES = (2, 10, 40, 300)
 # An answer that ranks behind this many others is lost by the order, not by its relevance.
 FIRST = 5
@@ -51,7 +51,7 @@ class Outcome:
 
 def run(folder: Path, *, quick: bool, model: Path | None, cache: Path | None) -> None:
     embedder = KeptVectors(model_of(model), folder=cache)
-    for half in (DEV,) if quick else (DEV, HELD):
+    for half in (DEV,) if quick else (DEV, HELD, FRESH):
         for way, used in (("words + meaning", embedder), ("words", None)):
             outcomes = [
                 outcome
@@ -214,6 +214,33 @@ _FORMS = {
         "Inventario {number}: {minutes} unidades de {part} contadas en {place}.",
         "Registros de {part} en {place} recortados, {number} MB libres.",
         "Etapa {number} cerrada con {minutes} puntos, {part} sigue abierto.",
+    ),
+    (FRESH, "en"): (
+        "Backup {number} of {part} in {place} written, checked in {minutes} minutes.",
+        "Alert {number} for {part}: memory high in {place}, gone by itself.",
+        "Review {number}: naming in {part} tidied up, no change of behaviour.",
+        "Handover {place}, page {number}: nothing open for {part}.",
+        "Released {part} 4.{minutes} to {place}, change {number}.",
+        "Flaky check {number} of {part} muted in {place} for {minutes} days.",
+        "Measured {part} in {place}: {minutes} ms in the middle, sample {number}.",
+    ),
+    (FRESH, "de"): (
+        "Sicherung {number} von {part} in {place} geschrieben und in {minutes} Minuten geprüft.",
+        "Warnung {number} zu {part}: Speicher knapp in {place}, von selbst vorbei.",
+        "Durchsicht {number}: Namen in {part} aufgeräumt, Verhalten gleich.",
+        "Übergabe {place}, Blatt {number}: bei {part} ist nichts offen.",
+        "{part} 4.{minutes} nach {place} ausgeliefert, Änderung {number}.",
+        "Wackelige Prüfung {number} von {part} in {place} für {minutes} Tage stumm.",
+        "{part} in {place} gemessen: {minutes} ms im Mittel, Probe {number}.",
+    ),
+    (FRESH, "es"): (
+        "Copia {number} de {part} en {place} escrita y comprobada en {minutes} minutos.",
+        "Aviso {number} de {part}: memoria alta en {place}, pasó sin más.",
+        "Revisión {number}: nombres de {part} ordenados, sin cambios de conducta.",
+        "Relevo {place}, hoja {number}: nada pendiente en {part}.",
+        "Publicado {part} 4.{minutes} en {place}, cambio {number}.",
+        "Prueba inestable {number} de {part} silenciada en {place} por {minutes} días.",
+        "Medido {part} en {place}: {minutes} ms de media, muestra {number}.",
     ),
 }
 _ROUTINE = {(half, tongue): (_FORMS[half, tongue], _PARTS[tongue], _PLACES[tongue]) for half, tongue in _FORMS}

@@ -91,6 +91,38 @@ def test_a_small_team_finds_its_note_in_other_words_and_nothing_off_the_topic(tm
         assert squad.teammate.search("who won the football world cup in 1998").hits == ()
 
 
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("question", ["zebra", "how do I bake bread"])
+def test_a_small_team_answers_nothing_off_the_topic(tmp_path: Path, question: str, count: int) -> None:
+    squad = open_squad(tmp_path, embedder=make_embedder(EmbeddingOptions()))
+    with squad.workspace:
+        # Not the canteen, which is near to bread.
+        squad.author.save_many([{"content": text, "path": f"/{n}"} for n, text in enumerate(OTHERS[1 : count + 1])])
+        squad.author.save("Deploys to staging run every evening and take ten minutes.", path="/deploy")
+        assert settled(squad).teammate.search(question).hits == ()
+
+
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_a_small_team_finds_what_is_asked_in_words_of_its_own(tmp_path: Path, count: int) -> None:
+    squad = open_squad(tmp_path, embedder=make_embedder(EmbeddingOptions()))
+    with squad.workspace:
+        squad.author.save_many([{"content": text, "path": f"/{n}"} for n, text in enumerate(OTHERS[:count])])
+        squad.author.save("Salary bands are open to everyone.", path="/asked")
+        assert settled(squad).teammate.search("are wages transparent").hits[0].memory.path == "/asked"
+
+
+def test_an_answer_in_other_words_is_found_among_hundreds_of_reports(tmp_path: Path) -> None:
+    squad = open_squad(tmp_path, embedder=make_embedder(EmbeddingOptions()))
+    with squad.workspace:
+        reports = [
+            {"content": f"Build {n} of the parser: green after {n % 48} minutes.", "path": f"/r{n}"} for n in range(200)
+        ]
+        squad.author.save_many(reports)
+        squad.author.save("Checkout is slow because the card provider answers after four seconds.", path="/asked")
+        found = settled(squad).teammate.search("why does paying take so long for customers").hits
+        assert found[0].memory.path == "/asked"
+
+
 @pytest.mark.parametrize("question", ["what does WP-TOO-FAR mean for somebody at the museum", "tidewatch_poll"])
 def test_a_rare_name_is_found_whatever_else_is_asked(squad: Squad, question: str) -> None:
     squad.author.save("Above six transfers: WP-TOO-FAR. Then tidewatch_poll asks once more.", path="/named")

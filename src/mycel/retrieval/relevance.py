@@ -49,7 +49,9 @@ USUAL_TEXTS_FOREIGN = 2
 
 # Unless asked otherwise: nothing when the store is unlikely to know of the matter, else whatever stands above luck even
 # less half its distance to the best, and whatever is likelier than not an answer. Luck counts from where it begins.
+# The fewer notes, the less a weak best hit pads: `LEAST_TOPIC` holds from 100 notes on, up to ten it is half of that.
 LEAST_TOPIC = 0.12
+LEAST_TOPIC_SMALL, SMALL, LEAST_GROWS = 0.06, 10, 0.3
 CUT, CUT_FROM = 0.8, 2.35
 CUT_WORDS = 0.6
 LIKELY = 0.5
@@ -95,7 +97,8 @@ def judge(
     lift = (scale.mean - usual) / scale.spread
     standing = [score + lift for score in scores]
 
-    if topic < LEAST_TOPIC and by_words.least < NOTHING:
+    least_topic = _least_topic(pool.size)
+    if topic < least_topic and by_words.least < NOTHING:
         return by_words
     relevances = [
         told if row.cosine is None else topic * _sigmoid(chance + by_standing * stands)
@@ -104,7 +107,7 @@ def judge(
     if best.cosine is not None:
         as_first = _weighed(FIRST, best.coverage, rivals, scale.of(nearest))
         relevances[first] = max(relevances[first], topic * as_first)
-    if topic < LEAST_TOPIC:
+    if topic < least_topic:
         return Judgement(relevances, NOTHING)
     needed = _needed(max(standing), CUT * (luck - CUT_FROM))
     return _judgement(evidence, relevances, topic * min(LIKELY, _sigmoid(chance + by_standing * needed)), weights)
@@ -165,6 +168,11 @@ def _on_topic(nearest: float, best: Evidence, *, pool: Pool, scale: Scale, weigh
     short = 1 / max(1, len(weights.question.words))
     out, large = scale.of(nearest), log(max(texts, LARGE) / LARGE)
     return _weighed(TOPIC, near, luck**2, best.share, short, out, large, near * large, out * large)
+
+
+def _least_topic(texts: int) -> float:
+    """How likely the store must know of the matter for anything to be shown."""
+    return min(LEAST_TOPIC, LEAST_TOPIC_SMALL * (max(texts, SMALL) / SMALL) ** LEAST_GROWS)
 
 
 def _usual(pool: Pool, scale: Scale, *, foreign: bool) -> float:
