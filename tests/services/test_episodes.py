@@ -289,7 +289,7 @@ def test_a_suspicious_episode_waits_for_a_person_and_is_not_counted(squad: Squad
     assert list(squad.author.episodes.list()) == []
     assert squad.author.episodes.success_rates() == []
     (item,) = squad.person.inbox()
-    squad.person.approve(item.memory.id)
+    squad.person.approve(item.memory.id, acknowledge_warning=True)
     assert squad.author.episodes.success_rates()[0].completed == 1
 
 

@@ -32,7 +32,11 @@ HEAD = struct.Struct("<I")
 NUMBER_BYTES = 8
 
 _WEIGHTS = tuple(int(weight * PER_ONE) for weight in COLUMN_WEIGHTS)
-_COLUMNS = tuple(INDEXED[index] for index in Index)
+# A memory is found by the names of its project and repo, and is no longer a text for having them: of two that say the
+# same, the one of the project does not rank behind.
+_NAMES = ("project_id", "repo_id")
+_COLUMNS = tuple(tuple(name for name in INDEXED[index] if name not in _NAMES) for index in Index)
+_NAME_WEIGHT = _WEIGHTS[list(Index).index(Index.LABELS)]
 _SEARCHED = attrgetter(*(name for names in INDEXED.values() for name in names))
 
 
@@ -42,16 +46,18 @@ def packed_terms(memory: Memory) -> PackedTerms:
 
 def packed_values(values: Mapping[str, Any]) -> PackedTerms:
     """Of a memory's fields by their names, of which some may be missing."""
-    return packed_texts(*[_text_of(values, names) for names in _COLUMNS])
+    return packed_texts(*[_text_of(values, names) for names in _COLUMNS], names=_text_of(values, _NAMES))
 
 
-def packed_texts(*columns: str) -> PackedTerms:
-    """Of the text of each column."""
+def packed_texts(*columns: str, names: str = "") -> PackedTerms:
+    """Of the text of each column, and of names that do not count to the length."""
     counts: dict[bytes, int] = {}
     length = 0
     for text, weight in zip(columns, _WEIGHTS, strict=True):
         if text:
             length += _count(text, weight, counts)
+    if names:
+        _count(names, _NAME_WEIGHT, counts)
     return pack(counts, length)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -183,7 +184,10 @@ def test_maintenance_asked_for_on_both_nodes_runs_one_at_a_time(nodes: Nodes, se
         return nodes.ask(number % 2, "/api/maintenance/nightly", operator, method="POST").status_code
 
     with ThreadPoolExecutor(TOGETHER) as pool:
-        assert set(pool.map(maintain, range(TOGETHER))) == {200}
+        # A node takes so much long work of one member at the same time, and refuses more.
+        answered = Counter(pool.map(maintain, range(TOGETHER)))
+    assert set(answered) <= {200, 429}
+    assert answered[200] > 1
     with psycopg.connect(nodes.database.admin) as admin:
         asked = f"SELECT state, tries, takeovers FROM {SCHEMA}.ingestion_events WHERE steps = 'maintain'"
         assert set(admin.execute(asked).fetchall()) == {("done", 0, 0)}

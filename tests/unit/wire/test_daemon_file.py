@@ -24,6 +24,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         "version": "0.1.0",
         "started_at": "2026-11-15T12:00:00+00:00",
         "database": None,
+        "on_demand": False,
     }
 
 

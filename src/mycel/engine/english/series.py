@@ -21,15 +21,15 @@ _KINDS = word_set(
     van bus car boat turbine pump valve tank sensor meter host server shard worker
     """
 )
-_NUMBER = r"(?:no\.? ?|nr\.? ?|number )?#?(?P<number>[a-z]{0,4}-?\d[\w.-]*?)"
+_NUMBER = r"(?:no\.? ?|nr\.? ?|number )?#?(?P<number>[a-z]{0,4}-?\d[\w.-]{0,24}?)"
 _LABEL = re.compile(
     rf"[\W_]*(?P<kind>[a-z][a-z'-]*(?: [a-z'-]+){{0,3}}?)? ?{_NUMBER}(?:\s*\([^)]*\))?"
     r"(?:\s*[:\u2013\u2014\n]|\s+-\s)",
     re.IGNORECASE,
 )
 _LEADING = re.compile(
-    rf"\W*(?:(?:in|on|for|at|of|during|after|since|before|with|from|the|our|this) ){{0,2}}(?:[a-z'-]+ ){{0,2}}?"
-    rf"(?P<kind>[a-z-]+) {_NUMBER}(?![\w.]*\w|%)",
+    rf"\W*(?:(?:in|on|for|at|of|during|after|since|before|with|from|the|our|this) ){{0,2}}(?:[a-z][a-z'-]* ){{0,2}}?"
+    rf"(?P<kind>[a-z][a-z-]*) {_NUMBER}(?![\w.]*\w|%)",
     re.IGNORECASE,
 )
 

@@ -80,7 +80,8 @@ class SqlMemories(Part):
         return memory
 
     def absence(self, scope: ReadScope, id: MemoryId, *, deleted: bool = False) -> NotFound:
-        if not self._is_there(scope, id, deleted=deleted):
+        is_there = self._is_there(scope, id, deleted=deleted)
+        if not is_there or self.find(scope, id, deleted=deleted) is not None:
             return NotFound(f"no memory {id}")
         return MemoryDamaged(
             f"memory {id} is damaged and cannot be read: `mycel check` names what is wrong with it; "

@@ -126,7 +126,10 @@ def _chosen(results: list[dict[str, Any]], *, shown: frozenset[str]) -> Injectio
     lines: list[str] = []
     ids: list[str] = []
     room = MOST_OF_PROMPT_MEMORIES
-    for result in _diverse([result for result in results if not _id(result).startswith(tuple(shown))]):
+    # A context cites the end of an id, earlier ones did the beginning.
+    known = tuple(shown)
+    fresh = [one for one in results if not (_id(one).startswith(known) or _id(one).endswith(known))]
+    for result in _diverse(fresh):
         if len(lines) == MOST_MEMORIES:
             break
         line = _line(_memory(result), copies=len(result.get("copies") or ()))
