@@ -112,7 +112,7 @@ class Asking:
         found: Answers = {}
         for way, embedder in ((WORDS, None), (HYBRID, self._embedder)):
             with open_workspace(self._folder / task.name / way.replace(" ", ""), embedder=embedder) as workspace:
-                memory = workspace.as_member("swe-1")
+                memory = workspace.as_member("swe-1", may_be_new=True)
                 given = save(memory, task)
                 workspace.run_pending()
                 found[way] = [ask(memory, question, given) for question in task.questions]

@@ -38,7 +38,7 @@ def main() -> None:
     before = resident_bytes()
     opening = perf_counter()
     with open_workspace(Path(sys.argv[1]), embedder=embedder) as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         first = memory.search(questions[0])
         answered = perf_counter()
         with_index = resident_bytes()

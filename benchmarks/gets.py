@@ -14,7 +14,7 @@ from benchmarks.texts import Notes
 def run(folder: Path, *, quick: bool) -> None:
     notes = Notes()
     with mycel.open(folder / "gets") as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         for _ in range(10):
             saved = memory.save_many([{"content": notes.text(), "tags": ["bench", "deploy"]} for _ in range(1000)])
         wanted = saved[500].id

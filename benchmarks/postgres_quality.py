@@ -43,7 +43,7 @@ def quality(folder: Path, *, bench_data: Path, model: Path | None, cache: Path |
 
 def _answers(task: Task, address: str | Path, embedder: Embedder | None) -> list[Answer]:
     with open_workspace(address, embedder=embedder) as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         given = save(memory, task)
         workspace.run_pending()
         return [ask(memory, question, given) for question in task.questions]

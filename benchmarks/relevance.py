@@ -39,7 +39,7 @@ def run(folder: Path, *, quick: bool, model: Path | None, cache: Path | None) ->
         for way, used in ((HYBRID, embedder), (WORDS, None)):
             name = f"{split}, {way}"
             with open_workspace(folder / name.replace(" ", ""), embedder=used) as workspace:
-                memory = workspace.as_member("swe-1")
+                memory = workspace.as_member("swe-1", may_be_new=True)
                 task = half(split)
                 given = save(memory, task)
                 workspace.run_pending()

@@ -34,7 +34,7 @@ def run(folder: Path, *, quick: bool) -> None:
     fsync = bare_fsync(folder)
     bare = single_commits(folder / "single", notes, seconds=seconds)
     with mycel.open(folder / "grouped") as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         texts = cycle([notes.text() for _ in range(5000)])
 
         def save() -> object:
@@ -119,7 +119,7 @@ def concurrent(saves: Sequence[Callable[[], object]], *, seconds: float) -> floa
 def bulk(folder: Path, notes: Notes, *, count: int) -> list[Figure]:
     items = [{"content": notes.text(), "tags": ["bench"]} for _ in range(count)]
     with mycel.open(folder / "bulk") as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         started = perf_counter()
         for place in range(0, count, 1000):
             memory.save_many(items[place : place + 1000])

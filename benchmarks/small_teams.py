@@ -78,7 +78,7 @@ def worlds(half: str) -> Iterator[World]:
 
 def ask(folder: Path, world: World, embedder: Embedder | None) -> Iterator[Outcome]:
     with open_workspace(folder, embedder=embedder) as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         given = save(memory, world.task)
         workspace.run_pending()
         for question in world.task.questions:

@@ -44,7 +44,7 @@ def speed(folder: Path, *, count: int) -> None:
     notes = Notes()
     texts = [notes.text() for _ in range(count)]
     with mycel.open(folder / "speed") as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         for place in range(0, count, 1000):
             memory.save_many([{"content": text} for text in texts[place : place + 1000]])
         plain = PlainIndex((str(place), "/", text) for place, text in enumerate(texts))
@@ -123,7 +123,7 @@ class PlainIndex:
 def quality(folder: Path, task: Task) -> list[Figure]:
     plain = PlainIndex((id, place, text) for id, (place, text) in task.texts.items())
     with mycel.open(folder) as workspace:
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         ids = list(task.texts)
         given: dict[str, str] = {}
         for place in range(0, len(ids), 1000):

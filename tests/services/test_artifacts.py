@@ -78,6 +78,7 @@ def test_the_settings_say_which_folders(tmp_path: Path, folder: Path, named: boo
     (tmp_path / "other" / "b.txt").write_bytes(b"12")
     roots = (tmp_path / "other",) if named else ()
     with open_workspace(settings=settings_of(tmp_path / "data", artifact_roots=roots)) as workspace:
+        workspace.add_member("swe-1", team="executive")
         artifacts = workspace.as_member("swe-1").artifacts
         assert artifacts.register(path="a.txt").size_bytes is None
         made = artifacts.register(path="b.txt")
@@ -95,6 +96,7 @@ def test_files_of_the_workspace_itself_are_not_read(tmp_path: Path, folder: Path
         (folder / name).write_text("1")
     (folder / "mycel.toml").write_text("")
     with open_workspace(folder) as workspace:
+        workspace.add_member("swe-1", team="executive")
         artifacts = workspace.as_member("swe-1").artifacts
         assert artifacts.register(path="a.txt").size_bytes == 1
         for path in (*made, "workspace.sqlite", "workspace.sqlite-wal", "teams/executive/memory.sqlite"):

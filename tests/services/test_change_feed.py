@@ -463,6 +463,7 @@ def test_many_followers_of_many_teams_are_told_exactly_what_a_plain_reading_tell
 
 def test_the_last_sequence_is_where_a_reader_begins(workspace: Workspace) -> None:
     changes, callers = workspace._do.member.changes, workspace._do.callers
+    workspace.add_member("swe-1", team="executive")
     workspace.as_member("swe-1").save("a")
     workspace.as_member("swe-1").save("b", visibility="private")
     who = callers.member(MemberId("swe-2"))

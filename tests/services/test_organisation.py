@@ -125,16 +125,20 @@ def test_a_wrong_field_of_a_member_is_named(workspace: Workspace, fields: dict[s
     assert refused.value.field in fields
 
 
-def test_who_is_in_no_team_belongs_to_the_executive_team_as_an_agent(workspace: Workspace) -> None:
+def test_a_name_that_nobody_has_is_refused_with_the_near_ones(workspace: Workspace) -> None:
     workspace.add_team("squad")
     workspace.add_member("swe-1", team="squad")
     assert workspace.resolve_team("swe-1") == "squad"
     assert workspace.resolve_team("stranger") == "executive"
-    stranger = workspace.as_member("stranger")
-    assert stranger.team == "executive"
-    memory = stranger.save("a")
-    with pytest.raises(AccessDenied):
-        workspace.as_member("another").delete(memory.id)
+    with pytest.raises(InvalidInput, match="there is no member swe1; did you mean swe-1") as refused:
+        workspace.as_member("swe1")
+    assert refused.value.field == "id"
+    with pytest.raises(InvalidInput, match=r"there is no member stranger; .*shows who there is"):
+        workspace.as_member("stranger")
+    assert workspace.as_member("operator").member_id == "operator"
+    assert [one.id for one in workspace.members()] == ["operator", "swe-1"]
+    workspace.add_member("swe1", team="squad")
+    assert workspace.as_member("swe1").team == "squad"
 
 
 def test_a_moved_member_works_in_the_new_team(workspace: Workspace) -> None:
@@ -310,6 +314,7 @@ def test_a_backup_is_a_workspace_that_opens(workspace: Workspace, tmp_path: Path
 
 
 def test_a_closed_workspace_says_so(workspace: Workspace) -> None:
+    workspace.add_member("swe-1", team="executive")
     member = workspace.as_member("swe-1")
     member.save("a")
     workspace.close()

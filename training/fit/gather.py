@@ -71,7 +71,7 @@ def _gathered(task: Task, tasks: Sequence[Task], embedder: KeptVectors) -> list[
         TemporaryDirectory(prefix="mycel-fit-") as folder,
         open_workspace(Path(folder) / "workspace", embedder=embedder) as workspace,
     ):
-        memory = workspace.as_member("swe-1")
+        memory = workspace.as_member("swe-1", may_be_new=True)
         given = save(memory, task)
         workspace.run_pending()
         return list(_ask(task, memory, given, [*own, *_foreign(task, tasks)]))

@@ -44,7 +44,7 @@ class GivenEmbedder:
 class MycelStore:
     def __init__(self, folder: Path, vectors: Vectors) -> None:
         self._workspace = open_workspace(folder, embedder=GivenEmbedder(vectors))
-        self._memory = self._workspace.as_member("swe-1")
+        self._memory = self._workspace.as_member("swe-1", may_be_new=True)
         self._ids: dict[str, str] = {}
 
     def add(self, item: Item) -> None:

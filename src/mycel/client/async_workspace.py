@@ -16,7 +16,7 @@ from mycel.client.async_api import AsyncOperations, AsyncRemoteMemory
 from mycel.client.changes import AsyncChanges
 from mycel.client.exchanges import exchange
 from mycel.client.senders import AsyncSender, Sender
-from mycel.client.workspace import AS_MEMBER, IN_TEAM, planned
+from mycel.client.workspace import IN_TEAM, acting_as, planned
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.team import EXECUTIVE, PlannedTeam
 from mycel.wire.operations import Operation
@@ -46,9 +46,9 @@ class AsyncRemoteWorkspace(AsyncOperations):
         """The memory of whoever the token was issued to."""
         return self._memory({})
 
-    def as_member(self, id: str) -> AsyncRemoteMemory:
-        """For the operator: the memory of a member's team, as that member."""
-        return self._memory({AS_MEMBER: id})
+    def as_member(self, id: str, *, may_be_new: bool = False) -> AsyncRemoteMemory:
+        """Return the memory of a member's team, as that member; see `RemoteWorkspace.as_member`."""
+        return self._memory(acting_as(id, may_be_new=may_be_new))
 
     def as_operator(self, team: str = EXECUTIVE) -> AsyncRemoteMemory:
         return self._memory({IN_TEAM: team})

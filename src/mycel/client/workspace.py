@@ -27,7 +27,7 @@ from mycel.wire.shapes import plain
 Progress = Callable[[int], None]
 DEFAULT_URL = "http://127.0.0.1:7077"
 SIGN_IN_LINKS = "/api/sign-in-links"
-AS_MEMBER, IN_TEAM = "mycel-as", "mycel-team"
+AS_MEMBER, IN_TEAM, KNOWN_ONLY = "mycel-as", "mycel-team", "mycel-known-only"
 
 
 if TYPE_CHECKING:
@@ -81,9 +81,12 @@ class RemoteWorkspace(_Operations):
         """The memory of whoever the token was issued to."""
         return self._memory({})
 
-    def as_member(self, id: str) -> MemoryApi:
-        """For the operator: the memory of a member's team, as that member."""
-        return self._memory({AS_MEMBER: id})
+    def as_member(self, id: str, *, may_be_new: bool = False) -> MemoryApi:
+        """Return the memory of a member's team, as that member; for the operator.
+
+        The first call refuses a name that nobody has; with `may_be_new` such a name works in `executive`.
+        """
+        return self._memory(acting_as(id, may_be_new=may_be_new))
 
     def as_operator(self, team: str = EXECUTIVE) -> MemoryApi:
         return self._memory({IN_TEAM: team})
@@ -141,6 +144,10 @@ class RemoteWorkspace(_Operations):
 
     def _call(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return self._sender.send(exchange(operation, arguments, self._headers))
+
+
+def acting_as(id: str, *, may_be_new: bool) -> dict[str, str]:
+    return {AS_MEMBER: id} if may_be_new else {AS_MEMBER: id, KNOWN_ONLY: "yes"}
 
 
 def _pooled(url: str, secret: str | None) -> Sender:

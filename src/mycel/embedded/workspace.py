@@ -67,10 +67,15 @@ class Workspace:
     ) -> None:
         self.close()
 
-    def as_member(self, id: str) -> TeamMemory:
-        """The memory of a member's team; an id that no team lists belongs to `executive`."""
+    def as_member(self, id: str, *, may_be_new: bool = False) -> TeamMemory:
+        """Return the memory of a member's team; a name that nobody has is refused with the names that are near it.
+
+        With `may_be_new` such a name works in `executive`, as an agent that no team lists yet.
+        """
         require_operator(self._caller())
-        return self._memory(self._do.callers.member(read_member_id(id, field="id")))
+        member = read_member_id(id, field="id")
+        callers = self._do.callers
+        return self._memory(callers.member(member) if may_be_new else callers.known_member(member))
 
     def as_operator(self, team: str = EXECUTIVE) -> TeamMemory:
         """The operator as an admin of any team."""
@@ -81,11 +86,16 @@ class Workspace:
         """The memory of whoever the token was issued to; `AccessDenied` when it is unknown, expired or revoked."""
         return self._memory(self._do.callers.token(secret))
 
-    def sign_in(self, secret: str, *, member: str | None = None, team: str | None = None) -> Visit:
-        """Who comes with a token, and what it may do here. The operator may come as a member, or into a team."""
+    def sign_in(
+        self, secret: str, *, member: str | None = None, team: str | None = None, known_only: bool = False
+    ) -> Visit:
+        """Who comes with a token, and what it may do here. The operator may come as a member, or into a team.
+
+        With `known_only` a member's name that nobody has is refused.
+        """
         given = self._do.callers.token(secret)
         named = member is not None or team is not None
-        acting = self._do.callers.acting(given, member=member, team=team) if named else given
+        acting = self._do.callers.acting(given, member=member, team=team, known_only=known_only) if named else given
         workspace = Workspace(self._do, close=_leave_open, caller=acting)
         return Visit(acting, self._memory(acting), workspace, self._do)
 

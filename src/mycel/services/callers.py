@@ -11,6 +11,7 @@ from mycel.access.token_secret import hash_secret
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
 from mycel.domain.ids import MemberId, TeamName
+from mycel.domain.member_names import unknown_member
 from mycel.domain.team import OPERATOR, Caller, Token
 from mycel.errors import CLOSED, AccessDenied, InvalidState, Unauthenticated, Unavailable
 from mycel.services.organisation import caller_for, read_member_id, read_team_name
@@ -32,17 +33,28 @@ class Callers:
     def member(self, id: MemberId, *, team: TeamName | None = None) -> Callable[[], Caller]:
         return self._fresh(lambda: (caller_for(self._directory, id, team=team), None))
 
+    def known_member(self, id: MemberId) -> Callable[[], Caller]:
+        """Return the caller that a member is; a name that nobody has is refused with the near names."""
+        if self._directory.find_member(id) is None:
+            known = (one.id for one in self._directory.list_members(None))
+            remedy = "`add_member` or `mycel member add` makes a new one"
+            raise unknown_member(id, known, field="id", remedy=remedy)
+        return self.member(id)
+
     def token(self, secret: object) -> Callable[[], Caller]:
         return self._fresh(lambda: self._authenticate(secret))
 
-    def acting(self, given: Callable[[], Caller], *, member: object, team: object) -> Callable[[], Caller]:
+    def acting(
+        self, given: Callable[[], Caller], *, member: object, team: object, known_only: bool = False
+    ) -> Callable[[], Caller]:
         """The operator as a member or in a team."""
         who = OPERATOR if member is None else read_member_id(member)
         where = None if team is None else read_team_name(team)
         require_operator(given())
         if where is not None and who != OPERATOR:
             raise InvalidState(f"is for the operator; {who} acts in its own team", field="team")
-        return _Acting(given, self.member(who, team=where))
+        found = self.known_member(who) if known_only and member is not None else self.member(who, team=where)
+        return _Acting(given, found)
 
     def close(self) -> None:
         """From now on nobody is anybody here: whatever is begun as a caller says that the workspace is closed."""

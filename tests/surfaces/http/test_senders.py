@@ -182,3 +182,14 @@ def test_long_work_is_waited_for(workspace: Workspace, connect: Connect, monkeyp
     with served(workspace, secret=SECRET) as url, connect(url, token) as remote:
         assert remote.as_member("operator").consolidate(dry_run=True).dry_run
         assert remote.check() == {}
+
+
+def test_a_name_that_nobody_has_is_refused_by_the_first_call(workspace: Workspace, connect: Connect) -> None:
+    workspace.add_member("swe-1", team="executive")
+    token = workspace.issue_token("operator")
+    with served(workspace, secret=SECRET) as url, connect(url, token) as remote:
+        # What a hook of a new agent may do is no permission for a slip of the pen.
+        assert remote.as_member("swe1", may_be_new=True).who_am_i().team == "executive"
+        with pytest.raises(InvalidInput, match="there is no member swe1; did you mean swe-1"):
+            remote.as_member("swe1").list()
+        assert remote.as_member("swe-1").list() is not None

@@ -11,6 +11,7 @@ import pytest
 from mycel.domain.memory import Memory, Status
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.forms import TOKEN_FIELD
+from tests.conformance.memory_api_short_ids import shared_beginning
 from tests.surfaces.web.conftest import Reader, text_of
 
 pytestmark = pytest.mark.each_database(slow=True)
@@ -230,3 +231,27 @@ def test_what_others_contradict_is_said_to_be_contested(lead: Reader, workspace:
     author.settle(one.id, over=[other.id for other in others])
     for address in (f"/memory/{one.id}", "/search?q=quokka+gateway", "/browse/all"):
         assert "contested" not in text_of(lead.get(address).text)
+
+
+def test_a_part_of_an_id_that_names_several_shows_them_and_none_that_is_hidden(
+    workspace: Workspace, agent: Reader
+) -> None:
+    notes = [{"content": "A second heron.", "title": "Heron <b>two</b>"}, {"content": "One heron."}]
+    second, first = workspace.as_member("swe-1").save_many(notes)
+    hidden = workspace.as_member("swe-2").save("A secret heron.", visibility="private", title="Secret heron")
+    part = shared_beginning(shared_beginning(first.id, second.id), hidden.id)
+    for answer in (
+        agent.get(f"/memory/{part}"),
+        agent.get(f"/memory/{part}/edit"),
+        agent.post(f"/memory/{part}/archive"),
+    ):
+        assert answer.status_code == 409
+        assert "Which one?" in answer.text
+        assert "Somebody was faster" not in answer.text
+        for one in (first, second):
+            assert f'href="/memory/{one.id}"' in answer.text
+        assert "Heron &lt;b&gt;two&lt;/b&gt;" in answer.text
+        assert f"in {first.team}" in text_of(answer.text)
+        assert hidden.id not in answer.text
+        assert "Secret heron" not in answer.text
+    assert workspace.as_member("swe-1").get(first.id).status is Status.ACTIVE

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from mycel.domain.member_names import unknown_member
 from mycel.domain.team import EXECUTIVE, OPERATOR
-from mycel.errors import Conflict, InvalidInput
+from mycel.errors import Conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mycel.errors import InvalidInput
     from mycel.surfaces.cli.invocation import AnyWorkspace, Invocation
-
-_MOST_SUGGESTED = 3
 
 
 def admit(call: Invocation, workspace: AnyWorkspace) -> None:
@@ -28,7 +27,7 @@ def admit(call: Invocation, workspace: AnyWorkspace) -> None:
     if call.create:
         _create(call, workspace, member, team)
     elif team is None:
-        raise unknown_member(member, (one.id for one in workspace.members()))
+        raise refuse_unknown(member, (one.id for one in workspace.members()))
 
 
 def find_team(workspace: AnyWorkspace, member: str) -> str | None:
@@ -39,10 +38,8 @@ def find_team(workspace: AnyWorkspace, member: str) -> str | None:
     return team
 
 
-def unknown_member(member: str, known: Iterable[str]) -> InvalidInput:
-    near = get_close_matches(member, list(known), n=_MOST_SUGGESTED)
-    meant = f"did you mean {' or '.join(near)}?" if near else "`mycel member list` shows who there is;"
-    return InvalidInput(f"there is no member {member}; {meant} --create adds it", field="as")
+def refuse_unknown(member: str, known: Iterable[str]) -> InvalidInput:
+    return unknown_member(member, known, field="as", remedy="--create adds it")
 
 
 def _create(call: Invocation, workspace: AnyWorkspace, member: str, team: str | None) -> None:

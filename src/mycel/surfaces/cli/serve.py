@@ -69,7 +69,8 @@ def mcp(
     # Standard output is the agent's.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     run_stdio(
-        lambda: call.memory_in(call.lasting()),
+        # A plugin names its agent before anybody has added it.
+        lambda: call.memory_in(call.lasting(), may_be_new=True),
         tools=ToolSet(tools),
         working=_working(call, session),
         place=place_of(project),

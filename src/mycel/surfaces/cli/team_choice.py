@@ -14,7 +14,7 @@ from mycel.domain.memory import MemoryType, Status
 from mycel.domain.team import EXECUTIVE, OPERATOR
 from mycel.errors import Conflict, InvalidInput
 from mycel.stores.layout import is_unused
-from mycel.surfaces.cli.membership import find_team, unknown_member
+from mycel.surfaces.cli.membership import find_team, refuse_unknown
 from mycel.surfaces.cli.output import one_line
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _ask(candidates: Sequence[str], sizes: dict[str, int], best: str) -> str:
 def _require_meant(call: Invocation, member: str, known: Sequence[str]) -> None:
     """A name of the agent's own is no slip of the pen."""
     if call.member is not None and not call.create:
-        raise unknown_member(member, known)
+        raise refuse_unknown(member, known)
 
 
 def _counted(number: str, one: str, many: str) -> str:

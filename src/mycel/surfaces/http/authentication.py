@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from starlette.types import Scope
 
@@ -33,6 +34,15 @@ class Bearer:
     allowance: Allowance
 
 
+class _Acting(NamedTuple):
+    """As whom, or where, a token of the operator acts."""
+
+    digest: bytes
+    member: str | None
+    team: str | None
+    known_only: bool = False
+
+
 class Visitors:
     """Secrets are kept by their hashes: no two are compared letter by letter, and none stands in this memory."""
 
@@ -44,7 +54,7 @@ class Visitors:
         self._strangers = Strangers()
         self._bearers: OrderedDict[bytes, Bearer] = OrderedDict()
         self._members = Members(requests_per_second)
-        self._acting: OrderedDict[tuple[bytes, str | None, str | None], Visit] = OrderedDict()
+        self._acting: OrderedDict[_Acting, Visit] = OrderedDict()
         self._node = new_id() if is_one_of_many else None
         self._sharing: asyncio.Task[None] | None = None
 
@@ -57,10 +67,10 @@ class Visitors:
         digest = _digest(given.secret)
         bearer = await self._bearer(given.secret, digest, address_of(scope))
         if given.member is not None or given.team is not None:
-            return await self._act(given.secret, (digest, given.member, given.team))
+            return await self._act(given.secret, _Acting(digest, given.member, given.team, given.known_only))
         if chosen_team is not None:
             with suppress(AccessDenied, NotFound, InvalidInput):
-                return await self._act(given.secret, (digest, None, chosen_team))
+                return await self._act(given.secret, _Acting(digest, None, chosen_team))
         return bearer.visit
 
     async def meet(self, secret: str, *, address: str) -> Visit:
@@ -71,7 +81,7 @@ class Visitors:
         """It was revoked here: no need to wait until that is noticed."""
         digest = _digest(secret)
         self._bearers.pop(digest, None)
-        for key in [key for key in self._acting if key[0] == digest]:
+        for key in [key for key in self._acting if key.digest == digest]:
             del self._acting[key]
 
     async def _bearer(self, secret: str, digest: bytes, address: str) -> Bearer:
@@ -123,12 +133,13 @@ class Visitors:
             self._bearers.pop(digest, None)
             raise
 
-    async def _act(self, secret: str, key: tuple[bytes, str | None, str | None]) -> Visit:
+    async def _act(self, secret: str, key: _Acting) -> Visit:
         """Each use of a kept visit asks again whether it may."""
-        _, member, team = key
         visit = self._acting.get(key)
         if visit is None:
-            visit = await self._threads.run(lambda: self._workspace.sign_in(secret, member=member, team=team))
+            visit = await self._threads.run(
+                lambda: self._workspace.sign_in(secret, member=key.member, team=key.team, known_only=key.known_only)
+            )
             self._acting[key] = visit
             if len(self._acting) > MAX_VISITORS:
                 self._acting.popitem(last=False)

@@ -51,6 +51,8 @@ def _works(workspace: Workspace, secret: str | None) -> bool:
 COOKIE = "mycel_token"
 AS_MEMBER = "mycel-as"
 IN_TEAM = "mycel-team"
+# Python clients send it, so that a slip of the pen is refused. Hooks and MCP may come before their agent is added.
+KNOWN_ONLY = "mycel-known-only"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 # What a browser says of requests by our own pages, and by whoever typed the address.
 _OWN_PAGES = frozenset({"same-origin", "none"})
@@ -62,6 +64,7 @@ class Credentials:
     member: str | None = None
     team: str | None = None
     by_cookie: bool = False
+    known_only: bool = False
 
 
 def credentials_of(scope: Scope) -> Credentials:
@@ -74,7 +77,8 @@ def credentials_of(scope: Scope) -> Credentials:
         raise Unauthenticated("send the header Authorization: Bearer TOKEN")
     if by_cookie:
         require_own_page(scope)
-    return Credentials(secret, _single(scope, AS_MEMBER), _single(scope, IN_TEAM), by_cookie)
+    known_only = _single(scope, KNOWN_ONLY) is not None
+    return Credentials(secret, _single(scope, AS_MEMBER), _single(scope, IN_TEAM), by_cookie, known_only)
 
 
 def cookie_of(scope: Scope) -> str | None:

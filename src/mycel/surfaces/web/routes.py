@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 
 from mycel.contracts.long_work import LongWork
 from mycel.embedded.workspace import Visit
-from mycel.errors import AccessDenied, MycelError, NotFound, Unauthenticated
+from mycel.errors import AccessDenied, AmbiguousId, Candidate, MycelError, NotFound, Unauthenticated
 from mycel.surfaces.http.calls import query_arguments
 from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.described_route import PageRoute
@@ -252,7 +252,8 @@ async def _refusal(request: Request, error: MycelError, admitted: Admitted | Non
     status = status_of(error)
     told = _TOLD.get(status, str(error))
     hint = ASK_AN_ADMIN if status == HTTPStatus.FORBIDDEN else None
-    return await _error_page(request, admitted, told, status, headers_of(error), hint=hint)
+    candidates = error.candidates if isinstance(error, AmbiguousId) else ()
+    return await _error_page(request, admitted, told, status, headers_of(error), hint=hint, candidates=candidates)
 
 
 async def lost(request: Request, error: Exception) -> Response:
@@ -275,7 +276,12 @@ async def broken(request: Request, error: Exception) -> Response:
     if not wants_page:
         return await of_bug(request, error)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    words = {"back": None, "error": "something went wrong here; the log of the service says more", "hint": None}
+    words: dict[str, Any] = {
+        "back": None,
+        "error": "something went wrong here; the log of the service says more",
+        "hint": None,
+    }
+    words["candidates"] = ()
     prefix = service_of(request).prefix
     text = render(
         "error.html", prefix=prefix, theme=_theme(request), status=int(status), title=ERROR_TITLES[status], **words
@@ -291,10 +297,19 @@ async def _error_page(
     headers: Mapping[str, str],
     *,
     hint: str | None = None,
+    candidates: Sequence[Candidate] = (),
 ) -> Response:
     around, prefix = await framed(request, admitted), service_of(request).prefix
-    title = ERROR_TITLES.get(status, "Something went wrong")
-    shown = {"error": told, "status": int(status), "title": title, "hint": hint, "back": _page_before(request)}
+    title = "Which one?" if candidates else ERROR_TITLES.get(status, "Something went wrong")
+    told = "this part of an id names several memories" if candidates else told
+    shown: dict[str, Any] = {
+        "error": told,
+        "status": int(status),
+        "title": title,
+        "hint": hint,
+        "back": _page_before(request),
+    }
+    shown["candidates"] = candidates
     text = render("error.html", prefix=prefix, **around, **shown)
     return HTMLResponse(text, status, headers={**PAGE_HEADERS, **headers})
 
