@@ -136,14 +136,14 @@ class UserHome:
     def sources(self, cue: str) -> list[Source]:
         """What was captured with this cue in it."""
         with self._workspace() as workspace:
-            memory = workspace.as_member(self.program.agent)
+            memory = workspace.as_member(self.program.agent, may_be_new=True)
             found = [memory.sources.get(one.id) for one in memory.sources.list(limit=200).items]
         return [one for one in found if cue in one.text]
 
     def is_closed(self, source: Source) -> bool:
         """Whether the engine waits for no more of a session."""
         with self._workspace() as workspace:
-            events = workspace.as_member(self.program.agent).sources.events(limit=200).items
+            events = workspace.as_member(self.program.agent, may_be_new=True).sources.events(limit=200).items
         due = [one for one in events if one.source_id == source.id]
         return any(one.due_at is None or one.due_at <= one.updated_at for one in due)
 

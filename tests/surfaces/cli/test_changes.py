@@ -44,6 +44,7 @@ def test_a_member_is_told_of_what_it_may_see(mycel: Any) -> None:
 @pytest.mark.usefixtures("on_files")
 def test_it_goes_on_with_what_comes_from_now_on(mycel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mycel.save("Before.")
+    mycel.ok("member", "add", "swe-1", "--team", "executive")
     follow = TeamMemory.changes
 
     def write_then_stop(self: TeamMemory, *args: Any, **filters: Any) -> Any:

@@ -233,9 +233,7 @@ class Invocation:
         with self.files() if local else self.workspace() as workspace:
             yield self.memory_in(workspace, reads_other_team=reads_other_team)
 
-    def memory_in(
-        self, workspace: AnyWorkspace, *, reads_other_team: bool = False, may_be_new: bool = False
-    ) -> MemoryApi:
+    def memory_in(self, workspace: AnyWorkspace, *, reads_other_team: bool = False) -> MemoryApi:
         member = self.member or self.settings().agent or OPERATOR
         if (token := self.settings().token) is not None:
             # The token says who it is, unless the operator's says otherwise.
@@ -244,7 +242,8 @@ class Invocation:
             return workspace.as_operator(self.team or EXECUTIVE)
         if self.team is not None and not (reads_other_team or self.create):
             raise InvalidInput(f"is for the operator; {member} acts in its own team", field="team")
-        return workspace.as_member(member, may_be_new=may_be_new)
+        # `--as` was admitted before; MYCEL_AGENT may name an agent that nobody has added yet.
+        return workspace.as_member(member, may_be_new=True)
 
     def _memory_by_token(self, workspace: AnyWorkspace, token: str, *, reads_other_team: bool) -> MemoryApi:
         member = None if self.member == OPERATOR else self.member

@@ -69,8 +69,7 @@ def mcp(
     # Standard output is the agent's.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     run_stdio(
-        # A plugin names its agent before anybody has added it.
-        lambda: call.memory_in(call.lasting(), may_be_new=True),
+        lambda: call.memory_in(call.lasting()),
         tools=ToolSet(tools),
         working=_working(call, session),
         place=place_of(project),
