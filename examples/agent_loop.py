@@ -27,7 +27,7 @@ TYPES = ("decision", "lesson", "fact")
 SAVED = "saved"
 MOST_STEPS = 5
 # A tool's answer takes room in the prompt: what is hardly related to the question is left out.
-LEAST_RELEVANCE = 0.3
+LEAST_RELEVANCE = 0.1
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ PROJECT = "shop"
 WORKERS = ("swe-1", "swe-2")
 MOST_TRIES = 3
 # What is less likely of use than this is a guess: the planner's own first idea is a better one.
-LEAST_RELEVANCE = 0.2
+LEAST_RELEVANCE = 0.1
 SCORE_OF_A_STRANGER = 0.5
 
 # What a language model would propose, its favourite first. It does not learn, so it proposes the same every time.
