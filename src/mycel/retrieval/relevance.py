@@ -56,7 +56,8 @@ CUT, CUT_FROM = 0.8, 2.35
 CUT_WORDS = 0.6
 LIKELY = 0.5
 LEAST_COVERAGE_WORDS = 0.15
-# Beside a stronger hit, what is less relevant than this, and than this share of it, is padding.
+# Beside a stronger hit, what is less relevant than this, and than this share of it, is padding; less so the more notes
+# there are beyond `LARGE`, where a second answer is a small share of a great many.
 TAIL, TAIL_SHARE = 0.02, 1 / 15
 # What would be told as "0 %" is left out beside whatever it stands.
 LEAST_SHOWN = 0.005
@@ -110,7 +111,8 @@ def judge(
     if topic < least_topic:
         return Judgement(relevances, NOTHING)
     needed = _needed(max(standing), CUT * (luck - CUT_FROM))
-    return _judgement(evidence, relevances, topic * min(LIKELY, _sigmoid(chance + by_standing * needed)), weights)
+    least = topic * min(LIKELY, _sigmoid(chance + by_standing * needed))
+    return _judgement(evidence, relevances, least, weights, texts=pool.size)
 
 
 def told_by_words(row: Evidence, weights: Weights) -> bool:
@@ -147,12 +149,15 @@ def judge_words(
     if best.coverage < LEAST_COVERAGE_WORDS and not any(holds_what_is_asked(row, weights) for row, _ in rows):
         return Judgement(relevances, NOTHING)
     needed = _needed(covered * best.coverage + by_score * best_score, CUT_WORDS)
-    return _judgement(evidence, relevances, min(LIKELY, _sigmoid(chance + needed)), weights)
+    return _judgement(evidence, relevances, min(LIKELY, _sigmoid(chance + needed)), weights, texts=texts)
 
 
-def _judgement(evidence: Sequence[Evidence], relevances: Sequence[float], least: float, weights: Weights) -> Judgement:
+def _judgement(
+    evidence: Sequence[Evidence], relevances: Sequence[float], least: float, weights: Weights, *, texts: int
+) -> Judgement:
     """Whatever holds what is asked is shown, however weak it is."""
-    least = max(least, LEAST_SHOWN, min(TAIL, TAIL_SHARE * max(relevances)))
+    tail = min(1.0, LARGE / max(1, texts)) * min(TAIL, TAIL_SHARE * max(relevances))
+    least = max(least, LEAST_SHOWN, tail)
     literal = (holds_what_is_asked(row, weights) for row in evidence)
     return Judgement([max(one, least) if is_so else one for one, is_so in zip(relevances, literal, strict=True)], least)
 
