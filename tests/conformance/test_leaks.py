@@ -814,7 +814,7 @@ def test_words_of_hidden_memories_do_not_decide_which_hits_are_shown(tmp_path: P
     found: list[int] = []
     for count in (0, hidden):
         with open_workspace(tmp_path / str(count), disk=Disk(synchronous="OFF")) as workspace:
-            author, teammate = workspace.as_member("swe-1"), workspace.as_member("swe-2")
+            author, teammate = (workspace.as_member(name, may_be_new=True) for name in ("swe-1", "swe-2"))
             author.save_many([{"content": f"heron {index} on the lake"} for index in range(5)])
             secrets = [{"content": f"secretword {index}", "visibility": "private"} for index in range(count)]
             if secrets:

@@ -111,7 +111,7 @@ def test_the_command_line_says_that_the_service_stops(busy: tuple[Service, dict[
     command = [sys.executable, "-m", "mycel.surfaces.cli.main", "consolidate", "--dry-run"]
     variables = environment(MYCEL_URL=running.url, MYCEL_TOKEN=tokens["busy"])
     asked = subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    eventually(lambda: bool(running.children()))
+    eventually(lambda: bool(running.children()) or asked.poll() is not None)
     assert running.stop() == 0
     out, told = asked.communicate(timeout=PATIENCE)
     if asked.returncode == 0:

@@ -239,7 +239,7 @@ def test_whoever_asks_too_often_waits(squad: Workspace) -> None:
 
 
 def test_acting_for_others_does_not_buy_more_requests(squad: Workspace) -> None:
-    with asking(squad, requests_per_second=5) as client:
+    with asking(squad, requests_per_second=2) as client:
         headers = bearer(squad.issue_token("operator"))
         states = [
             client.get("/api/me", headers={**headers, "mycel-as": f"agent-{number}"}).status_code
