@@ -185,7 +185,8 @@ def test_whoever_has_time_delivers_for_all(tmp_path: Path, checkout: Path, trans
         left = deliver_all(read_environment(data), Caller(None, None), Deadline(20), log)
         with connected(found) as workspace:
             assert "claude-code" in texts_of(workspace)
-            assert [one.session_id for one in workspace.as_member("codex", may_be_new=True).sources.list().items] == ["codex"]
+            codex = workspace.as_member("codex", may_be_new=True)
+            assert [one.session_id for one in codex.sources.list().items] == ["codex"]
     assert left == len(queued(data)) == 1
 
 
