@@ -299,6 +299,7 @@ def test_answers_from_a_damaged_store_say_that_something_may_be_missing(
     door = _harmed(sound, tmp_path, opened, damages.zero_page("changes", "leaf"), "opening")
     assert told(door)
     found = door.ask("POST", "/api/memory/search", json={"query": "kestrels"})
+    assert "results" in found.json(), found.text
     assert found.json()["results"]
     assert found.json()["degraded"] == ["damaged_store"]
     assert found.headers["mycel-degraded"] == "store_damaged"

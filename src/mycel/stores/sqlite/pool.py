@@ -250,8 +250,9 @@ class SqliteStores:
     def _check(self, team: TeamName) -> None:
         with self.lease(team) as store:
             problems = store.files.check(asked=False)
-            # Those found are in the log, and known to whoever asks.
-            store.files.find_damaged_rows()
+            if not problems:
+                # Those found are in the log, and known to whoever asks.
+                store.files.find_damaged_rows()
         try:
             if problems and self._make_anew(team):
                 _log.warning("the store of team %s was made anew: its indexes were damaged", team)
