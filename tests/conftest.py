@@ -39,6 +39,28 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+# Tests that passed, gathered by the process that sees the reports of all workers.
+passed: set[str] = set()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" and report.passed:
+        passed.add(report.nodeid.partition("[")[0])
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail a green run of everything in which a test named by `docs/reference/documents.md` was left out."""
+    chosen = session.config.option
+    everything = session.config.args == session.config.getini("testpaths") and chosen.markexpr == "not proof"
+    if not everything or exitstatus or chosen.keyword or chosen.collectonly or hasattr(session.config, "workerinput"):
+        return
+    from tests.documents_page import list_unproved
+
+    if unproved := list_unproved(passed):
+        sys.stderr.write("\n  ".join(["\nNot proved, by docs/reference/documents.md:", *unproved]) + "\n")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def keep_bytecode(folder: Path) -> None:
     """Hundreds of tests start a program: it is compiled once for all, and the sources stay as they are."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
