@@ -182,8 +182,10 @@ def _bare_word(chunk: str) -> str:
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in order, without those that leave nothing to search for."""
-    for _, word in written_words(text):
-        yield word
+    for match in _word(text).finditer(text):
+        word = _analyse(match[0])
+        if word.tokens:
+            yield word
 
 
 def written_words(text: str) -> Iterator[tuple[str, Word]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple, Protocol, cast
@@ -27,6 +27,7 @@ LEAST_COMPOUND, LEAST_PIECE = 9, 3
 LEAST_FIRST, LEAST_LAST = 4, 5
 MOST_PIECES = 5
 CACHED_FORMS = 32_768
+LONGEST_REMEMBERED = 64
 
 
 class WordStemmer(Protocol):
@@ -106,12 +107,13 @@ def language_of(chunks: Sequence[str]) -> Language | None:
     # Most texts are English: a look for words of other languages in small letters is enough for them.
     if len(chunks) > SHORT and telling.foreign.isdisjoint(chunks):
         return None
+    told = set(map(telling.word_in.__getitem__, chunks[:LOOKED_AT]))
+    if not told & telling.foreign:
+        return None
     counts: dict[str, int] = {}
-    for word in {chunk.strip(_SIGNS).casefold() for chunk in chunks[:LOOKED_AT]}:
+    for word in told:
         for name in telling.languages.get(word, ()):
             counts[name] = counts.get(name, 0) + 1
-    if not counts:
-        return None
     best = max(counts, key=counts.__getitem__)
     if counts[best] <= counts.get(ENGLISH, 0):
         return None
@@ -130,10 +132,28 @@ def languages() -> Mapping[str, Language]:
 
 
 class _Telling(NamedTuple):
-    """Which languages each telling word belongs to, and those that do not belong to English."""
+    """Which languages each telling word belongs to, and those words that do not belong to English."""
 
     languages: Mapping[str, tuple[str, ...]]
     foreign: frozenset[str]
+    word_in: Mapping[str, str]
+
+
+class _TellingWords(dict[str, str]):
+    """The telling word in whatever stands between two spaces, empty for all others; remembered for every save."""
+
+    def __init__(self, telling: Iterable[str]) -> None:
+        super().__init__()
+        self._telling = frozenset(telling)
+
+    def __missing__(self, chunk: str) -> str:
+        word = chunk.strip(_SIGNS).casefold()
+        found = word if word in self._telling else ""
+        if len(chunk) <= LONGEST_REMEMBERED:
+            if len(self) >= CACHED_FORMS:
+                self.clear()
+            self[chunk] = found
+        return found
 
 
 @cache
@@ -142,4 +162,4 @@ def _telling() -> _Telling:
     for name, language in languages().items():
         for word in language.telling:
             found[word] = (*found.get(word, ()), name)
-    return _Telling(found, frozenset(found) - languages()[ENGLISH].telling)
+    return _Telling(found, frozenset(found) - languages()[ENGLISH].telling, _TellingWords(found))
