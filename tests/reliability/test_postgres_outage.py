@@ -211,7 +211,7 @@ def test_a_network_cut_to_the_database_loses_nothing_and_ends_by_itself(
 CUT_OFF: dict[str, tuple[Callable[[mycel.Workspace], object], Callable[[mycel.Workspace], object]]] = {
     "a save": (lambda node: node.as_operator(TEAM).save("one"), lambda node: node.as_operator(TEAM).save("other")),
     "a note of who has read what": (
-        lambda node: node.as_operator(TEAM).get(node.as_operator(TEAM).recent()[0].id),
+        lambda node: node.as_member("swe-1").get(node.as_member("swe-1").recent()[0].id),
         lambda node: node.as_operator(TEAM).save("other"),
     ),
     "a change of the organisation": (lambda node: node.add_team("one"), lambda node: node.add_team("other")),
@@ -241,12 +241,13 @@ def test_a_node_cut_off_between_two_statements_holds_the_others_up_for_a_moment_
     one, other = CUT_OFF[what]
     with closing(network), mycel.open(server.url(database)) as elsewhere, mycel.open(network.url(database)) as node:
         elsewhere.add_team(TEAM)
+        elsewhere.add_member("swe-1", team=TEAM, role="agent")
         elsewhere.as_operator(TEAM).save("before")
         monkeypatch.setattr(ServerConnection, "execute", cut_before_commit)
         begun = threading.Thread(target=_refused, args=(one, node))
         begun.start()
         try:
-            is_cut.wait(60)
+            assert is_cut.wait(60)
             other(elsewhere)
         finally:
             monkeypatch.setattr(ServerConnection, "execute", execute)
