@@ -107,11 +107,11 @@ def language_of(chunks: Sequence[str]) -> Language | None:
     # Most texts are English: a look for words of other languages in small letters is enough for them.
     if len(chunks) > SHORT and telling.foreign.isdisjoint(chunks):
         return None
-    told = set(map(telling.word_in.__getitem__, chunks[:LOOKED_AT]))
-    if not told & telling.foreign:
+    looked_at = chunks[:LOOKED_AT]
+    if telling.foreign.isdisjoint(map(telling.word_in.__getitem__, looked_at)):
         return None
     counts: dict[str, int] = {}
-    for word in told:
+    for word in set(map(telling.word_in.__getitem__, looked_at)):
         for name in telling.languages.get(word, ()):
             counts[name] = counts.get(name, 0) + 1
     best = max(counts, key=counts.__getitem__)
