@@ -1,9 +1,9 @@
 # Every target makes and reuses .venv by itself; it is installed anew only when pyproject.toml or the pins change.
 #
 # requirements/constraints.txt pins every extra; the other lists are parts of it, with the same versions:
-# run.txt is what `make serve` needs, dev.txt what development needs, service.txt a node. Each is a complete list for
-# `pip install --require-hashes -r`, followed by the project with `--no-deps`: as `-c` constraints, their hashes would
-# make pip refuse the project's own folder.
+# run.txt is what `make serve` needs, dev.txt what development needs, service.txt a node, build.txt what an editable
+# install is made with. Each is a complete list for `pip install --require-hashes -r`, followed by the project with
+# `--no-deps`: as `-c` constraints, their hashes would make pip refuse the project's own folder.
 
 PYTHON ?= python3
 ARGS ?=
@@ -14,8 +14,8 @@ READY := .venv/.ready
 INSTALLED := .venv/.installed
 # A third of the time a worker waits, for a process or for a moment to pass.
 SUITE := $(BIN)/pytest -n 3 --dist worksteal
-COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-	--custom-compile-command "make lock"
+PINNING := --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
+COMPILE := $(BIN)/uv pip compile pyproject.toml $(PINNING)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -55,7 +55,8 @@ format: $(INSTALLED) ## Fix what the linter can and format the code
 
 lock: $(INSTALLED) ## Pin the dependencies of pyproject.toml (ARGS="--upgrade" for newer versions)
 	$(COMPILE) --all-extras --group build -o requirements/constraints.txt $(ARGS)
-	$(COMPILE) --group build -c requirements/constraints.txt -o requirements/run.txt $(ARGS)
+	$(COMPILE) -c requirements/constraints.txt -o requirements/run.txt $(ARGS)
+	$(BIN)/uv pip compile --group build $(PINNING) -c requirements/constraints.txt -o requirements/build.txt $(ARGS)
 	$(COMPILE) --extra dev --group build -c requirements/constraints.txt -o requirements/dev.txt $(ARGS)
 	$(COMPILE) --extra postgres -c requirements/constraints.txt -o requirements/service.txt $(ARGS)
 
@@ -64,10 +65,10 @@ clean: ## Remove the environment, caches and builds
 	find src tests benchmarks training -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The tests need all that running needs, so their set-up counts for both.
-$(INSTALLED): pyproject.toml requirements/dev.txt
+$(INSTALLED): pyproject.toml requirements/dev.txt requirements/build.txt
 	@$(PYTHON) scripts/set_up.py dev
 	@touch $(READY) $@
 
-$(READY): pyproject.toml requirements/run.txt
+$(READY): pyproject.toml requirements/run.txt requirements/build.txt
 	@$(PYTHON) scripts/set_up.py run
 	@touch $@

@@ -4,13 +4,17 @@
 library is used, and the syntax is old enough for an outdated Python to read that it is outdated.
 """
 
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 REQUIREMENTS = {"run": "requirements/run.txt", "dev": "requirements/dev.txt"}
+BUILD_REQUIREMENTS = "requirements/build.txt"
 PYTHON = str(Path(".venv", "bin", "python"))
+PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -30,8 +34,7 @@ def check_python() -> None:
 
 def install(requirements: str) -> None:
     """Install the pinned packages by their hashes and name each as it comes; pip's own words are shown if it fails."""
-    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
-    command = [*pip, "--require-hashes", "--progress-bar", "off", "-r", requirements]
+    command = [*PIP, "--require-hashes", "--progress-bar", "off", "-r", requirements]
     is_terminal = sys.stdout.isatty()
     words, fetched = [], 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
@@ -48,7 +51,14 @@ def install(requirements: str) -> None:
                 say(("\r\033[K" if is_terminal else "") + f"  {fetched} packages found, unpacking them")
     if process.returncode:
         sys.exit("".join(words) + f"The packages of {requirements} could not be installed; pip says why above.")
-    subprocess.check_call([*pip, "--quiet", "--no-deps", "--no-build-isolation", "-e", "."])
+
+
+def install_mycel() -> None:
+    """Install the folder itself, as it is; what that is done with lies apart and goes again."""
+    with tempfile.TemporaryDirectory() as tools:
+        subprocess.check_call([*PIP, "--quiet", "--target", tools, "--require-hashes", "-r", BUILD_REQUIREMENTS])
+        command = [*PIP, "--quiet", "--no-deps", "--no-build-isolation", "-e", "."]
+        subprocess.check_call(command, env={**os.environ, "PYTHONPATH": tools})
 
 
 def main(kind: str) -> None:
@@ -57,6 +67,11 @@ def main(kind: str) -> None:
     say(f"Setting up Mycel in .venv, with Python {sys.version.split()[0]}; this happens once.")
     subprocess.check_call([sys.executable, "-m", "venv", ".venv"])
     install(REQUIREMENTS[kind])
+    install_mycel()
+    # Older Pythons put it into every environment; nothing here needs it.
+    subprocess.check_call(
+        [PYTHON, "-m", "pip", "--disable-pip-version-check", "--quiet", "uninstall", "-y", "setuptools"]
+    )
     say(f"Set up in {time.monotonic() - began:.0f} s.")
 
 

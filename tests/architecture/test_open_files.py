@@ -48,6 +48,7 @@ ELSEWHERE = {
     "retrieval/languages.py": "word lists",
     "engine/executor_process.py": "its pipes",
     "providers/judge/onnx_judge.py": "a model",
+    "providers/embeddings/tokens.py": "a tokenizer",
     "providers/judge/shipped.py": "a model",
     "providers/embeddings/shipped.py": "a model",
     "providers/embeddings/card.py": "a model",

@@ -40,9 +40,10 @@ def planned(clone: Path, target: str) -> str:
 
 def test_serving_installs_what_mycel_needs_and_no_package_of_development() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    needed = names(project["project"]["dependencies"]) | names(project["dependency-groups"]["build"])
+    needed, building = names(project["project"]["dependencies"]), names(project["dependency-groups"]["build"])
     assert needed <= pinned("run.txt")
-    assert not (names(project["project"]["optional-dependencies"]["dev"]) - needed) & pinned("run.txt")
+    assert building <= pinned("build.txt")
+    assert not (names(project["project"]["optional-dependencies"]["dev"]) - needed | building) & pinned("run.txt")
     assert pinned("run.txt") < pinned("dev.txt")
 
 

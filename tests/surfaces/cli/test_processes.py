@@ -66,7 +66,7 @@ print("search", heavy())
     assert done.stdout.splitlines() == [
         "search where nothing is saved []",
         "the others []",
-        "search ['numpy', 'onnxruntime', 'tokenizers']",
+        "search ['numpy', 'onnxruntime']",
     ], done.stderr
 
 

@@ -17,10 +17,9 @@ from mycel.providers.embeddings.checks import unit_rows
 from mycel.providers.embeddings.parallel import run_parallel, usable_threads
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
     from mycel.contracts.embedder import Vectors
     from mycel.providers.embeddings.onnx_graph import OnnxGraph
+    from mycel.providers.embeddings.tokens import TextTokenizer
 
 
 MODEL_FILE = "model.onnx"
@@ -34,7 +33,7 @@ _Key = tuple[Path, Card, tuple[int, ...]]
 class LoadedModel:
     """Safe to use from any thread: nobody changes either of the two."""
 
-    tokenizer: Tokenizer
+    tokenizer: TextTokenizer
     graph: OnnxGraph
 
 
@@ -63,8 +62,9 @@ def load_model(folder: Path, *, card: Card) -> LoadedModel:
 
 def _load(folder: Path, *, card: Card) -> LoadedModel:
     from mycel.providers.embeddings.onnx_graph import OnnxGraph
+    from mycel.providers.embeddings.tokens import load_tokenizer
 
-    tokenizer = _load_tokenizer(folder / TOKENIZER_FILE, max_tokens=card.max_tokens)
+    tokenizer = load_tokenizer(folder / TOKENIZER_FILE, max_tokens=card.max_tokens)
     return LoadedModel(tokenizer, OnnxGraph(folder / MODEL_FILE, card=card))
 
 
@@ -78,19 +78,6 @@ def _identity(folder: Path) -> tuple[int, ...]:
             raise Misconfigured(f"{folder / name} cannot be read: {error.strerror}") from None
         numbers += [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns]
     return tuple(numbers)
-
-
-def _load_tokenizer(path: Path, *, max_tokens: int) -> Tokenizer:
-    """Its truncation is set here, once: a tokenizer that nobody changes may be used by many threads."""
-    from tokenizers import Tokenizer
-
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(max_tokens)
-    except Exception as error:  # the package knows no narrower error
-        raise Misconfigured(f"{path} cannot be used: {error}") from error
-    return tokenizer
 
 
 MODEL_FILES = (FILE_NAME, MODEL_FILE, TOKENIZER_FILE)
@@ -132,9 +119,7 @@ class OnnxEmbedder:
         return self._card.background or USUAL_BACKGROUND
 
     def token_ends(self, text: str) -> Sequence[int]:
-        encoding = self._load().tokenizer.encode(text, add_special_tokens=False)
-        # What the truncation cuts off is not lost but handed out in pieces.
-        return [end for piece in (encoding, *encoding.overflowing) for _, end in piece.offsets]
+        return self._load().tokenizer.token_ends(text)
 
     def embed_query(self, text: str) -> Vectors:
         return self._embed([self._card.query_prefix + text])

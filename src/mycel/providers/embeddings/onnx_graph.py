@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding
 
 from mycel.errors import Misconfigured, Unavailable
 from mycel.providers.embeddings.card import Card
@@ -38,9 +37,14 @@ class OnnxGraph:
         if output.shape:
             self._check_shape(output.shape)
 
-    def run(self, encoding: Encoding) -> NDArray[np.float32]:
-        """The vector of one text, of whatever length the model gives."""
-        feed = {name: np.asarray([_row(encoding, name)], dtype=kind) for name, kind in self._inputs.items()}
+    def run(self, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Return the vector of one text, of whatever length the model gives.
+
+        A text may have no token that the model knows; it is then run as one of padding.
+        """
+        shape = 1, max(1, len(tokens))
+        rows = {"input_ids": [tokens or [0]], "token_type_ids": np.zeros(shape), "attention_mask": np.ones(shape)}
+        feed = {name: np.asarray(rows[name], dtype=kind) for name, kind in self._inputs.items()}
         try:
             output = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
         except Exception as error:  # onnxruntime's errors have no common ancestor but this one
@@ -82,14 +86,3 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no common ancestor but this one
         raise Misconfigured(f"{path} is not a model that onnxruntime can load ({type(error).__name__})") from error
-
-
-def _row(encoding: Encoding, name: str) -> Sequence[int]:
-    """A text may have no token that the model knows; it is then run as one of padding."""
-    match name:
-        case "input_ids":
-            return encoding.ids or [0]
-        case "token_type_ids":
-            return encoding.type_ids or [0]
-        case _:
-            return [1] * max(1, len(encoding))

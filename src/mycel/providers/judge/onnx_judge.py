@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from mycel.contracts.judge import PairOdds, Sentence, SentenceOdds
 from mycel.errors import Misconfigured, Unavailable
 from mycel.providers.embeddings.onnx import MODEL_FILE, TOKENIZER_FILE
 from mycel.providers.embeddings.onnx_graph import open_session
 from mycel.providers.embeddings.shipped import FOLDER as EMBEDDER
+from mycel.providers.embeddings.tokens import WordPiece, load_tokenizer
 
 WIDTH = 384
 BEGIN, SEPARATOR = 101, 102
@@ -32,8 +32,6 @@ AT_ONCE = min(2, os.cpu_count() or 1)
 MOST_REMEMBERED = 20_000
 # Most neighbours have nothing to do with each other: the other way round would say so too.
 CLEARLY_APART = 0.98
-# No token is made of more.
-_CHARS_OF_A_TOKEN = 40
 
 
 class _Known(NamedTuple):
@@ -51,7 +49,7 @@ class OnnxJudge:
         self._card = card
         self._most = int(card["max_tokens"])
         self._words = _Words(EMBEDDER / MODEL_FILE, **card["words"])
-        self._tokenizer = _tokenizer(EMBEDDER / TOKENIZER_FILE)
+        self._tokenizer = _read_tokenizer(EMBEDDER / TOKENIZER_FILE, max_tokens=self._most)
         self._session = open_session(path)
         # By the digest of both texts: whoever asks what a run would do asks again, and then has it done.
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
@@ -117,9 +115,7 @@ class OnnxJudge:
         )
 
     def _tokens(self, text: str) -> list[int]:
-        # What lies beyond is cut off in any case.
-        text = text[: self._most * _CHARS_OF_A_TOKEN]
-        return self._tokenizer.encode(text, add_special_tokens=False).ids[: self._most]
+        return self._tokenizer.encode_bare(text, most=self._most)
 
     def _run(self, first: list[int], second: list[int]) -> Numbers:
         """One by one: with others beside it, a quantised model would round a text by them."""
@@ -173,11 +169,8 @@ def _speaker(role: str) -> str:
     return "agent" if role == "assistant" else role
 
 
-def _tokenizer(path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the package knows no narrower error
-        raise Misconfigured(f"{path} cannot be used: {error}") from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+def _read_tokenizer(path: Path, *, max_tokens: int) -> WordPiece:
+    found = load_tokenizer(path, max_tokens=max_tokens)
+    if not isinstance(found, WordPiece):
+        raise Misconfigured(f"{path} is not the tokenizer that the judge was taught with")
+    return found
