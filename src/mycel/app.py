@@ -15,7 +15,7 @@ from mycel.contracts.language_model import LanguageModel
 from mycel.contracts.store import Stores
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import TeamName
-from mycel.domain.search_request import RankingOptions
+from mycel.domain.search_request import Ranking, RankingOptions
 from mycel.domain.source import Step
 from mycel.embedded.member_services import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
@@ -336,6 +336,7 @@ def _workspace_files(settings: Settings) -> WorkspaceFiles:
 
 def _ranking_options(settings: Settings) -> RankingOptions:
     return RankingOptions(
+        ranking=Ranking(settings.ranking),
         half_life_days=settings.recency_half_life_days,
         access_boost_max=settings.access_boost_max,
         access_recency_hours=settings.access_recency_hours,

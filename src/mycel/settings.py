@@ -103,6 +103,7 @@ class Settings:
     backup_folder: Path | None = None
     backup_every_hours: float | None = None
     backups_kept: int = 7
+    ranking: str = "balanced"
     recency_half_life_days: float = 14.0
     access_boost_max: float = 1.5
     access_recency_hours: float = 48.0
@@ -393,6 +394,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "backup_folder": lambda value: _folders([value])[0],
     "backup_every_hours": _number(lambda number: 0.1 <= number <= 8760, wanted="of hours from 0.1 to 8760"),
     "backups_kept": _whole(1, 10_000),
+    "ranking": _one_of("balanced", "swarm"),
     **dict.fromkeys(("recency_half_life_days", "access_recency_hours"), _above_zero),
     "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),
     "candidate_multiplier": _whole(1, 100),

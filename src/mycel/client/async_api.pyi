@@ -496,8 +496,8 @@ class AsyncRemoteMemory:
 
         With a `project` or `repo`: what is global, what belongs or is linked there, the caller's own, and of other
         projects only what is more likely useful than not. `min_relevance=0` also lists whatever else the filters
-        leave, the newest first, and so does an empty question. `ranking` is `balanced` or `swarm`; `as_of` searches
-        what was believed at that moment, also if it was deleted since.
+        leave, the newest first, and so does an empty question. `ranking` is `balanced` or `swarm`, by default that
+        of the setting MYCEL_RANKING; `as_of` searches what was believed at that moment, also if it was deleted since.
         """
         ...
 
@@ -511,6 +511,7 @@ class AsyncRemoteMemory:
         thread: str | None = None,
         asked_by: str | None = None,
         token_budget: int | None = None,
+        ranking: str | None = None,
     ) -> ContextBundle:
         """What an agent should know before it starts a task, each memory once and with its citation.
 
@@ -520,7 +521,7 @@ class AsyncRemoteMemory:
         called. What `asked_by` wishes comes first, and what members wish whom the task names. A citation is the start
         of an id, as far as the caller needs it; every method that takes an id takes it, but `purge`. `to_markdown`
         keeps to `token_budget` (100 to 100,000, by default 2000), marks what had to be shortened, and `left_out` counts
-        what found no room. Near-duplicates become one that counts the others.
+        what found no room. Near-duplicates become one that counts the others. `ranking` is as in `search`.
         `agent` is by default the caller. For another agent the bundle holds what the whole team may read: a name grants
         nothing. A lead's bundle also draws on the parent team and says so. The same state gives the same text.
         """

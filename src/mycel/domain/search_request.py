@@ -23,8 +23,9 @@ class Ranking(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """The figures an operator can set."""
+    """The figures an operator can set, and the ranking of a request that names none."""
 
+    ranking: Ranking = Ranking.BALANCED
     half_life_days: float = 14.0
     access_boost_max: float = 1.5
     access_recency_hours: float = 48.0

@@ -152,6 +152,7 @@ class TeamMemory:
         thread: str | None = None,
         asked_by: str | None = None,
         token_budget: int | None = None,
+        ranking: str | None = None,
     ) -> ContextBundle:
         return self._do.context.context_for(
             self._caller(),
@@ -162,6 +163,7 @@ class TeamMemory:
             thread=thread,
             asked_by=asked_by,
             token_budget=token_budget,
+            ranking=ranking,
         )
 
     def explain(

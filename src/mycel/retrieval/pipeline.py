@@ -305,16 +305,18 @@ class _Search:
         memory = one.memory
         if memory is None:
             return
+        factors = ranking.factors_of(
+            self.request.ranking,
+            memory,
+            signals,
+            now=self.request.now,
+            filters=self.request.filters,
+            options=self.options,
+        )
         if self.request.ranking is Ranking.SWARM:
             similarity = one.evidence.coverage if one.evidence.cosine is None else one.evidence.cosine
-            factors = ranking.swarm(
-                memory, signals, now=self.request.now, filters=self.request.filters, options=self.options
-            )
             one.parts = {"similarity": similarity, **factors}
             one.score = prod(one.parts.values())
             return
-        factors = ranking.balanced(
-            memory, signals, now=self.request.now, filters=self.request.filters, options=self.options
-        )
         one.parts |= {name: log(factor) for name, factor in factors.items()}
         one.score = sum(one.parts.values())

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from mycel.domain.memory import MadeBy, Memory, MemoryType, Scope
 from mycel.domain.query import Filters
-from mycel.domain.search_request import RankingOptions, Signals
+from mycel.domain.search_request import Ranking, RankingOptions, Signals
 from mycel.domain.validity import Validity, validity_at
 
 DAY_SECONDS = 86_400.0
@@ -38,6 +38,14 @@ def freshness(memory: Memory, *, now: datetime, half_life_days: float) -> float:
     ages = memory.type in AGEING_TYPES or memory.made_by in AGEING_ORIGINS
     floor = AGEING_FLOOR if ages else DURABLE_FLOOR
     return floor + (1 - floor) * _halved(_age(memory, now), half_life_days)
+
+
+def factors_of(
+    ranking: Ranking, memory: Memory, signals: Signals, *, now: datetime, filters: Filters, options: RankingOptions
+) -> dict[str, float]:
+    """Return the factors of one profile by their names."""
+    profile = swarm if ranking is Ranking.SWARM else balanced
+    return profile(memory, signals, now=now, filters=filters, options=options)
 
 
 def balanced(

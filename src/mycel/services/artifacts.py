@@ -156,7 +156,9 @@ class ArtifactRegistry:
         # The index knows nothing of details: whoever asks for some is answered from as many hits as there can be.
         reach = limit if wanted == ArtifactFilters() else fields.MAX_PAGE
         words = fields.filled_text(text, field="text", max_bytes=MAX_QUERY_BYTES)
-        ask = replace(read_search_request(words, {}, now=self._clock.now(), limit=reach), filters=filters, every=True)
+        ranking = self._searching.options.ranking
+        asked = read_search_request(words, {}, now=self._clock.now(), limit=reach, ranking=ranking)
+        ask = replace(asked, filters=filters, every=True)
         with ExitStack() as leases:
             place = Place(leases.enter_context(self._stores.lease(scope.team)), scope)
             ranked, _ = self._searching.rank(ask, [place])

@@ -20,7 +20,7 @@ from mycel.domain.memory import Category, Memory, MemoryType, Scope, Visibility
 from mycel.domain.query import Filters
 from mycel.domain.recall import Hit, Recall
 from mycel.domain.rendering import age_of
-from mycel.domain.search_request import MAX_QUERY_BYTES, Signals, read_search_request
+from mycel.domain.search_request import MAX_QUERY_BYTES, Ranking, Signals, read_search_request
 from mycel.domain.team import Caller, Kind
 from mycel.retrieval.candidate import Ranked
 from mycel.retrieval.context import (
@@ -34,7 +34,7 @@ from mycel.retrieval.context import (
     person_of,
 )
 from mycel.retrieval.packing import Candidate, pack
-from mycel.retrieval.ranking import balanced
+from mycel.retrieval.ranking import factors_of
 from mycel.services.search import Searching
 
 # How many each of the other renderings shows.
@@ -66,6 +66,7 @@ class _Request:
     task: str | None
     asked_by: str | None
     token_budget: int
+    ranking: Ranking
 
     def places(self) -> dict[str, object]:
         return {"project": self.project, "repo": self.repo}
@@ -97,7 +98,9 @@ class Context:
         thread: object = None,
         asked_by: object = None,
         token_budget: object = None,
+        ranking: object = None,
     ) -> ContextBundle:
+        usual = self._searching.options.ranking
         request = _Request(
             project=None if project is None else fields.place(project, field="project"),
             repo=None if repo is None else fields.place(repo, field="repo"),
@@ -105,6 +108,7 @@ class Context:
             task=read_task(task) or self._topic(caller, thread),
             asked_by=None if asked_by is None else fields.label(asked_by, field="asked_by"),
             token_budget=read_token_budget(token_budget),
+            ranking=usual if ranking is None else fields.choice(ranking, Ranking, field="ranking"),
         )
         return self._bundle(caller, request, self._find(caller, request))
 
@@ -153,7 +157,9 @@ class Context:
     def _find(self, caller: Caller, request: _Request) -> Recall | None:
         if request.task is None:
             return None
-        return self._searching.search(caller, request.task, request.places(), limit=request.limit)
+        return self._searching.search(
+            caller, request.task, request.places(), limit=request.limit, ranking=request.ranking
+        )
 
     def _weigh(self, caller: Caller, request: _Request, *, narrowed: bool) -> dict[MemoryId, Weight]:
         """What binds, compared with the task: other matches must not hide it, nor a threshold."""
@@ -165,7 +171,9 @@ class Context:
             places = self._searching.places(leases, caller)
             for sort in sorts:
                 given = {**request.places(), **sort}
-                asked = read_search_request(request.task, given, now=self._clock.now(), limit=request.limit)
+                asked = read_search_request(
+                    request.task, given, now=self._clock.now(), limit=request.limit, ranking=request.ranking
+                )
                 ranked, _ = self._searching.rank(replace(asked, every=True), places)
                 found |= _weights(ranked, narrowed=narrowed)
         return found
@@ -184,7 +192,8 @@ class Context:
                 signals = store.index.signals(scope, list(numbers.values()))
             for id, memory in here.items():
                 said = signals.get(numbers.get(id, 0), Signals())
-                found[id] = prod(balanced(memory, said, now=now, filters=near, options=options).values())
+                factors = factors_of(request.ranking, memory, said, now=now, filters=near, options=options)
+                found[id] = prod(factors.values())
         return found
 
     def _cited(

@@ -73,7 +73,7 @@ class Searching:
             now=now,
             limit=limit,
             min_relevance=min_relevance,
-            ranking=ranking,
+            ranking=self.options.ranking if ranking is None else ranking,
             as_of=as_of,
         )
         if expired:

@@ -181,7 +181,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "promote_from": FRACTION,
         "purge_after": _SPAN,
         "query": text(MAX_QUERY_BYTES),
-        "ranking": one_of(Ranking),
+        "ranking": {**one_of(Ranking), "description": "By default that of the setting MYCEL_RANKING."},
         "reason": filled(MAX_REASON_BYTES),
         "recall_id": ID,
         "relation": one_of(Relation),

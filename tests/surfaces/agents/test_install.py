@@ -20,7 +20,7 @@ from mycel.surfaces.agents.agent import PROJECT, USER, Connection
 from mycel.surfaces.agents.install import install, plan_install, plan_uninstall, uninstall
 from mycel.surfaces.agents.records import Records
 from mycel.surfaces.agents.registry import AGENTS
-from mycel.surfaces.agents.site import Site
+from mycel.surfaces.agents.site import Setup, Site
 from mycel.surfaces.hooks.hook_event import installed_events
 
 CONNECTION = Connection("/opt/my tools/mycel", "swe-1")
@@ -272,3 +272,20 @@ def test_reflecting_stands_in_the_hook_of_a_turns_end_and_goes_again(agent: str,
 def test_who_cannot_be_asked_says_why() -> None:
     assert {name for name, agent in AGENTS.items() if not agent.no_reflection} == {"claude-code", "codex"}
     assert all(agent.no_reflection.startswith("its ") for agent in AGENTS.values() if agent.no_reflection)
+
+
+@pytest.mark.parametrize("agent", list(AGENTS))
+@pytest.mark.parametrize("url", [None, "https://memory.example.org"])
+def test_a_tool_set_stands_in_the_entry_of_the_server_and_goes_again(
+    agent: str, url: str | None, tmp_path: Path
+) -> None:
+    where, plain = site(agent, tmp_path), replace(CONNECTION, url=url, names_token=url is not None)
+    install(where, replace(plain, tools="swarm"), records(tmp_path))
+    found = where.forms(plain)[where.servers_file].present(where.servers_file.read_text("utf-8"))[0]
+    setup = Setup(where, None, found, [])
+    assert setup.tools == "swarm"
+    assert setup.install_command == f"mycel install {agent} --tools swarm"
+    install(where, plain, records(tmp_path))
+    assert "swarm" not in where.servers_file.read_text("utf-8")
+    uninstall(where, plain, records(tmp_path))
+    assert files(tmp_path) == {}

@@ -38,13 +38,16 @@ class Connection:
     names_token: bool = False
     # The agent is asked once in a session to save what it learned.
     reflects: bool = False
+    # Which tools its model gets, where they are not those of a coding agent.
+    tools: str | None = None
 
     @property
     def endpoint(self) -> str | None:
-        return f"{self.url}/mcp" if self.url else None
+        chosen = f"?tools={self.tools}" if self.tools else ""
+        return f"{self.url}/mcp{chosen}" if self.url else None
 
     def arguments(self) -> list[str]:
-        return ["mcp", *self._at_data()]
+        return ["mcp", *self._at_data(), *(["--tools", self.tools] if self.tools else [])]
 
     def hook_words(self, agent: str, event: str) -> list[str]:
         asks = [REFLECT] if self.reflects and kind_of(agent, event) == TURN_ENDED else []

@@ -253,7 +253,9 @@ def _why(error: Exception) -> str:
 
 def _differs(setup: Setup, settings: Settings) -> bool:
     """Another program than the one that asks may have been installed on purpose, but not older entries."""
-    connection = connection_of(settings, scope=setup.site.scope, member=setup.member, reflects=setup.reflects)
+    connection = connection_of(
+        settings, scope=setup.site.scope, member=setup.member, reflects=setup.reflects, tools=setup.tools
+    )
     used = replace(connection, command=program_of(setup.hooks[0]))
     try:
         return any(not change.is_none for change in plan_install(setup.site, used))

@@ -107,8 +107,8 @@ def program_of(line: str | Sequence[str]) -> str:
     return _words(line)[0] if isinstance(line, str) else line[0]
 
 
-def option_of(line: str, name: str) -> str | None:
-    words = _words(line)
+def option_of(line: str | Sequence[str], name: str) -> str | None:
+    words = _words(line) if isinstance(line, str) else list(line)
     return words[words.index(name) + 1] if name in words[:-1] else None
 
 

@@ -30,7 +30,9 @@ def agent_named(name: str) -> Agent:
     return found
 
 
-def connection_of(settings: Settings, *, scope: str, member: str, reflects: bool = False) -> Connection:
+def connection_of(
+    settings: Settings, *, scope: str, member: str, reflects: bool = False, tools: str | None = None
+) -> Connection:
     """Files of a project are others' as well: they hold no path of this machine."""
     names_token = origin_of("token", data=settings.data) not in {DEFAULT, FILE_NAME}
     data = settings.data.absolute()
@@ -41,6 +43,7 @@ def connection_of(settings: Settings, *, scope: str, member: str, reflects: bool
         url=settings.url if names_token else None,
         names_token=names_token,
         reflects=reflects,
+        tools=tools,
     )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
+from urllib.parse import parse_qs, urlsplit
 
 from mycel.settings import folder_by
 from mycel.surfaces.agents.agent import PROJECT, USER, Agent, Connection, Entry
 from mycel.surfaces.agents.json_settings import JsonSettings, JsonText, NotEditable
-from mycel.surfaces.agents.probe import option_of
+from mycel.surfaces.agents.probe import option_of, server_of
 from mycel.surfaces.agents.records import Installed
 from mycel.surfaces.hooks.hook_event import REFLECT, installed_events
 from mycel.surfaces.hooks.place import find_place
@@ -105,10 +106,21 @@ class Setup:
         return any(REFLECT in line.split() for line in self.hooks)
 
     @property
+    def tools(self) -> str | None:
+        """The tool set that its server is asked for, where one is named."""
+        agent, entry = self.site.agent, self.server or {}
+        started = server_of(entry, variables=agent.variables_key)
+        if started is not None:
+            return option_of(started.line, "--tools")
+        named = parse_qs(urlsplit(str(entry.get(agent.url_key, ""))).query).get("tools", [])
+        return named[0] if named else None
+
+    @property
     def install_command(self) -> str:
         scope = " --project" if self.site.scope == PROJECT else ""
         asks = f" {REFLECT}" if self.reflects else ""
-        return f"mycel install {self.site.agent.name}{scope}{asks}"
+        tools = f" --tools {self.tools}" if self.tools else ""
+        return f"mycel install {self.site.agent.name}{scope}{asks}{tools}"
 
 
 def site_of(agent: Agent, scope: str) -> Site:

@@ -15,6 +15,7 @@ from mycel.surfaces.cli.membership import admit
 from mycel.surfaces.cli.options import Yes
 from mycel.surfaces.cli.output import Line, is_terminal, line, note, print_lines
 from mycel.surfaces.hooks.hook_event import AGENTS
+from mycel.surfaces.mcp.tool_sets import TOOL_SETS
 
 if TYPE_CHECKING:
     from mycel.surfaces.agents.agent import Agent
@@ -34,6 +35,13 @@ Reflect = Annotated[
     bool,
     typer.Option("--reflect", help="Once in a session in which it has worked, ask the agent to save what it learned."),
 ]
+Tools = Annotated[
+    str,
+    typer.Option(
+        metavar="SET",
+        help="Which tools the model gets: coding, team, swarm (memory-search, inject-learning, task results) or full.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 
 
@@ -48,6 +56,7 @@ def install(
     project: ForProject = False,
     user: ForUser = False,
     reflect: Reflect = False,
+    tools: Tools = TOOL_SETS[0],
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
@@ -56,7 +65,7 @@ def install(
     It acts as a member named like the agent, or as --as says. One that is new joins --team; without it the team that
     knows the repository of this folder, else the one with the most memories, else with the most members; on a terminal
     you are asked. All else in the files stays as it is; `mycel uninstall` restores them. Run again without --reflect,
-    it no longer asks the agent what it learned.
+    it no longer asks the agent what it learned; without --tools, the model gets those of a coding agent.
     """
     from mycel.surfaces.agents.install import install as put_in
     from mycel.surfaces.agents.install import plan_install
@@ -69,10 +78,14 @@ def install(
     scope = _scope(project=project, user=user)
     if reflect and found.no_reflection:
         raise InvalidInput(f"is not for {found.title}: {found.no_reflection}", field="reflect")
+    if tools not in TOOL_SETS:
+        raise InvalidInput(f"must be one of {', '.join(TOOL_SETS)}", field="tools")
     site = site_of(found, scope)
     settings = call.settings()
     member = call.member or found.name
-    connection = connection_of(settings, scope=scope, member=member, reflects=reflect)
+    connection = connection_of(
+        settings, scope=scope, member=member, reflects=reflect, tools=None if tools == TOOL_SETS[0] else tools
+    )
     changes = [change for change in plan_install(site, connection) if not change.is_none]
     if not call.as_json:
         _show(changes)

@@ -37,7 +37,7 @@ MinRelevance = Annotated[
     typer.Option(metavar="0..1", help="Leave out what is less relevant; 0 also lists what does not match."),
 ]
 RankingOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help=f"One of {any_of(Ranking)}; balanced by default.")
+    str | None, typer.Option(metavar="NAME", help=f"One of {any_of(Ranking)}; by default that of MYCEL_RANKING.")
 ]
 AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="As it was believed then: 2026-11-15T09:00:00Z.")]
 OrderBy = Annotated[
@@ -221,11 +221,12 @@ def context_for(
     agent: AgentOption = None,
     asked_by: AskedBy = None,
     budget: Budget = None,
+    ranking: RankingOption = None,
     style: StyleOption = Style.MARKDOWN,
 ) -> None:
     """Gather what an agent should know before it starts a task, within a budget of tokens."""
     place = {"project": project, "repo": repo, "agent": agent}
-    request = given({**place, "task": task, "asked_by": asked_by, "token_budget": budget})
+    request = given({**place, "task": task, "asked_by": asked_by, "token_budget": budget, "ranking": ranking})
     call = invocation(context)
     with teams_of(call) as teams:
         bundle = _context_of(teams, request)
