@@ -61,14 +61,15 @@ __all__ = [
 ]
 
 
-def open(data: str | Path | None = None) -> Workspace:
+def open(data: str | Path | None = None, *, embedder: object = None) -> Workspace:
     """Opens the workspace of a data directory, or of a Postgres database by its address.
 
-    Without either, MYCEL_DATABASE_URL or MYCEL_DATA says which.
+    Without either, MYCEL_DATABASE_URL or MYCEL_DATA says which. `embedder` takes the place of MYCEL_EMBEDDER: one of
+    its values, or an object with `model`, `dimensions` and `embed_documents(texts)`.
     """
-    from mycel.app import open_workspace
+    from mycel.app import open_for_program
 
-    return open_workspace(data)
+    return open_for_program(data, embedder)
 
 
 def connect(url: str | None = None, *, token: str | None = None) -> RemoteWorkspace:

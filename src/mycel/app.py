@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +23,7 @@ from mycel.domain.source import Step
 from mycel.embedded.member_services import MemberServices
 from mycel.embedded.workspace import Workspace, WorkspaceServices
 from mycel.engine.executor import Executor, MovableExecutor
-from mycel.errors import MycelError
+from mycel.errors import Misconfigured, MycelError
 from mycel.providers.embeddings.registry import BUILTIN, NONE, EmbeddingOptions, make_embedder
 from mycel.providers.llms.registry import LanguageModelOptions, make_language_model
 from mycel.services.activity import Activity
@@ -92,8 +95,9 @@ def open_workspace(
 
     Tests and embedding programs may bring models of their own; otherwise the settings name them.
     """
+    settings = settings or load_settings(data)
     ground = _lay_ground(
-        settings or load_settings(data),
+        settings,
         clock=clock or SystemClock(),
         disk=disk or Disk(),
         embedder=embedder,
@@ -117,10 +121,52 @@ def open_workspace(
             backups=ground.backups,
             member=member,
         )
-        return Workspace(services, close=ground.close)
+        release = _claim_model(settings, ground.embedding.embedder)
     except MycelError:
         ground.close()
         raise
+
+    def close() -> None:
+        ground.close()
+        release()
+
+    return Workspace(services, close=close)
+
+
+def open_for_program(data: str | Path | None, embedder: object) -> Workspace:
+    """With the embedder that a program names, as the setting does, or brings as an object."""
+    if embedder is None or isinstance(embedder, str):
+        return open_workspace(settings=load_settings(data, embedder=embedder))
+    from mycel.providers.embeddings.provided import ProvidedEmbedder
+
+    return open_workspace(data, embedder=ProvidedEmbedder(embedder))
+
+
+# By process and workspace, the models with which it is open.
+_models: dict[tuple[int, str], dict[object, str]] = {}
+_models_lock = threading.Lock()
+
+
+def _claim_model(settings: Settings, embedder: Embedder | None) -> Callable[[], None]:
+    """Refuse a second model in one process: each would replace the vectors of the other without end."""
+    if embedder is None:
+        return lambda: None
+    place = (os.getpid(), settings.database_url or str(settings.data.resolve()))
+    with _models_lock:
+        models, opening = _models.setdefault(place, {}), object()
+        other = next((model for model in models.values() if model != embedder.model), None)
+        if other is not None:
+            raise Misconfigured(
+                f"this process has the workspace open with the embedder {other}, and {embedder.model} would replace "
+                "its vectors: close that one first, or open both with the same embedder"
+            )
+        models[opening] = embedder.model
+
+    def release() -> None:
+        with _models_lock:
+            models.pop(opening, None)
+
+    return release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

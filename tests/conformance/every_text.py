@@ -62,7 +62,7 @@ _PLAIN: dict[str, Callable[[World], dict[str, Any]]] = {
     "activity.report": lambda _: {"text": "plain words", "occasion": "prompt"},
     "reviews.merge": lambda world: {"id": world.waiting(), "into": world.memory()},
     "upsert_profile_fact": lambda world: {"key": f"fact {world.number()}", "value": "plain", "about": "person-1"},
-    "inject_learning": lambda _: {"agent_id": "swe-1", "learning": "plain words", "category": "plain"},
+    "inject_learning": lambda _: {"agent_id": "swe-1", "learning": "plain words", "category": "preference"},
     "projects.register": lambda world: {"name": f"project-{world.number()}"},
     "repos.register": lambda world: {"name": f"repo-{world.number()}"},
     "views.save": lambda world: {"name": f"view-{world.number()}"},

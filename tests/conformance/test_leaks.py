@@ -605,7 +605,7 @@ CASES: dict[str, Case] = {
     "index_file": lambda api, w: [
         lambda: api.index_file("https://example.org/hidden", "nothing new", visibility="private")
     ],
-    "inject_learning": lambda api, w: [lambda: api.inject_learning("nobody", "x", "secret")],
+    "inject_learning": lambda api, w: [lambda: api.inject_learning("nobody", "x", "preference")],
     "upsert_profile_fact": lambda api, w: [lambda: api.upsert_profile_fact("hk", "x", about="nobody")],
     "set_policy": lambda api, w: [lambda: api.set_policy(promote_from=0.8)],
     "save": lambda api, w: [lambda: undone(api, [api.save("x", source={"source_id": w.subject_source})])],

@@ -24,6 +24,7 @@ PAGES = (
     "orchestrating",
     "frameworks",
     "moving",
+    "embeddings",
 )
 # What these print depends on the embedding model, which other tests do without.
 BY_MEANING = frozenset({"episodes", "orchestrating"})

@@ -15,7 +15,9 @@ import pytest
 from mycel.domain.embedding import Backlog, Embedded
 from mycel.domain.ids import TeamName
 from mycel.services import team_worker
-from mycel.services.embeddings import BATCH
+from mycel.services.embeddings import BATCH, Embedding
+from mycel.settings import load_settings
+from mycel.storage import open_side
 from mycel.stores.migrate import migrations
 from mycel.testing.embedder import WordEmbedder
 from tests.patience import PATIENCE_SECONDS, ends
@@ -132,9 +134,10 @@ def test_what_is_written_all_the_time_does_not_keep_a_run_from_ending(tmp_path: 
 
 def test_two_models_at_once_both_end(tmp_path: Path, squad: Squad) -> None:
     fill(squad, count=3 * BATCH)
-    other = open_squad(tmp_path, clock=squad.clock, embedder=wide_embedder(name="other"))
-    with other.workspace, ThreadPoolExecutor(2) as pool:
-        calls = [pool.submit(ends, one.workspace.embed_pending) for one in (squad, other)]
+    # As another process has it: one process has one embedder for a workspace.
+    with open_side(load_settings(tmp_path)) as side, ThreadPoolExecutor(2) as pool:
+        other = Embedding(side.stores, wide_embedder(name="other"))
+        calls = [pool.submit(ends, work) for work in (squad.workspace.embed_pending, other.run_pending)]
         for call in calls:
             call.result()
 

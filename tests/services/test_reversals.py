@@ -501,6 +501,6 @@ def test_what_leads_and_admins_alone_decide_nobody_else_takes_back(world: World,
         lambda: member.cascade(id),
         lambda: member.escalate(id),
         lambda: member.withdraw(id),
-        lambda: member.inject_learning("agent-1", "Other.", "convention"),
+        lambda: member.inject_learning("agent-1", "Other.", "preference"),
     ):
         assert isinstance(tried(act), AccessDenied)

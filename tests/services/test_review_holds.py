@@ -114,7 +114,7 @@ WAYS_IN: dict[str, Callable[[TeamMemory, Squad], object]] = {
     "import_": own_archive,
     "import_, the operator's": the_operators_archive,
     "upsert_profile_fact": lambda member, squad: squad.person.upsert_profile_fact("editor", "vim"),
-    "inject_learning": lambda member, squad: squad.lead.inject_learning("swe-2", LESSON, "convention"),
+    "inject_learning": lambda member, squad: squad.lead.inject_learning("swe-2", LESSON, "best-practice"),
     "consolidate": lambda member, squad: (member.capture_session(TALK), squad.person.consolidate()),
 }
 # What writes no text of a memory.

@@ -681,7 +681,10 @@ class AsyncRemoteMemory:
     async def inject_learning(
         self, agent_id: str, learning: str, category: str, *, private: bool = False, idempotency_key: str | None = None
     ) -> Memory:
-        """A lead's lesson for the team or, if `private`, for one worker alone."""
+        """A lead's lesson for the team or, if `private`, for one worker alone.
+
+        `category` is `mistake-pattern`, `best-practice`, `codebase-knowledge` or `preference`.
+        """
         ...
 
     async def cascade(self, id: str) -> IngestionEvent:

@@ -53,6 +53,17 @@ class Category(StrEnum):
     PREFERENCE = "preference"
 
 
+# What a lead's learning may be, and what each is for.
+TAUGHT: Mapping[Category, str] = MappingProxyType(
+    {
+        Category.MISTAKE_PATTERN: "common mistakes to avoid",
+        Category.BEST_PRACTICE: "preferred approaches",
+        Category.CODEBASE_KNOWLEDGE: "facts about the codebase",
+        Category.PREFERENCE: "preferences of users or the team",
+    }
+)
+
+
 class Scope(StrEnum):
     """Where a memory applies."""
 

@@ -77,11 +77,12 @@ def read_search_request(
     given: Mapping[str, object],
     *,
     now: datetime,
+    ranking: object,
     limit: object = None,
     min_relevance: object = None,
-    ranking: object = None,
     as_of: object = None,
 ) -> SearchRequest:
+    """Read what a caller asked. `ranking` is what they named, or the usual one of the workspace."""
     text = "" if query is None else fields.text(query, field="query", max_bytes=MAX_QUERY_BYTES)
     at = None if as_of is None else fields.moment(as_of, field="as_of")
     least = None if min_relevance is None else fields.fraction(min_relevance, field="min_relevance")

@@ -13,7 +13,7 @@ from mycel.domain.draft import MAX_CONTENT_BYTES, new_memory, read_fields
 from mycel.domain.fields import MAX_PROFILE_KEY
 from mycel.domain.ids import MemberId
 from mycel.domain.marks import with_marks
-from mycel.domain.memory import NO_METADATA, Category, MadeBy, Memory, MemoryType, Scope, Status, Visibility
+from mycel.domain.memory import NO_METADATA, TAUGHT, Category, MadeBy, Memory, MemoryType, Scope, Status, Visibility
 from mycel.domain.team import OPERATOR, Caller, Kind, Member, Role
 from mycel.errors import AccessDenied, InvalidInput, InvalidState, NotFound
 from mycel.services.idempotency import Retry
@@ -51,7 +51,7 @@ class Teaching:
         given = {
             "content": learning,
             "type": MemoryType.LESSON.value,
-            "category": category,
+            "category": read_taught_category(category),
             "visibility": (Visibility.PRIVATE if alone else Visibility.TEAM).value,
         }
         draft = screen(read_fields(given, max_content=self._max_content), policy)
@@ -155,6 +155,16 @@ class Teaching:
 
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
+
+
+def read_taught_category(value: object) -> Category:
+    """Read one of the four categories of learnings; a misspelt one would hide the learning from whoever asks by it."""
+    found = value.strip().casefold().replace("_", "-").replace(" ", "-") if isinstance(value, str) else ""
+    if found not in TAUGHT:
+        known = ", ".join(category.value for category in TAUGHT)
+        problem = f"of a learning must be one of: {known} (a memory that you save may have any category)"
+        raise InvalidInput(problem, field="category")
+    return Category(found)
 
 
 def _seen(caller: Caller, member: Member) -> bool:

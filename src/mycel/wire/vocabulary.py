@@ -26,7 +26,7 @@ from mycel.domain.fields import (
     MOST_TOKEN_BUDGET,
 )
 from mycel.domain.link import Relation
-from mycel.domain.memory import WRITTEN, MadeBy, MemoryType, Scope, Status
+from mycel.domain.memory import TAUGHT, WRITTEN, MadeBy, MemoryType, Scope, Status
 from mycel.domain.memory_field import FieldRow, Holds
 from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
@@ -250,6 +250,9 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
         "before_task": {"limit": whole(1, MAX_BRIEFED), "repo": LABEL},
         "complete_task": {"output": filled(MAX_TASK_OUTPUT_BYTES)},
         "after_task": {"action": {"type": "string", "enum": [ending.value for ending in ENDINGS]}},
+        "inject_learning": {
+            "category": {"type": "string", "enum": [category.value for category in TAUGHT]},
+        },
         "upsert_profile_fact": {
             "key": {"allOf": [LABEL, {"maxLength": MAX_PROFILE_KEY}]},
         },

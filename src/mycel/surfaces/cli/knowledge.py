@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from mycel.domain.knowledge import Outcome
-from mycel.domain.memory import WRITTEN
+from mycel.domain.memory import TAUGHT, WRITTEN
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli import display, options
 from mycel.surfaces.cli.display import moment, show_more, show_written, when
 from mycel.surfaces.cli.every_team import answer_deleted, teams_of
 from mycel.surfaces.cli.invocation import ListingGroup, add_commands, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, content_of, read_material
-from mycel.surfaces.cli.options import naming, with_fields, with_filters
+from mycel.surfaces.cli.options import any_of, naming, with_fields, with_filters
 from mycel.surfaces.cli.output import Column, note, one_line, print_table, whole_list
 from mycel.wire.shapes import as_knowledge
 
@@ -225,9 +225,7 @@ def learn(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="The member who should learn it.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The lesson; `-` reads it from standard input.")],
     *,
-    category: Annotated[
-        str, typer.Option("--category", metavar="NAME", help="What it is about, such as mistake-pattern.")
-    ],
+    category: Annotated[str, typer.Option("--category", metavar="NAME", help=f"One of {any_of(TAUGHT)}.")],
     private: Annotated[bool, typer.Option("--private", help="For this member alone, not for the team.")] = False,
 ) -> None:
     """Teach a member of the team a lesson that the whole team may read. For leads and admins."""

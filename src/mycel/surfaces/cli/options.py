@@ -18,7 +18,7 @@ from mycel.errors import InvalidInput
 CommandT = TypeVar("CommandT", bound=Callable[..., None])
 
 
-def any_of(options: type[StrEnum]) -> str:
+def any_of(options: Iterable[StrEnum]) -> str:
     return ", ".join(option.value for option in options)
 
 

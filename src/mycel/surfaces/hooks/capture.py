@@ -91,16 +91,19 @@ def file_writes(happened: Happening, place: Place, settings: HookSettings) -> li
     about = {"session_id": happened.session_id, **place.belongings()}
     found: list[Write] = []
     for file, named in memory_files(happened, place, settings):
-        if content := _read_text(file):
+        if content := _content_of(file, happened.written):
             body: dict[str, Any] = {**named, "content": content, **about}
             found.append(Write(FILE, {name: value for name, value in body.items() if value}))
     return found
 
 
-def _read_text(file: Path) -> str | None:
+def _content_of(file: Path, written: str) -> str | None:
+    """What the file holds or, for a hook that runs where the file is not, what the tool was given to write."""
     try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            return None
-        return without_private(file.read_text("utf-8").replace("\0", "")).strip() or None
+        text = file.read_text("utf-8") if file.stat().st_size <= MAX_FILE_BYTES else ""
+    except FileNotFoundError:
+        raw = written.encode("utf-8", "replace")
+        text = raw.decode() if len(raw) <= MAX_FILE_BYTES else ""
     except (OSError, ValueError):
         return None
+    return without_private(text.replace("\0", "")).strip() or None

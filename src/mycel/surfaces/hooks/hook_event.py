@@ -42,6 +42,8 @@ class Happening(NamedTuple):
     from_start: bool = False
     transcript: Path | None = None
     files: tuple[Path, ...] = ()
+    # All that the tool was given to write into the one file.
+    written: str = ""
     task_id: str | None = None
     failure: str | None = None
     last_words: str = ""

@@ -17,6 +17,8 @@ Payload = Mapping[str, Any]
 _WRITING = frozenset(
     {"write", "edit", "multiedit", "notebookedit", "applypatch", "writefile", "replace", "patch", "strreplace"}
 )
+# Of these, those that are given all of the file.
+_WRITING_WHOLE = frozenset({"write", "writefile"})
 # Tools that are an agent of their own: when they fail, a task has failed.
 _SUBAGENTS = frozenset({"task", "agent"})
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
@@ -45,6 +47,7 @@ def read_payload(agent: str, event: str, payload: Payload) -> Happening | None:
         from_start=payload.get("from_start") is True,
         transcript=_path(payload, "transcript_path") if agent in {told.CLAUDE_CODE, told.CODEX} else None,
         files=files,
+        written=_written_text(payload) if len(files) == 1 else "",
         last_words=_text(payload, "last_assistant_message"),
         goes_on=payload.get("stop_hook_active") is True,
     )
@@ -150,6 +153,13 @@ def _written_files(payload: Payload) -> tuple[Path, ...]:
         lines = patch.splitlines()
         names = [line.removeprefix(mark).strip() for line in lines for mark in _PATCHED if line.startswith(mark)]
     return tuple(_folder(payload) / name for name in names if "\0" not in name)
+
+
+def _written_text(payload: Payload) -> str:
+    """The whole content, of a tool that was given one."""
+    tool = squeezed(_text(payload, "tool_name") or _text(payload, "tool"))
+    given = _mapping(payload.get("tool_input") or payload.get("args"))
+    return _text(given, "content") if tool in _WRITING_WHOLE else ""
 
 
 def _lines(payload: Payload, name: str) -> str:

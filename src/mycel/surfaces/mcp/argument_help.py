@@ -10,7 +10,7 @@ from typing import Any
 from mycel.domain.artifact import OF_AN_ARTIFACT
 from mycel.domain.episode import OF_AN_EPISODE, RateBy
 from mycel.domain.link import Relation
-from mycel.domain.memory import WRITTEN, Category, MemoryType, Status
+from mycel.domain.memory import TAUGHT, WRITTEN, MemoryType, Status
 from mycel.domain.memory_field import LISTS, FieldRow, Holds
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
 from mycel.domain.source import SURROUNDINGS, CaptureMode
@@ -109,8 +109,6 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "what_went_wrong": _text("Why it failed, so that nobody tries it the same way again"),
     }
 )
-# What a lead teaches.
-_TAUGHT = (Category.MISTAKE_PATTERN, Category.BEST_PRACTICE, Category.CODEBASE_KNOWLEDGE, Category.PREFERENCE)
 # Those of the ledger are made by logging and registering; the first three are meant most of the time.
 _FIRST, _OF_LEDGER = ("fact", "lesson", "decision"), ("episode", "artifact")
 _SAVED_TYPES = [*_FIRST, *(kind.value for kind in MemoryType if kind.value not in {*_FIRST, *_OF_LEDGER})]
@@ -129,8 +127,8 @@ OF_TOOL: Mapping[tuple[str, str], Schema] = {
     ("index_file", "content"): _text("All of the file"),
     ("inject-learning", "category"): {
         "type": "string",
-        "enum": [category.value for category in _TAUGHT],
-        "description": "What sort of lesson",
+        "enum": [category.value for category in TAUGHT],
+        "description": "; ".join(f"{category.value}: {purpose}" for category, purpose in TAUGHT.items()),
     },
     ("inject-learning", "agent_id"): _text("The id of the worker it is meant for"),
     ("save_memory", "type"): {
