@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, cast
 
 from platformdirs import user_data_path
@@ -324,6 +324,14 @@ def _folders(value: object) -> tuple[Path, ...]:
     return found
 
 
+def _folder(value: object) -> str:
+    """Another machine may have it; a relative one would be another folder for each program that reads it."""
+    found = str(Path(_text(value).strip()).expanduser())
+    if not PurePosixPath(found).is_absolute() and not PureWindowsPath(found).is_absolute():
+        raise ValueError("must be an absolute folder, such as /workspace/personal/memory or ~/memory")
+    return found
+
+
 def _whole(least: int, most: int) -> Callable[[object], int]:
     def read(value: object) -> int:
         number = int(value) if isinstance(value, str) and value.isdecimal() else value
@@ -385,7 +393,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("llm", "llm_model", "llm_url", "llm_key", "llm_command"), _text),
     "llm_seconds": _number(lambda number: 0 < number <= 3600, wanted="above 0 and at most 3600"),
     **dict.fromkeys(("session_quiet_seconds", "lease_seconds"), _above_zero),
-    **dict.fromkeys(("personal_memory_folder", "shared_memory_folder"), _text),
+    **dict.fromkeys(("personal_memory_folder", "shared_memory_folder"), _folder),
     "hooks": _one_of("on", "off", "inject", "capture"),
     "hook_relevance": _number(lambda number: 0 <= number <= 1, wanted="from 0 to 1"),
     "hook_seconds": _number(lambda number: 0 < number <= 10, wanted="above 0 and at most 10"),
@@ -396,7 +404,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "backups_kept": _whole(1, 10_000),
     "ranking": _one_of("balanced", "swarm"),
     **dict.fromkeys(("recency_half_life_days", "access_recency_hours"), _above_zero),
-    "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1"),
+    "access_boost_max": _number(lambda number: number >= 1, wanted="of at least 1; 1.5 lifts by half at most"),
     "candidate_multiplier": _whole(1, 100),
     "author_share": _number(lambda number: 0 < number <= 1, wanted="above 0 and at most 1"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mycel.access.rules import may_curate
@@ -9,11 +10,12 @@ from mycel.access.scope import read_scope
 from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
-from mycel.domain.draft import MAX_CONTENT_BYTES, new_memory, read_fields
+from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, new_memory, read_fields
 from mycel.domain.fields import MAX_PROFILE_KEY
 from mycel.domain.ids import MemberId
 from mycel.domain.marks import with_marks
 from mycel.domain.memory import NO_METADATA, TAUGHT, Category, MadeBy, Memory, MemoryType, Scope, Status, Visibility
+from mycel.domain.policy import Policy
 from mycel.domain.team import OPERATOR, Caller, Kind, Member, Role
 from mycel.errors import AccessDenied, InvalidInput, InvalidState, NotFound
 from mycel.services.idempotency import Retry
@@ -44,7 +46,9 @@ class Teaching:
     ) -> Memory:
         """A lesson of a lead's: for the whole team, or in the private memory of the worker it is meant for."""
         if not may_curate(caller):
-            raise AccessDenied("a lead or admin of the team injects learnings")
+            raise AccessDenied(
+                "a lead or admin of the team injects learnings; what you learned yourself, save as a lesson"
+            )
         worker = self._worker(caller, agent_id)
         alone = fields.flag(private, field="private")
         policy = self._policies.of(caller.team)
@@ -54,7 +58,7 @@ class Teaching:
             "category": read_taught_category(category),
             "visibility": (Visibility.PRIVATE if alone else Visibility.TEAM).value,
         }
-        draft = screen(read_fields(given, max_content=self._max_content), policy)
+        draft = self._screened(given, policy, text="learning")
         values = new_memory(draft, caller=caller, policy=policy)
         values |= {
             "made_by": MadeBy.INJECT_LEARNING,
@@ -83,7 +87,7 @@ class Teaching:
             "title": f"{person}: {name}",
         }
         policy = self._policies.of(caller.team)
-        draft = screen(read_fields(given, max_content=self._max_content), policy)
+        draft = self._screened(given, policy, text="value")
         values = new_memory(draft, caller=caller, policy=policy)
         values["metadata"] = with_marks(values.get("metadata", NO_METADATA), about=person)
         if not vouched and draft.suspicion is None:
@@ -91,6 +95,15 @@ class Teaching:
             values |= {"status": Status.INBOX, "metadata": with_marks(values["metadata"], review=reason)}
         fact = unwritten(values, ttl=None)
         return self._upsert(caller, fact) if values["status"] is Status.ACTIVE else self._propose(caller, fact)
+
+    def _screened(self, given: Mapping[str, object], policy: Policy, *, text: str) -> Draft:
+        """Read and screen the fields; an error about the content names it as the caller does."""
+        try:
+            return screen(read_fields(given, max_content=self._max_content), policy)
+        except InvalidInput as error:
+            if error.field != "content":
+                raise
+            raise type(error)(error.problem, field=text) from None
 
     def _worker(self, caller: Caller, agent_id: object) -> MemberId:
         worker = read_member_id(agent_id, field="agent_id")

@@ -54,6 +54,7 @@ def test_both_agree_on_the_defaults(monkeypatch: pytest.MonkeyPatch, home: str |
         ("log_level", "debug"),
         ("personal_memory_folder", "/home/swe/memory"),
         ("shared_memory_folder", "/srv/memory"),
+        ("personal_memory_folder", "~/memory"),
         ("hooks", "Inject"),
         ("hook_relevance", "0.25"),
         ("hook_seconds", "2"),

@@ -231,7 +231,7 @@ def learn(
     """Teach a member of the team a lesson that the whole team may read. For leads and admins."""
     call = invocation(context)
     lesson = content_of(text, field="text")
-    with naming(agent_id="agent", content="text"), call.memory() as memory:
+    with naming(agent_id="agent", learning="text"), call.memory() as memory:
         taught = memory.inject_learning(agent, lesson, category, private=private)
     call.answer(taught, lambda: show_written(taught, done="saved"))
 
@@ -251,7 +251,7 @@ def set_fact(
     """Set a fact about a person; what stood under the key is replaced."""
     call = invocation(context)
     fact = content_of(value, field="value")
-    with naming(content="value"), call.memory() as memory:
+    with call.memory() as memory:
         stored = memory.upsert_profile_fact(key, fact, about=about, confirmed=confirmed)
     call.answer(stored, lambda: show_written(stored, done="saved"))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from mycel.domain import defaults
@@ -106,6 +106,13 @@ def _text(value: object) -> str:
     return value
 
 
+def _folder(value: object) -> str:
+    found = str(Path(_text(value).strip()).expanduser())
+    if not PurePosixPath(found).is_absolute() and not PureWindowsPath(found).is_absolute():
+        raise ValueError
+    return found
+
+
 def _address(value: object) -> str:
     found = _text(value).strip().rstrip("/")
     if not found.lower().startswith(("http://", "https://")):
@@ -149,8 +156,8 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "token": _secret,
     "daemon": _one_of(AUTO, OFF),
     "log_level": _one_of(DEBUG, "info", "warning", "error"),
-    "personal_memory_folder": _text,
-    "shared_memory_folder": _text,
+    "personal_memory_folder": _folder,
+    "shared_memory_folder": _folder,
     "hooks": _one_of(ON, OFF, INJECT, CAPTURE),
     "hook_relevance": _number(0.0, 1.0),
     "hook_seconds": _number(0.001, 10.0),
