@@ -46,9 +46,7 @@ class Teaching:
     ) -> Memory:
         """A lesson of a lead's: for the whole team, or in the private memory of the worker it is meant for."""
         if not may_curate(caller):
-            raise AccessDenied(
-                "a lead or admin of the team injects learnings; what you learned yourself, save as a lesson"
-            )
+            raise AccessDenied("a lead or admin of the team injects learnings; save your own as a lesson")
         worker = self._worker(caller, agent_id)
         alone = fields.flag(private, field="private")
         policy = self._policies.of(caller.team)

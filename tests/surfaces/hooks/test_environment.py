@@ -85,6 +85,8 @@ def test_both_agree_on_what_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ("hook_seconds", "11"),
         ("url", "ftp://x"),
         ("token", "two words"),
+        ("personal_memory_folder", "notes/memory"),
+        ("shared_memory_folder", "./memory"),
     ],
 )
 def test_what_one_refuses_the_other_takes_for_not_given(

@@ -116,11 +116,16 @@ def test_a_vector_without_a_direction_is_no_answer(vectors: object) -> None:
         ProvidedEmbedder(answers(vectors)).embed_documents(["a"])
 
 
-def test_its_own_errors_are_named_without_the_text() -> None:
+def test_its_own_errors_are_named_and_logged_once_without_the_text(caplog: pytest.LogCaptureFixture) -> None:
     def fail(_self: object, texts: Sequence[str]) -> None:
         raise RuntimeError(texts[0])
 
     embedder = ProvidedEmbedder(changed(embed_documents=fail))
-    with pytest.raises(Unavailable, match=r"^the embedder small/2 failed with RuntimeError$"):
+    with pytest.raises(
+        Unavailable, match=r"^the embedder small/2 failed with RuntimeError in test_provided.py, line \d+$"
+    ):
         embedder.embed_documents(["a secret text"])
     assert embedder.background == USUAL_BACKGROUND
+    [told] = caplog.messages
+    assert "secret" not in told
+    assert "RuntimeError in test_provided.py" in told

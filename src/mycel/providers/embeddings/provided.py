@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import logging
+import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mycel.contracts.embedder import Background
@@ -21,6 +24,7 @@ BATCH_SIZE = 32
 MEASURED_QUESTIONS = 8
 LEAST_DEVIATION = 0.01
 _FIELD = "embedder"
+_log = logging.getLogger("mycel.embeddings")
 
 
 class ProvidedEmbedder:
@@ -52,6 +56,7 @@ class ProvidedEmbedder:
         self._documents = documents
         self._query = _method(given, "embed_query")
         self._token_ends = _method(given, "token_ends")
+        self._noted = ""
         self._background = _read_background(getattr(given, "background", None))
 
     @property
@@ -81,13 +86,22 @@ class ProvidedEmbedder:
         """Leave the object to its owner."""
 
     def _call(self, method: Callable[..., Any], argument: object) -> Any:
-        """What goes wrong in it is told by its kind: its text may quote what was to be embedded."""
+        """Tell what goes wrong by its kind and place: its text may quote what was to be embedded."""
         try:
             return method(argument)
         except MycelError:
             raise
         except Exception as error:
-            raise Unavailable(f"the embedder {self.model} failed with {type(error).__name__}") from error
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            problem = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+            raise Unavailable(self._note(f"the embedder {self.model} failed with {problem}")) from error
+
+    def _note(self, problem: str) -> str:
+        """Log it once: searches go on by words, and whoever wrote the embedder would not know why."""
+        if problem != self._noted:
+            self._noted = problem
+            _log.warning("%s; searches go by words meanwhile", problem)
+        return problem
 
     def _checked(self, vectors: object, *, count: int) -> Vectors:
         import numpy as np
@@ -101,10 +115,8 @@ class ProvidedEmbedder:
             rows = rows.reshape(1, -1)
         if rows.shape != (count, self.dimensions):
             shape = " x ".join(map(str, rows.shape)) if rows.size else "no numbers"
-            raise Misconfigured(
-                f"the embedder {self.model} returned {shape} for {count} text{'' if count == 1 else 's'}: "
-                f"each needs a vector of {self.dimensions} numbers"
-            )
+            problem = f"the embedder {self.model} returned {shape} for {count} text{'' if count == 1 else 's'}"
+            raise Misconfigured(self._note(f"{problem}: each needs a vector of {self.dimensions} numbers"))
         return unit_rows(rows, source=f"the embedder {self.model}")
 
     def _measure_background(self) -> Background:
