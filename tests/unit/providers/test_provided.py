@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import mycel
 from mycel.contracts.embedder import Background
 from mycel.errors import InvalidInput, Misconfigured, Unavailable
 from mycel.providers.embeddings.card import USUAL_BACKGROUND
@@ -110,10 +112,24 @@ def test_an_answer_of_another_shape_says_what_is_needed(vectors: object) -> None
         ProvidedEmbedder(answers(vectors)).embed_documents(["a", "b"])
 
 
-@pytest.mark.parametrize("vectors", [[[0.0, 0.0]], [[float("nan"), 1.0]]])
-def test_a_vector_without_a_direction_is_no_answer(vectors: object) -> None:
-    with pytest.raises(Unavailable, match="the embedder small/2 gave a vector"):
-        ProvidedEmbedder(answers(vectors)).embed_documents(["a"])
+@pytest.mark.parametrize("row", [[0.0, 0.0], [float("nan"), 1.0]])
+def test_a_text_for_which_it_has_no_vector_is_found_by_its_words_and_holds_up_nothing(
+    tmp_path: Path, row: list[float]
+) -> None:
+    class OfLetters(Small):
+        def embed_documents(self, texts: Sequence[str]) -> Any:
+            return [[len(text), 1.0] if text.isalpha() else row for text in texts]
+
+    with pytest.raises(Misconfigured, match="the embedder small/2 gave a vector"):
+        ProvidedEmbedder(OfLetters()).embed_documents(["a", "12345"])
+    with mycel.open(tmp_path, embedder=OfLetters()) as workspace:
+        memory = workspace.as_operator()
+        for text in ("12345", "heron"):
+            memory.save(text)
+        workspace.embed_pending()
+        assert (workspace.embedding_progress().embedded, workspace.embedding_progress().pending) == (1, 0)
+        assert [hit.memory.content for hit in memory.search("12345").hits] == ["12345"]
+        assert memory.search("heron").degraded == ()
 
 
 def test_its_own_errors_are_named_and_logged_once_without_the_text(caplog: pytest.LogCaptureFixture) -> None:
@@ -121,9 +137,7 @@ def test_its_own_errors_are_named_and_logged_once_without_the_text(caplog: pytes
         raise RuntimeError(texts[0])
 
     embedder = ProvidedEmbedder(changed(embed_documents=fail))
-    with pytest.raises(
-        Unavailable, match=r"^the embedder small/2 failed with RuntimeError in test_provided.py, line \d+$"
-    ):
+    with pytest.raises(Unavailable, match=r"^the embedder small/2 failed with RuntimeError in \w+.py, line \d+$"):
         embedder.embed_documents(["a secret text"])
     assert embedder.background == USUAL_BACKGROUND
     [told] = caplog.messages

@@ -117,7 +117,11 @@ class ProvidedEmbedder:
             shape = " x ".join(map(str, rows.shape)) if rows.size else "no numbers"
             problem = f"the embedder {self.model} returned {shape} for {count} text{'' if count == 1 else 's'}"
             raise Misconfigured(self._note(f"{problem}: each needs a vector of {self.dimensions} numbers"))
-        return unit_rows(rows, source=f"the embedder {self.model}")
+        try:
+            return unit_rows(rows, source=f"the embedder {self.model}")
+        except Unavailable as error:
+            # The same text would have no direction the next time either; others are not held up by it.
+            raise Misconfigured(self._note(str(error))) from None
 
     def _measure_background(self) -> Background:
         import numpy as np
