@@ -127,8 +127,10 @@ def open_workspace(
         raise
 
     def close() -> None:
-        ground.close()
-        release()
+        try:
+            ground.close()
+        finally:
+            release()
 
     return Workspace(services, close=close)
 
@@ -165,6 +167,8 @@ def _claim_model(settings: Settings, embedder: Embedder | None) -> Callable[[], 
     def release() -> None:
         with _models_lock:
             models.pop(opening, None)
+            if not models:
+                _models.pop(place, None)
 
     return release
 

@@ -378,3 +378,29 @@ def test_a_link_out_of_a_memory_folder_is_not_followed(checkout: Path, tmp_path:
         "claude-code", "PostToolUse", recorded("claude-code", "PostToolUse", cwd=checkout, file=link), data=tmp_path
     )
     assert queued(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "content", "kept"),
+    [
+        ("Write", "Herons <private>and my key</private> nest early.", True),
+        ("Write", "<private>all of it", False),
+        ("Write", "x" * (1024 * 1024 + 1), False),
+        ("Write", "lone \ud800 surrogate, and a NUL \0", True),
+        ("Write", {"not": "text"}, False),
+        ("Edit", "Herons nest early.", False),
+    ],
+)
+def test_a_file_that_is_not_here_is_kept_as_the_tool_wrote_it(
+    checkout: Path, tmp_path: Path, tool: str, content: object, kept: bool
+) -> None:
+    (checkout / ".mycel.toml").write_text('memory_folders = ["notes"]\n')
+    given = {"tool_name": tool, "tool_input": {"file_path": str(checkout / "notes/heron.md"), "content": content}}
+    payload = {**recorded("claude-code", "PostToolUse", cwd=checkout), **given}
+    run_hook("claude-code", "PostToolUse", payload, data=tmp_path)
+    assert [one for one in queued(tmp_path) if b"my key" in one.read_bytes()] == []
+    assert len(queued(tmp_path)) == int(kept)
+    # Outside of a memory folder nothing is taken, whatever was written.
+    elsewhere = {**given["tool_input"], "file_path": str(checkout / "notes/../heron.md")}  # type: ignore[dict-item]
+    run_hook("claude-code", "PostToolUse", {**payload, "tool_input": elsewhere}, data=tmp_path / "other")
+    assert queued(tmp_path / "other") == []
