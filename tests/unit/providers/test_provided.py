@@ -143,3 +143,21 @@ def test_its_own_errors_are_named_and_logged_once_without_the_text(caplog: pytes
     [told] = caplog.messages
     assert "secret" not in told
     assert "RuntimeError in test_provided.py" in told
+
+
+@pytest.mark.parametrize(("known", "is_measured"), [("the", True), ("xylophone", False)])
+def test_the_background_of_an_embedder_of_few_words_is_measured_once_on_those_it_knows(
+    known: str, is_measured: bool
+) -> None:
+    calls: list[int] = []
+
+    def embed(_self: object, texts: Sequence[str]) -> Any:
+        calls.append(len(texts))
+        return [[float(known in text.lower()), float("how" in text.lower())] for text in texts]
+
+    embedder = ProvidedEmbedder(changed(embed_documents=embed))
+    measured = embedder.background
+    assert (measured != USUAL_BACKGROUND) == is_measured
+    made = len(calls)
+    assert embedder.background == measured
+    assert len(calls) == made

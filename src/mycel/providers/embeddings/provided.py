@@ -23,6 +23,8 @@ BATCH_SIZE = 32
 # So many questions are compared with all statements to measure the background; each may be a call of a far endpoint.
 MEASURED_QUESTIONS = 8
 LEAST_DEVIATION = 0.01
+# Of fewer pairs the measure says less than the guess.
+LEAST_MEASURED = 20
 _FIELD = "embedder"
 _log = logging.getLogger("mycel.embeddings")
 
@@ -121,22 +123,37 @@ class ProvidedEmbedder:
             return unit_rows(rows, source=f"the embedder {self.model}")
         except Unavailable as error:
             # The same text would have no direction the next time either; others are not held up by it.
-            raise Misconfigured(self._note(str(error))) from None
+            raise Misconfigured(str(error)) from None
 
     def _measure_background(self) -> Background:
         import numpy as np
 
         from mycel.providers.embeddings.examine import QUESTIONS, STATEMENTS
 
-        asked = np.concatenate([self.embed_query(question) for question in QUESTIONS[:MEASURED_QUESTIONS]])
+        asked = [self._embed_known(self.embed_query, question) for question in QUESTIONS[:MEASURED_QUESTIONS]]
         starts = range(0, len(STATEMENTS), self.batch_size)
-        said = np.concatenate([self.embed_documents(STATEMENTS[start : start + self.batch_size]) for start in starts])
-        cosines = asked @ said.T
+        said = [
+            self._embed_known(self.embed_documents, STATEMENTS[start : start + self.batch_size]) for start in starts
+        ]
+        cosines = np.concatenate(asked) @ np.concatenate(said).T
+        if cosines.size < LEAST_MEASURED:
+            return USUAL_BACKGROUND
         return Background(
             mean=float(cosines.mean()),
             deviation=max(LEAST_DEVIATION, float(cosines.std())),
             spread=max(LEAST_DEVIATION, float(cosines.std(axis=1).mean())),
         )
+
+    def _embed_known(self, embed: Callable[[Any], Vectors], texts: str | Sequence[str]) -> Vectors:
+        """Embed what the embedder has vectors for: one of a few words has none for most texts."""
+        import numpy as np
+
+        try:
+            return embed(texts)
+        except Misconfigured:
+            if isinstance(texts, str) or len(texts) < 2:
+                return np.empty((0, self.dimensions), np.float32)
+            return np.concatenate([self._embed_known(embed, [text]) for text in texts])
 
 
 def _method(given: object, name: str) -> Callable[..., Any] | None:
