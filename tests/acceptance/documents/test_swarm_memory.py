@@ -299,13 +299,22 @@ def test_both_memory_folders_are_settings(tmp_path: Path, monkeypatch: pytest.Mo
         assert [one.content for one in found.teammate.list()] == ["For all."]
 
 
-def test_a_private_note_is_promoted_to_the_swarm(swarm: Squad) -> None:
+def test_a_private_note_is_promoted_to_the_swarm(swarm: Squad, url: str) -> None:
     swarm.author.index_file("/workspace/personal/memory/auth-header-fix.md", NOTE)
     [note] = swarm.author.list()
-    promoted = swarm.author.update(note.id, visibility="team", reason="everybody calls this API")
+    given = {"id": note.id, "visibility": "team", "reason": "everybody calls this API"}
+    [refused] = use(swarm, url, "lead-1", ("update_memory", given))
+    assert refused.structured_content
+    assert refused.structured_content["code"] == "not_found"
+    [done] = use(swarm, url, "swe-1", ("update_memory", given))
+    assert not done.is_error
+    promoted = swarm.author.get(note.id)
     assert (promoted.version, promoted.visibility) == (2, "team")
     assert swarm.author.history(note.id)[-1].reason == "everybody calls this API"
     assert contents(swarm.teammate.search("misleading 403")) == [NOTE]
+    # What is written into the file later is private again, and what was shared stays.
+    swarm.author.index_file("/workspace/personal/memory/auth-header-fix.md", "A later thought about headers.")
+    assert [one.content for one in swarm.teammate.list()] == [NOTE]
 
 
 def test_a_lead_injects_a_learning_for_the_swarm_or_one_worker(swarm: Squad, url: str) -> None:

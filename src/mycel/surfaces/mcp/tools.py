@@ -110,9 +110,11 @@ WRITING: tuple[Tool, ...] = (
     Tool(
         name="update_memory",
         does="update",
-        about="Correct a memory that you wrote: the earlier version stays in its history.",
+        about="Correct a memory that you wrote, or share a private note of yours with the team by `visibility` team. "
+        "The earlier version stays in its history.",
         takes=("id", *_SAID, "status", "reason", "expected_version"),
         needs=("id",),
+        sets=frozenset({_SWARM}),
         tell=tool_results.changed,
     ),
     Tool(
