@@ -22,7 +22,7 @@ class Peer:
 
 MYCEL = Peer(
     name="mycel",
-    package="mycel",
+    package="mycel-memory",
     requirements=(),
     script="with_mycel.py",
     used="save and search of one member; bulk: save_many; finds by words and meaning",

@@ -96,7 +96,7 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("mycel")
+        return version("mycel-memory")
     if name == "TeamMemory":
         from mycel.embedded.team_memory import TeamMemory
 

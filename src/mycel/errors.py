@@ -30,8 +30,23 @@ KEY_TAKEN = "another active memory of this project and category has the same key
 
 
 def install_command(extra: str) -> str:
-    """For this environment: `mycel` is another project's name in the index, from where any other would take it."""
-    return f"{sys.executable} -m pip install 'mycel[{extra}]'"
+    """Return the command that adds an extra to this environment, by the tool that made the environment.
+
+    The extra belongs to `mycel-memory`: `mycel` is another project's name in the index.
+    """
+    import tomllib
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    receipt = Path(sys.prefix, "uv-receipt.toml")
+    if receipt.is_file():
+        # An installed tool is made again from what the command names, so extras it already has are named again.
+        installed = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
+        own = next((one for one in installed if one["name"] == "mycel-memory"), {})
+        return f"uv tool install 'mycel-memory[{','.join(sorted({extra, *own.get('extras', ())}))}]'"
+    # Environments that uv makes have no pip.
+    installer = f"{sys.executable} -m pip install" if find_spec("pip") else f"uv pip install --python {sys.executable}"
+    return f"{installer} 'mycel-memory[{extra}]'"
 
 
 class MycelError(Exception):

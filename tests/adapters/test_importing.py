@@ -36,7 +36,7 @@ def printed(program: str) -> str:
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_an_adapter_without_its_package_names_the_extra(adapter: str) -> None:
     said = printed(WITHOUT.format(package=ADAPTERS[adapter], adapter=adapter))
-    assert f"{sys.executable} -m pip install 'mycel[adapters]'" in said
+    assert f"{sys.executable} -m pip install 'mycel-memory[adapters]'" in said
 
 
 def test_mycel_loads_no_framework() -> None:

@@ -331,5 +331,5 @@ def test_options_that_cannot_work_are_refused_at_once(make: Maker, options: dict
 
 def test_a_missing_package_is_named_with_its_extra(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(Misconfigured, match=r"mycel\[llm\]"):
+    with pytest.raises(Misconfigured, match=r"mycel-memory\[llm\]"):
         make().embed_query(TEXT)

@@ -405,7 +405,7 @@ def test_options_that_cannot_work_are_refused_at_once(make: Maker, options: dict
 
 def test_a_missing_package_is_named_with_its_extra(make: Maker, vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, vendor, None)
-    with pytest.raises(Misconfigured, match=rf"`llm = {vendor}` needs the {vendor} package.*mycel\[llm\]"):
+    with pytest.raises(Misconfigured, match=rf"`llm = {vendor}` needs the {vendor} package.*mycel-memory\[llm\]"):
         ask(make())
 
 

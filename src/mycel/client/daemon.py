@@ -110,9 +110,8 @@ class Daemon:
     @property
     def note(self) -> str | None:
         """What to tell whoever uses it, if its version is another one."""
-        from importlib.metadata import version
+        from mycel import __version__ as own
 
-        own = version("mycel")
         if own == self.version:
             return None
         return f"the service at {self.url} is Mycel {self.version}, this is {own}: restart it to have both alike"

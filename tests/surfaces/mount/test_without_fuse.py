@@ -14,7 +14,7 @@ from mycel.surfaces.mount import mounting
 
 def test_the_package_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mfusepy", None)
-    with pytest.raises(Misconfigured, match=r"pip install 'mycel\[mount\]'"):
+    with pytest.raises(Misconfigured, match=r"pip install 'mycel-memory\[mount\]'"):
         mounting.require_fuse()
 
 

@@ -8,12 +8,12 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+from mycel import __version__
 from mycel.client import daemon
 from mycel.client.daemon import ensure_daemon, find_daemon
 from mycel.errors import Unavailable
@@ -104,7 +104,7 @@ def test_every_question_is_another_one(tmp_path: Path, server: Answering) -> Non
 
 
 def test_another_version_is_told(tmp_path: Path, server: Answering) -> None:
-    server.knows, server.version = SECRET, version("mycel")
+    server.knows, server.version = SECRET, __version__
     name(tmp_path, server.url)
     found = find_daemon(tmp_path)
     assert found is not None
@@ -113,7 +113,7 @@ def test_another_version_is_told(tmp_path: Path, server: Answering) -> None:
     found = find_daemon(tmp_path)
     assert found is not None
     assert found.note == (
-        f"the service at {server.url} is Mycel 9.9.9, this is {version('mycel')}: restart it to have both alike"
+        f"the service at {server.url} is Mycel 9.9.9, this is {__version__}: restart it to have both alike"
     )
 
 
