@@ -19,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml $(PINNING)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve serve-postgres test check bench bench-peers proof lock format clean
+.PHONY: help serve serve-postgres test check bench bench-peers proof lock dist release format clean
 
 help: ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -49,6 +49,14 @@ bench-peers: $(INSTALLED) ## Measure Mycel beside its peers (ARGS="--bench-data 
 proof: $(INSTALLED) ## Run the slow proofs (ARGS="-k name")
 	$(BIN)/pytest -m "proof or hypothesis" --hypothesis-profile=proof --timeout 3600 $(ARGS)
 
+dist: $(INSTALLED) ## Build the wheel and the sdist into dist, and prove that they can be built again
+	$(BIN)/python -m scripts.release build dist
+
+release: $(INSTALLED) ## Turn Unreleased into a version (VERSION=0.2.0)
+	$(BIN)/python -m scripts.release prepare "$(VERSION)"
+	$(MAKE) $(INSTALLED)
+	$(BIN)/python -m scripts.plugins
+
 format: $(INSTALLED) ## Fix what the linter can and format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
@@ -59,6 +67,7 @@ lock: $(INSTALLED) ## Pin the dependencies of pyproject.toml (ARGS="--upgrade" f
 	$(BIN)/uv pip compile --group build $(PINNING) -c requirements/constraints.txt -o requirements/build.txt $(ARGS)
 	$(COMPILE) --extra dev --group build -c requirements/constraints.txt -o requirements/dev.txt $(ARGS)
 	$(COMPILE) --extra postgres -c requirements/constraints.txt -o requirements/service.txt $(ARGS)
+	$(BIN)/python -m scripts.sbom
 
 clean: ## Remove the environment, caches and builds
 	rm -rf .venv dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
