@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,18 @@ def test_every_file_that_is_mounted_or_copied_is_there(composition: dict[str, An
     for line in (DEPLOY / "Containerfile").read_text("utf-8").splitlines():
         if line.startswith("COPY ") and "--from" not in line:
             assert all((ROOT / name).exists() for name in line.split()[1:-1]), line
+
+
+def test_everything_that_the_build_asks_for_is_copied() -> None:
+    """A node is built from the package's sources; a file that the build names and that is not copied would end it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    lines = (DEPLOY / "Containerfile").read_text("utf-8").splitlines()
+    copied = {
+        name for line in lines if line.startswith("COPY ") and "--from" not in line for name in line.split()[1:-1]
+    }
+    named = {"pyproject.toml", project["project"]["readme"], "LICENSE", *wheel["packages"], *wheel["sbom-files"]}
+    assert {name for name in named if not copied & {name, name.partition("/")[0]}} == set()
 
 
 def test_nodes_are_asked_whether_they_are_ready() -> None:

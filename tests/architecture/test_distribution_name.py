@@ -20,7 +20,7 @@ NOT_MEMORY = r"mycel(?![\w./-])"
 OLD = re.compile(
     "|".join(
         (
-            r"(?<![\w.])mycel\\?\[[a-z]",
+            r"(?<![\w.])mycel\\?\[",
             r"\b(?:pip|pipx|uv|uvx)\b[^\n`|]*(?:\b(?:install|inject|run|add)\b|--from|--with)[ ='\"]+(?:-\S+ +)*"
             + NOT_MEMORY,
             rf"\b(?:version|distribution|metadata|requires|files)\(['\"]{NOT_MEMORY}['\"]\)",

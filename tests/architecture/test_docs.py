@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import Field, fields
 from pathlib import Path
@@ -75,6 +76,13 @@ def test_every_form_of_imports_is_in_the_guide(form: str) -> None:
     assert f"`{form}`" in (ROOT / "docs/guides/importing.md").read_text("utf-8")
 
 
+def test_every_extra_is_in_the_guide_with_what_it_costs() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    guide = (ROOT / "docs/guides/installing.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| .+ \| (\d+ \| [\d.]+) \|$", guide, re.MULTILINE))
+    assert set(rows) == set(extras) - {"dev"}
+
+
 def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs/decisions"
     pages = {page.name for page in folder.glob("0*.md")}
@@ -82,7 +90,12 @@ def test_every_decision_is_listed() -> None:
 
 
 def pages() -> list[Path]:
-    return [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+    return [
+        *ROOT.glob("*.md"),
+        *(ROOT / ".github").rglob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").glob("*.md"),
+    ]
 
 
 def anchors(page: Path) -> set[str]:

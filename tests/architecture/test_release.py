@@ -47,7 +47,8 @@ About the form: see [the page](https://example.org).
 def project(tmp_path: Path) -> Path:
     """A copy of what a release changes, next to the sources themselves."""
     shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    text = re.sub(r'(?m)^version = ".*"$', 'version = "0.1.0"', (ROOT / "pyproject.toml").read_text("utf-8"), count=1)
+    (tmp_path / "pyproject.toml").write_text(text)
     (tmp_path / "src").symlink_to(ROOT / "src")
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     return tmp_path
