@@ -92,7 +92,7 @@ def test_the_sdist_builds_the_same_wheel_elsewhere(wheel: Path, tmp_path: Path) 
     for path in root.rglob("*"):
         if path.is_file():
             path.chmod(0o600)
-            os.utime(path, (1, 1))
+            os.utime(path, (1_000_000_000, 1_000_000_000))
     again = build(root, tmp_path / "wheel", "wheel")
     assert again.name == wheel.name
     assert again.read_bytes() == wheel.read_bytes()
