@@ -115,7 +115,9 @@ def build(folder: Path) -> list[Path]:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         first = run_hatchling(copy(tracked, place / "a", mode=0o644, at=int(epoch)), place / "first", epoch)
-        again = run_hatchling(copy(tracked, place / "b/elsewhere", mode=0o600, at=1_000_000_000), place / "again", epoch)
+        again = run_hatchling(
+            copy(tracked, place / "b/elsewhere", mode=0o600, at=1_000_000_000), place / "again", epoch
+        )
         sdist = next(path for path in first if path.name.endswith(".tar.gz"))
         shutil.unpack_archive(sdist, place / "unpacked", filter="data")
         (inside,) = (place / "unpacked").iterdir()

@@ -21,8 +21,6 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 ROOT = Path(__file__).resolve().parents[1]
 SBOM = ROOT / "requirements" / "mycel-memory.cdx.json"
 PIN = re.compile(r"(?P<name>[\w.-]+)==(?P<version>[^\s;]+)(?: ; (?P<marker>[^\\]+))?")
-# The extras that add something to a Mycel in use.
-EXTRAS = ("postgres", "llm", "mount", "otel", "adapters")
 MODELS = {
     "src/mycel/providers/embeddings/builtin": ("model.onnx", "tokenizer.json", "card.json"),
     "src/mycel/providers/judge/builtin": ("judge.onnx", "card.json"),
@@ -57,7 +55,7 @@ def render(root: Path) -> str:
     pins = sorted([*required, *optional], key=lambda pin: (pin.name, pin.version))
     licences = read_licences(root, pins)
     names = {pin.name for pin in required}
-    extras = {normal_name(wanted) for extra in EXTRAS for wanted in project["optional-dependencies"][extra]}
+    extras = names_in_extras(project)
     direct = [pin for pin in pins if asks_directly(pin) and (pin.name in names or pin.name in extras)]
     models = [describe_model(root, folder, files) for folder, files in MODELS.items()]
     bill: dict[str, Any] = {
@@ -107,9 +105,14 @@ def run_time_pins(root: Path, project: dict[str, Any]) -> tuple[list[Pin], list[
     base = read_lock(root, "run.txt")
     required = reachable(base, {pin.name for pin in base if asks_directly(pin)})
     every = read_lock(root, "constraints.txt")
-    wanted = {normal_name(one) for extra in EXTRAS for one in project["optional-dependencies"][extra]}
     known = {(pin.name, pin.version) for pin in required}
-    return required, [pin for pin in reachable(every, wanted) if (pin.name, pin.version) not in known]
+    return required, [pin for pin in reachable(every, names_in_extras(project)) if (pin.name, pin.version) not in known]
+
+
+def names_in_extras(project: dict[str, Any]) -> set[str]:
+    """Return the packages that extras name; `dev` adds nothing to a Mycel in use."""
+    extras = project["optional-dependencies"].items()
+    return {normal_name(wanted) for extra, packages in extras if extra != "dev" for wanted in packages}
 
 
 def asks_directly(pin: Pin) -> bool:

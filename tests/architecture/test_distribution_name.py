@@ -96,3 +96,11 @@ def test_the_version_is_that_of_the_installed_distribution() -> None:
     assert project["name"] == "mycel-memory"
     assert project["scripts"] == {"mycel": "mycel.surfaces.entry:main"}
     assert mycel.__version__ == version("mycel-memory") == project["version"]
+
+
+def test_messages_name_extras_that_there_are() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")]
+    named = {extra for text in sources for extra in re.findall(r"install_command\([\"']([\w-]+)[\"']\)", text)}
+    # A program of one's own follows spans; nothing in Mycel looks for its exporters.
+    assert named == set(extras) - {"dev", "otel"}

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from mycel.errors import Misconfigured
+from mycel.errors import Misconfigured, install_command
 
 # A longer word is unknown as a whole.
 MOST_WORD_CHARS = 100
@@ -54,7 +54,7 @@ def load_tokenizer(path: Path, *, max_tokens: int) -> TextTokenizer:
         return found or _PackagedTokenizer(path, max_tokens=max_tokens)
     except ImportError as error:
         raise Misconfigured(
-            f"{path} is of a kind that needs the package tokenizers: install Mycel with its extra `local-models`"
+            f"{path} is of a kind that needs the package tokenizers: {install_command('local-models')}"
         ) from error
     except Exception as error:  # the package knows no narrower error
         raise Misconfigured(f"{path} cannot be used: {error}") from error
