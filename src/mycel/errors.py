@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # What every object of a workspace says, and says at once, when it is used after the end.
 CLOSED = "the workspace is closed"
@@ -41,9 +41,9 @@ def install_command(extra: str) -> str:
     receipt = Path(sys.prefix, "uv-receipt.toml")
     if receipt.is_file():
         # An installed tool is made again from what the command names, so extras it already has are named again.
-        installed = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
-        own = next((one for one in installed if one["name"] == "mycel-memory"), {})
-        return f"uv tool install 'mycel-memory[{','.join(sorted({extra, *own.get('extras', ())}))}]'"
+        installed: list[dict[str, Any]] = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
+        present = (name for one in installed if one["name"] == "mycel-memory" for name in one.get("extras", ()))
+        return f"uv tool install 'mycel-memory[{','.join(sorted({extra, *present}))}]'"
     # Environments that uv makes have no pip.
     installer = f"{sys.executable} -m pip install" if find_spec("pip") else f"uv pip install --python {sys.executable}"
     return f"{installer} 'mycel-memory[{extra}]'"

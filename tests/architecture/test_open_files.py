@@ -34,6 +34,7 @@ ASK_FIRST = {
 # A file that only they name may be opened plainly. A new module of this list is one that was looked at.
 ELSEWHERE = {
     "__init__.py": "the workspace",
+    "errors.py": "the note that uv leaves in the environment of an installed tool",
     "durable_file.py": "new files that replace old ones, and folders",
     "held_files.py": "files that nobody here has open",
     "settings.py": "the settings",

@@ -110,8 +110,9 @@ class Daemon:
     @property
     def note(self) -> str | None:
         """What to tell whoever uses it, if its version is another one."""
-        from mycel import __version__ as own
+        from importlib.metadata import version
 
+        own = version("mycel-memory")
         if own == self.version:
             return None
         return f"the service at {self.url} is Mycel {self.version}, this is {own}: restart it to have both alike"
