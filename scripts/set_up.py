@@ -67,11 +67,9 @@ def main(kind: str) -> None:
     say(f"Setting up Mycel in .venv, with Python {sys.version.split()[0]}; this happens once.")
     subprocess.check_call([sys.executable, "-m", "venv", ".venv"])
     install(REQUIREMENTS[kind])
+    # Older Pythons put setuptools into every environment, and an older clone installed itself as mycel.
+    subprocess.check_call([*PIP[:-1], "-qq", "uninstall", "-y", "setuptools", "mycel"])
     install_mycel()
-    # Older Pythons put it into every environment; nothing here needs it.
-    subprocess.check_call(
-        [PYTHON, "-m", "pip", "--disable-pip-version-check", "--quiet", "uninstall", "-y", "setuptools"]
-    )
     say(f"Set up in {time.monotonic() - began:.0f} s.")
 
 
