@@ -33,7 +33,7 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 # Of whoever happens to start a service: the others who use it have folders and names of their own.
 _STARTERS_OWN = (
     *("agent", "url", "token", "daemon", "artifact_roots"),
-    *("hooks", "hook_relevance", "hook_seconds", "hook_start_seconds"),
+    *("hooks", "hook_relevance", "hook_recent", "hook_seconds", "hook_start_seconds"),
 )
 # Their names are given from outside, without the prefix.
 _RANKING_VARIABLES = {
@@ -96,6 +96,7 @@ class Settings:
     # What the hooks of coding agents do: both, one half or nothing.
     hooks: str = defaults.HOOKS
     hook_relevance: float = defaults.HOOK_RELEVANCE
+    hook_recent: str = defaults.HOOK_RECENT
     hook_seconds: float = defaults.HOOK_SECONDS
     hook_start_seconds: float = defaults.HOOK_START_SECONDS
     # None where nobody has said: a program then uses the folder it runs in, a service none.
@@ -396,6 +397,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("personal_memory_folder", "shared_memory_folder"), _folder),
     "hooks": _one_of("on", "off", "inject", "capture"),
     "hook_relevance": _number(lambda number: 0 <= number <= 1, wanted="from 0 to 1"),
+    "hook_recent": _one_of("new", "every", "never"),
     "hook_seconds": _number(lambda number: 0 < number <= 10, wanted="above 0 and at most 10"),
     "hook_start_seconds": _number(lambda number: 0 <= number <= 10, wanted="0 to 10"),
     "artifact_roots": _folders,

@@ -307,8 +307,8 @@ def test_a_revoked_token_ends_it(workspace: Workspace) -> None:
         follower.take()
 
 
-def test_a_lead_follows_the_parent_team_and_others_do_not(feed: Feed) -> None:
-    lead = Caller(MemberId("child-lead"), TeamName("crew"), Role.LEAD, parent_team=TeamName(TEAM))
+def test_a_lead_follows_the_teams_above_and_others_do_not(feed: Feed) -> None:
+    lead = Caller(MemberId("child-lead"), TeamName("crew"), Role.LEAD, reads_above=(TeamName(TEAM),))
     reader = feed.reader(lead, team=TEAM)
     feed.do(put)
     feed.do(put, visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,))

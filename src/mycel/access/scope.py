@@ -44,19 +44,18 @@ def read_scope(caller: Caller) -> ReadScope:
     )
 
 
-def parent_scope(caller: Caller) -> ReadScope | None:
-    """What a lead sees of the parent team: what is for that whole team, nothing narrower."""
-    if caller.role is not Role.LEAD or caller.parent_team is None:
-        return None
-    return ReadScope(team=caller.parent_team, member_id=None, role=None)
+def scopes_above(caller: Caller) -> tuple[ReadScope, ...]:
+    """Return what a lead sees of each team above, the nearest first: what is for that whole team, nothing narrower."""
+    if caller.role is not Role.LEAD:
+        return ()
+    return tuple(everyones_scope(team) for team in caller.reads_above)
 
 
 # Asked on every read; a caller's answer never changes.
 @lru_cache(maxsize=4096)
 def readable_scopes(caller: Caller) -> tuple[ReadScope, ...]:
-    """Own team first."""
-    parent = parent_scope(caller)
-    return (read_scope(caller),) if parent is None else (read_scope(caller), parent)
+    """Return the caller's own team first, then what a lead sees of the teams above."""
+    return (read_scope(caller), *scopes_above(caller))
 
 
 def scope_of_team(caller: Caller, team: str | None) -> ReadScope | None:

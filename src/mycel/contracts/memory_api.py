@@ -199,7 +199,7 @@ class MemoryApi(Protocol):
         keeps to `token_budget` (100 to 100,000, by default 2000), marks what had to be shortened, and `left_out` counts
         what found no room. Near-duplicates become one that counts the others. `ranking` is as in `search`.
         `agent` is by default the caller. For another agent the bundle holds what the whole team may read: a name grants
-        nothing. A lead's bundle also draws on the parent team and says so. The same state gives the same text.
+        nothing. A lead's bundle also draws on the teams above and says so. The same state gives the same text.
         """
         ...
 

@@ -46,6 +46,7 @@ class PolicyFields(TypedDict, total=False):
     episodes_kept: timedelta | float | str | None
     purge_after: timedelta | float | str | None
     secrets: str
+    leads_below: str
 
 
 Messages = Sequence[Mapping[str, Any]] | str

@@ -13,6 +13,9 @@ from mycel.domain.memory import Memory, MemoryType
 from mycel.domain.rendering import estimate_tokens
 from mycel.domain.validity import validity_words
 
+# Of the block `## Recent Team Memory`.
+RECENT_MEMORIES = 10
+
 
 class Section(StrEnum):
     """The parts of a bundle, in the order in which they are read and get their room: what binds comes first."""
@@ -99,7 +102,7 @@ class ContextBundle:
         return envelope.envelope(lines) if lines else ""
 
     def to_team_memory(self) -> str:
-        """The block `## Recent Team Memory`: the newest of the team, a line `[type][agent] content` each."""
+        """Render the block `## Recent Team Memory`: the newest memories, a line `[type][agent] content` each."""
         return rendering.team_memory(self.recent, token_budget=self.token_budget)
 
     def to_past_knowledge(self) -> str:

@@ -48,6 +48,14 @@ class Secrets(StrEnum):
     REFUSE = "refuse"
 
 
+class LeadsBelow(StrEnum):
+    """Which leads of the teams below read what is for the whole team: all, those right below it, or none."""
+
+    ALL = "all"
+    DIRECT = "direct"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """What nobody decides otherwise: whatever a rule has found waits for a person.
@@ -57,7 +65,7 @@ class Policy:
     confidence of those.
     `consolidate_every`: None runs it only when asked. `lives`: by what made a memory; what is not in it never expires.
     `inbox_kept`: for candidates nobody looked at. `episodes_kept`: for the ledger of what was tried. `purge_after`:
-    how long deleted and archived memories stay; None keeps them.
+    how long deleted and archived memories stay; None keeps them. `leads_below`: which leads of the teams below read it.
     """
 
     least_trust: Trust = Trust.NORMAL
@@ -70,6 +78,7 @@ class Policy:
     episodes_kept: timedelta | None = timedelta(days=30)
     purge_after: timedelta | None = None
     secrets: Secrets = Secrets.MASK
+    leads_below: LeadsBelow = LeadsBelow.ALL
 
     def life_of(self, made_by: MadeBy, type: MemoryType | None = None) -> timedelta | None:
         """An episode is found no longer than the ledger keeps it."""
@@ -107,6 +116,7 @@ def policy_values(policy: Policy) -> dict[str, Any]:
         "episodes_kept": _shown(policy.episodes_kept),
         "purge_after": _shown(policy.purge_after),
         "secrets": policy.secrets.value,
+        "leads_below": policy.leads_below.value,
     }
 
 
@@ -169,4 +179,5 @@ _READERS: Mapping[str, Callable[[object, str], Any]] = {
     "episodes_kept": _read_span,
     "purge_after": _read_span,
     "secrets": lambda value, name: fields.choice(value, Secrets, field=name),
+    "leads_below": lambda value, name: fields.choice(value, LeadsBelow, field=name),
 }

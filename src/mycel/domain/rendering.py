@@ -11,10 +11,12 @@ from mycel.domain.envelope import (
     NOTICE,
     PAST_KNOWLEDGE,
     SUMMARY_MARK,
+    TEAM_MEMORY,
     alike_words,
     bullet_of,
     envelope,
     kind_of,
+    listed_as,
     one_line,
     under_key,
 )
@@ -75,7 +77,6 @@ def _count_pieces(text: str) -> int:
     return pieces if text.isascii() else pieces + len(_TWO_PIECES.findall(text))
 
 
-TEAM_MEMORY = "## Recent Team Memory"
 # With less for each, a list of notes becomes shorter instead.
 LEAST_LINE_TOKENS = 60
 
@@ -95,7 +96,7 @@ def bullet(memory: Memory, *, home: TeamName, alike: int = 0) -> str:
 
 
 def line_start(memory: Memory) -> str:
-    return f"[{memory.type}][{voice_of(memory.metadata, memory.agent_id)}] "
+    return listed_as(memory.type, voice_of(memory.metadata, memory.agent_id))
 
 
 def note_text(memory: Memory) -> str:

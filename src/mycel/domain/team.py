@@ -87,6 +87,8 @@ class Caller:
     kind: Kind = Kind.AGENT
     trust: Trust = Trust.NORMAL
     parent_team: TeamName | None = None
+    # Which teams above a lead reads, the nearest first; nobody else reads any.
+    reads_above: tuple[TeamName, ...] = ()
     is_operator: bool = False
 
 

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mycel.access.rules import require_operator
+from mycel.access.scope import ReadScope, readable_scopes
 from mycel.access.token_secret import hash_secret
 from mycel.contracts.clock import Clock
 from mycel.contracts.directory import Directory
+from mycel.contracts.store import Stores
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.member_names import unknown_member
 from mycel.domain.team import OPERATOR, Caller, Token
@@ -72,6 +74,17 @@ class Callers:
         except AccessDenied:
             # Removed between the two looks.
             raise Unauthenticated(NOT_ADMITTED) from None
+
+
+def scopes_at_hand(stores: Stores, caller: Caller) -> tuple[ReadScope, ...]:
+    """Return what the caller reads, its own team first, without teams above whose stores are damaged or gone."""
+    own, *above = readable_scopes(caller)
+    found = [own]
+    for scope in above:
+        with stores.lease(scope.team) as store:
+            if store.files.is_readable():
+                found.append(scope)
+    return tuple(found)
 
 
 def known(caller: Callable[[], Caller], *, seconds: float) -> Caller | None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from math import prod
 
-from mycel.access.scope import ReadScope, read_scope, readable_scopes
+from mycel.access.scope import ReadScope, everyones_scope, read_scope
 from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores
 from mycel.domain import fields
 from mycel.domain.author_share import AUTHOR_SHARE
-from mycel.domain.context import ContextBundle, Section
+from mycel.domain.context import RECENT_MEMORIES, ContextBundle, Section
 from mycel.domain.fields import DEFAULT_TOKEN_BUDGET, LEAST_TOKEN_BUDGET, MOST_TOKEN_BUDGET
 from mycel.domain.ids import MemoryId, shortest_endings
 from mycel.domain.memory import Category, Memory, MemoryType, Scope, Visibility
@@ -35,10 +35,11 @@ from mycel.retrieval.context import (
 )
 from mycel.retrieval.packing import Candidate, pack
 from mycel.retrieval.ranking import factors_of
+from mycel.services.callers import scopes_at_hand
+from mycel.services.read import newest_memories
 from mycel.services.search import Searching
 
 # How many each of the other renderings shows.
-RECENT_MEMORIES = 10
 TEAM_CONTEXT_MEMORIES = 5
 MATCHES_OF_THE_TASK = 10
 RECENT_DECISIONS = 5
@@ -121,7 +122,7 @@ class Context:
 
     def _bundle(self, caller: Caller, request: _Request, found: Recall | None) -> ContextBundle:
         narrowed = request.agent != caller.member_id
-        scopes = _scopes(caller, narrowed=narrowed)
+        scopes = _scopes(scopes_at_hand(self._stores, caller), narrowed=narrowed)
         now = self._clock.now()
         lists = self._list(scopes, _sections(request, now=now))
         plain = self._list(scopes[:1], _plain_lists(caller, now=now))
@@ -148,7 +149,7 @@ class Context:
             left_out=packed.left_out,
             recall_id=found.id if found else None,
             degraded=found.degraded if found else (),
-            recent=self._diverse(plain["recent"], limit=RECENT_MEMORIES),
+            recent=self._recent(scopes, now=now),
             team_context=self._diverse(plain["team_context"], limit=TEAM_CONTEXT_MEMORIES),
             found=self._diverse([hit.memory for hit in hits], limit=MATCHES_OF_THE_TASK),
             recent_decisions=self._diverse(lists["decisions"], limit=RECENT_DECISIONS),
@@ -207,6 +208,11 @@ class Context:
             for section, each in candidates.items()
         }
 
+    def _recent(self, scopes: Sequence[ReadScope], *, now: datetime) -> tuple[Memory, ...]:
+        """Return the newest of all that may be read, whoever wrote them."""
+        alive, fresh = Filters(alive_at=now), self._searching.freshness
+        return tuple(newest_memories(self._stores, scopes, fresh, alive, limit=RECENT_MEMORIES))
+
     def _diverse(self, memories: Sequence[Memory], *, limit: int) -> tuple[Memory, ...]:
         return diverse(memories, limit=limit, author_share=self._share)
 
@@ -257,12 +263,9 @@ def read_token_budget(value: object) -> int:
     return fields.whole(value, field="token_budget", least=LEAST_TOKEN_BUDGET, most=MOST_TOKEN_BUDGET)
 
 
-def _scopes(caller: Caller, *, narrowed: bool) -> tuple[ReadScope, ...]:
+def _scopes(scopes: tuple[ReadScope, ...], *, narrowed: bool) -> tuple[ReadScope, ...]:
     """A bundle for somebody else holds what is for the whole team: what the caller alone may see stays with it."""
-    scopes = readable_scopes(caller)
-    if not narrowed:
-        return scopes
-    return tuple(ReadScope(team=scope.team, member_id=None, role=None) for scope in scopes)
+    return tuple(everyones_scope(scope.team) for scope in scopes) if narrowed else scopes
 
 
 def _shareable(recall: Recall | None, *, narrowed: bool) -> list[Hit]:
@@ -321,7 +324,6 @@ def _plain_lists(caller: Caller, *, now: datetime) -> _Lists:
     """Of the caller's own team, wherever the task is."""
     alive = Filters(alive_at=now)
     return {
-        "recent": ([alive], RECENT_MEMORIES),
         "team_context": ([replace(alive, path=_TEAM_CONTEXT_PATH)], TEAM_CONTEXT_MEMORIES),
         "by_caller": ([replace(alive, agent_id=caller.member_id)], _NEWEST_OF_THE_CALLER),
     }

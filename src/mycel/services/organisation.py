@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,7 @@ from mycel.access.rules import require_operator
 from mycel.contracts.directory import Directory, DirectoryReads, DirectoryTransaction
 from mycel.domain import fields
 from mycel.domain.ids import MemberId, TeamName
-from mycel.domain.policy import Policy
+from mycel.domain.policy import LeadsBelow, Policy
 from mycel.domain.team import (
     ENGINE,
     EXECUTIVE,
@@ -29,11 +30,13 @@ from mycel.domain.team import (
     Team,
     Trust,
 )
-from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, NotFound
+from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, NotFound, StoreDamaged
 from mycel.services.screening import refuse_secret, screen_at_once
 
 # Every known format of a key is as long, and in fewer letters nobody is told to do anything.
 _LEAST_LOOKED_AT = 20
+# A search of a lead opens the stores of all teams above it.
+MOST_TEAMS_ABOVE = 16
 _SIGNS = re.compile(r"[^A-Za-z0-9]")
 _TEAM_NAME, _MEMBER_ID, _RESERVED = re.compile(TEAM_NAME), re.compile(MEMBER_ID), re.compile(NO_TEAM_NAME)
 
@@ -107,8 +110,8 @@ class Organisation:
         return self._directory.transact(work)
 
     def list_teams(self, caller: Caller) -> list[Team]:
-        """All of them for the operator; for others their own and the one above it."""
-        seen = {caller.team, caller.parent_team}
+        """All of them for the operator; for others their own and the one above it, and for a lead all it reads."""
+        seen = {caller.team, caller.parent_team, *caller.reads_above}
         return [team for team in self._directory.list_teams() if caller.is_operator or team.name in seen]
 
     def add_member(
@@ -218,8 +221,8 @@ class Organisation:
                 made = Team(team.name, team.parent, now)
                 transaction.put_team(made)
                 _note_team(transaction, caller, "arrange", known, made)
+            _require_descent(transaction, {team.name for team in planned})
             for team in planned:
-                _require_descent(transaction, team)
                 for planned_member in team.members:
                     before = transaction.find_member(planned_member.id)
                     _put_planned(transaction, team.name, planned_member)
@@ -244,7 +247,27 @@ def caller_for(directory: DirectoryReads, id: MemberId, *, team: TeamName | None
         return Caller(id, home, Role.AGENT)
     if id == OPERATOR:
         return Caller(id, home, Role.ADMIN, Kind.HUMAN, member.trust, found.parent, is_operator=True)
-    return Caller(id, home, member.role, member.kind, member.trust, found.parent)
+    above = _teams_read_above(directory, found) if member.role is Role.LEAD else ()
+    return Caller(id, home, member.role, member.kind, member.trust, found.parent, above)
+
+
+def _teams_read_above(directory: DirectoryReads, home: Team) -> tuple[TeamName, ...]:
+    """Return the teams above one that its leads may read, the nearest first and `executive` last.
+
+    A team whose policy cannot be read is left out: nobody reads by rules that it may not have.
+    """
+    found: list[TeamName] = []
+    passed = {home.name}
+    name = home.parent
+    while name is not None and name not in passed and len(passed) <= MOST_TEAMS_ABOVE:
+        with suppress(StoreDamaged):
+            readers = directory.find_policy(name).leads_below
+            if readers is LeadsBelow.ALL or (readers is LeadsBelow.DIRECT and name == home.parent):
+                found.append(name)
+        passed.add(name)
+        above = directory.find_team(name)
+        name = None if above is None else above.parent
+    return tuple(found)
 
 
 def descendants(directory: DirectoryReads, team: TeamName) -> list[TeamName]:
@@ -263,6 +286,7 @@ def _put_team(transaction: DirectoryTransaction, name: TeamName, parent: TeamNam
         raise InvalidState(f"there is no team {parent}; add it first", field="parent")
     team = Team(name, parent, transaction.now)
     transaction.put_team(team)
+    _require_descent(transaction, {name})
     return team
 
 
@@ -299,18 +323,21 @@ def _put_planned(transaction: DirectoryTransaction, team: TeamName, planned: Pla
     transaction.put_member(member)
 
 
-def _require_descent(transaction: DirectoryTransaction, team: PlannedTeam) -> None:
-    """Every chain of parents ends at a team without one."""
-    passed: set[TeamName] = set()
-    name: TeamName | None = team.name
-    while name is not None:
-        if name in passed:
-            raise InvalidState(f"team {team.name} would be above itself", field="parent")
-        passed.add(name)
-        above = transaction.find_team(name)
-        if above is None:
-            raise InvalidState(f"there is no team {name}", field="parent")
-        name = above.parent
+def _require_descent(transaction: DirectoryTransaction, moved: Set[TeamName]) -> None:
+    """Require that from each of these teams, and from each below one, a chain of parents leads up to `executive`."""
+    parents = {team.name: team.parent for team in transaction.list_teams()}
+    for team in parents:
+        chain = [team]
+        while (above := parents.get(chain[-1])) is not None and len(chain) == len(set(chain)):
+            chain.append(above)
+        if moved.isdisjoint(chain):
+            continue
+        if len(chain) > len(set(chain)):
+            raise InvalidState(f"team {chain[-1]} would be above itself", field="parent")
+        if chain[-1] not in parents:
+            raise InvalidState(f"there is no team {chain[-1]}", field="parent")
+        if len(chain) > MOST_TEAMS_ABOVE + 1:
+            raise InvalidState(f"team {team} would have more than {MOST_TEAMS_ABOVE} teams above it", field="parent")
 
 
 def _sees(caller: Caller, member: Member) -> bool:

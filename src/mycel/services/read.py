@@ -18,7 +18,7 @@ from mycel.domain.episode import Episode
 from mycel.domain.ids import MemoryId, parse_id, parse_short
 from mycel.domain.link import Link
 from mycel.domain.memory import STANDING, Memory, Version
-from mycel.domain.query import Order, Page, Statistics, Tree
+from mycel.domain.query import Filters, Order, Page, Statistics, Tree
 from mycel.domain.receipt import Receipt
 from mycel.domain.request_filters import read_filters, read_limit, read_mark, read_order
 from mycel.domain.surroundings import Usage
@@ -26,6 +26,7 @@ from mycel.domain.team import Caller, Role
 from mycel.domain.validity import validity_at
 from mycel.errors import InvalidState, MemoryDamaged, NotFound, StoreDamaged
 from mycel.retrieval.ranking import freshness
+from mycel.services.callers import scopes_at_hand
 from mycel.services.short_ids import find_id, find_memories
 
 
@@ -76,6 +77,18 @@ class Freshness:
 
 
 TREE_ITEMS = 100
+
+
+def newest_memories(
+    stores: Stores, scopes: Iterable[ReadScope], freshness: Freshness, filters: Filters, *, limit: int
+) -> list[Memory]:
+    """Return the newest of all these scopes together, newest first, whoever wrote them."""
+    found: list[Memory] = []
+    for scope in scopes:
+        with stores.lease(scope.team) as store:
+            newest = freshness.of_page(store.memories.page(scope, filters, order=Order(), limit=limit))
+            found += _with_contests(store, scope, newest)
+    return sorted(found, key=lambda memory: (memory.created_at, memory.id), reverse=True)[:limit]
 
 
 def absence(stores: Stores, caller: Caller, id: MemoryId) -> NotFound:
@@ -171,11 +184,10 @@ class Reading:
             return Tree(folder, shown, tuple(store.memories.folders(scope, folder, filters)))
 
     def recent(self, caller: Caller, *, limit: object = 10) -> Page[Memory]:
+        """List the newest that the caller may read, in every team that it reads."""
         filters = read_filters({}, now=self._clock.now())
-        scope, page = read_scope(caller), read_limit(limit, default=10)
-        with self._stores.lease(scope.team) as store:
-            found = self._freshness.of_page(store.memories.page(scope, filters, order=Order(), limit=page))
-            return Page(_with_contests(store, scope, found))
+        most, scopes = read_limit(limit, default=10), scopes_at_hand(self._stores, caller)
+        return Page(newest_memories(self._stores, scopes, self._freshness, filters, limit=most))
 
     def statistics(self, caller: Caller, *, with_tags: object = False) -> Statistics:
         wanted = fields.flag(with_tags, field="with_tags")

@@ -13,6 +13,7 @@ from mycel.domain.ids import MemoryId, is_whole, parse_short
 from mycel.domain.memory import Memory
 from mycel.domain.team import Caller
 from mycel.errors import MOST_CANDIDATES, AmbiguousId, Candidate, NotFound
+from mycel.services.callers import scopes_at_hand
 
 
 def find_id(stores: Stores, caller: Caller, value: object, *, field: str = "id", deleted: bool = False) -> MemoryId:
@@ -23,8 +24,10 @@ def find_id(stores: Stores, caller: Caller, value: object, *, field: str = "id",
     part = parse_short(value, field=field)
     if is_whole(part):
         return MemoryId(part)
-    found = find_memories(stores, readable_scopes(caller), [part], deleted=deleted)
+    found = find_memories(stores, scopes_at_hand(stores, caller), [part], deleted=deleted)
     if not found:
+        # It may have been in a store that is damaged: then this says so.
+        find_memories(stores, readable_scopes(caller), [part], deleted=deleted)
         raise NotFound(f"no memory {part}")
     if len(found) > 1:
         raise ambiguous(found, field=field)

@@ -16,7 +16,7 @@ from mycel.access.rules import (
     require_reviewer,
     require_transition,
 )
-from mycel.access.scope import ReadScope, parent_scope, purge_scope, read_scope
+from mycel.access.scope import ReadScope, purge_scope, read_scope, scopes_above
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.change import Operation
@@ -57,13 +57,12 @@ ResultT = TypeVar("ResultT")
 
 
 def change_own(stores: Stores, caller: Caller, id: MemoryId, work: Callable[[Transaction], ResultT]) -> ResultT:
-    """Runs the work in the caller's team. A lead sees memories of the parent team too, but may not change them."""
+    """Run the work in the caller's team. A lead sees memories of the teams above too, but may not change them."""
     try:
         with stores.lease(caller.team) as store:
             return store.transact(work)
     except NotFound:
-        above = parent_scope(caller)
-        if above is not None:
+        for above in scopes_above(caller):
             with stores.lease(above.team) as store:
                 if store.memories.find(above, id) is not None:
                     raise AccessDenied(f"this memory is for team {above.team} to change") from None

@@ -19,7 +19,7 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.episode import Episode, SuccessRate, Tally
 from mycel.domain.ids import EventId, MemoryId, RecallId, ReportId, SourceId
 from mycel.domain.memory import MadeBy, Memory, MemoryType
-from mycel.domain.policy import ALL, NONE, Policy, Promote, Secrets
+from mycel.domain.policy import ALL, NONE, LeadsBelow, Policy, Promote, Secrets
 from mycel.domain.query import Folder, Page, Tree
 from mycel.domain.team import IssuedToken, Token, Trust
 from mycel.wire.operations import Operation
@@ -161,6 +161,7 @@ class Answers:
                 "promote_from": self.schema(float),
                 "lives": _object({made_by.value: span for made_by in MadeBy}),
                 "secrets": self.schema(Secrets),
+                "leads_below": self.schema(LeadsBelow),
                 **spans,
             }
         )

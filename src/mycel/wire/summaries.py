@@ -38,7 +38,7 @@ _SUMMARIES: Mapping[str, str] = {
     "rate": "Says whether a memory was of use",
     "usage": "How often a memory was read",
     "tree": "The folders right below a path, and the memories in it",
-    "recent": "The newest memories of the team",
+    "recent": "The newest memories that the caller may read",
     "stats": "Counts of what the caller may read",
     "fail_task": "A task that failed, and what went wrong",
     "reject_many": "Archives candidates; all of them, or none",

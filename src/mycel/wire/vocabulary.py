@@ -28,7 +28,7 @@ from mycel.domain.fields import (
 from mycel.domain.link import Relation
 from mycel.domain.memory import TAUGHT, WRITTEN, MadeBy, MemoryType, Scope, Status
 from mycel.domain.memory_field import FieldRow, Holds
-from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets
+from mycel.domain.policy import ALL, NEVER, NONE, LeadsBelow, Promote, Secrets
 from mycel.domain.request_filters import ANY_STATUS, EXPIRED
 from mycel.domain.search_request import MAX_QUERY_BYTES, Ranking
 from mycel.domain.source import SURROUNDINGS, CaptureMode, EventState
@@ -151,6 +151,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "knowledge": FLAG,
         "label": LABEL,
         "learning": CONTENT,
+        "leads_below": one_of(LeadsBelow),
         "least_trust": one_of(Trust),
         "lessons": one_or_more(NOTE, most=MAX_LESSONS),
         "limit": whole(1, MAX_PAGE),

@@ -27,6 +27,7 @@ def test_every_option_reaches_its_part(mycel) -> None:
         "--promote", "grounded", "--promote-from", "0",
         "--consolidate-every", "never", "--life", "session_summary=5d", "--life", "file_index=never",
         "--inbox-kept", "2w", "--episodes-kept", "36h", "--purge-after", "90d", "--secrets", "refuse",
+        "--leads-below", "direct",
     )  # fmt: skip
     assert changed == {
         "least_trust": "high",
@@ -39,6 +40,7 @@ def test_every_option_reaches_its_part(mycel) -> None:
         "episodes_kept": "36h",
         "purge_after": "90d",
         "secrets": "refuse",
+        "leads_below": "direct",
     }
     assert mycel.json("policy") == changed
     assert mycel.json("policy", "set", "--review", "all")["review"] == "all"
@@ -78,6 +80,7 @@ def test_leads_change_it_and_agents_do_not(mycel) -> None:
         (["--episodes-kept", "x"], "episodes_kept"),
         (["--purge-after", "x"], "purge_after"),
         (["--secrets", "print"], "secrets"),
+        (["--leads-below", "some"], "leads_below"),
     ],
 )
 def test_a_wrong_value_is_answered_with_its_option(mycel, args: list[str], field: str) -> None:

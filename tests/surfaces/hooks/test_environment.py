@@ -57,6 +57,7 @@ def test_both_agree_on_the_defaults(monkeypatch: pytest.MonkeyPatch, home: str |
         ("personal_memory_folder", "~/memory"),
         ("hooks", "Inject"),
         ("hook_relevance", "0.25"),
+        ("hook_recent", "every"),
         ("hook_seconds", "2"),
     ],
 )
@@ -68,7 +69,7 @@ def test_both_agree_on_what_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             read_environment(None if name == "data" else tmp_path), name
         ) != HookSettings._field_defaults.get(name)
     if name != "data":
-        written = value if name.startswith("hook_") else f'"{value}"'
+        written = value if value[0].isdigit() else f'"{value}"'
         (tmp_path / "mycel.toml").write_text(f'embedder = "none"\n{name} = {written}\n')
         assert agree(tmp_path)
         monkeypatch.setenv("MYCEL_HOOKS", "capture")
@@ -81,6 +82,7 @@ def test_both_agree_on_what_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ("daemon", "maybe"),
         ("hook_relevance", "1.5"),
         ("hook_relevance", "nan"),
+        ("hook_recent", "often"),
         ("hook_seconds", "0"),
         ("hook_seconds", "11"),
         ("url", "ftp://x"),

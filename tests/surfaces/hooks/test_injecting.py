@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from mycel.client.workspace import RemoteWorkspace
+from mycel.contracts.memory_api import MemoryApi
+from mycel.domain.envelope import NOTICE
 from mycel.surfaces.hooks.actions import NOT_LOOKED_AT
 from tests.service_process import Service, connected, service, services_below
-from tests.surfaces.hooks.hooking import log_of, recorded, run_hook
+from tests.surfaces.hooks.hooking import Ran, log_of, recorded, run_hook
 
 pytestmark = pytest.mark.each_database
 
@@ -30,6 +32,8 @@ PROMPTS = (
     ("gemini", "BeforeAgent"),
     ("opencode", "chat.message"),
 )
+# For what else comes with a prompt.
+WITHOUT_NEWEST = {"MYCEL_HOOK_RECENT": "never"}
 EMPTY = {"claude-code": "", "codex": "", "cursor": '{"continue": true}\n', "gemini": "{}\n", "opencode": ""}
 
 
@@ -68,15 +72,80 @@ def test_a_session_starts_with_the_lessons_of_its_project_and_team(
     assert "Ask before you migrate." in context
 
 
-def test_where_nothing_is_known_of_a_project_the_newest_of_the_team_are_told(
+def newest_in(ran: Ran) -> list[str]:
+    """Return the lines of the block of the newest, as the agent was given them."""
+    if not ran.output:
+        return []
+    context = context_in("claude-code", ran.answer, "UserPromptSubmit")
+    _, _, block = context.partition(f"<stored-notes>\n{NOTICE}\n\n## Recent Team Memory\n")
+    return block.partition("\n</stored-notes>")[0].splitlines()
+
+
+def a_team_of(workspace: RemoteWorkspace, name: str) -> MemoryApi:
+    workspace.add_team(name)
+    workspace.add_member(f"{name}-1", team=name)
+    return workspace.as_member(f"{name}-1")
+
+
+def prompted(running: Service, checkout: Path, member: str, session: str, prompt: str, **env: str) -> list[str]:
+    payload = recorded("claude-code", "UserPromptSubmit", cwd=checkout, session_id=session, prompt=prompt)
+    ran = run_hook("claude-code", "UserPromptSubmit", payload, "--as", member, data=running.data, **env)
+    assert (ran.code, ran.errors) == (0, "")
+    return newest_in(ran)
+
+
+def test_the_first_prompt_gets_the_ten_newest_and_later_ones_what_came_since(
     running: Service, workspace: RemoteWorkspace, checkout: Path
 ) -> None:
-    workspace.add_team("writers")
-    workspace.add_member("writer", team="writers")
-    workspace.as_member("writer").save("Headings are in sentence case.", type="note")
-    payload = recorded("claude-code", "SessionStart", cwd=checkout)
-    ran = run_hook("claude-code", "SessionStart", payload, "--as", "writer", data=running.data)
-    assert "## Recent Team Memory\n[note][writer] Headings are" in context_in("claude-code", ran.answer, "SessionStart")
+    writer = a_team_of(workspace, "writers")
+    for number in range(12):
+        writer.save(f"Heading {number} is in sentence case.", type="note")
+    first = prompted(running, checkout, "writers-1", "newest", "go on")
+    assert first == [f"[note][writers-1] Heading {number} is in sentence case." for number in range(11, 1, -1)]
+    assert prompted(running, checkout, "writers-1", "newest", "go on") == []
+    writer.save("Dates are written out.", type="decision")
+    assert prompted(running, checkout, "writers-1", "newest", "go on") == [
+        "[decision][writers-1] Dates are written out."
+    ]
+    assert prompted(running, checkout, "writers-1", "newest", "go on") == []
+    # An older one that takes the place of one that is gone is no news.
+    writer.delete(writer.recent(limit=1)[0].id)
+    assert prompted(running, checkout, "writers-1", "newest", "go on") == []
+    assert len(prompted(running, checkout, "writers-1", "another session", "go on")) == 10
+
+
+def test_long_memories_are_shortened_in_the_list_of_the_newest(
+    running: Service, workspace: RemoteWorkspace, checkout: Path
+) -> None:
+    writer = a_team_of(workspace, "novelists")
+    writer.save_many([{"content": f"Chapter {number} " + "goes on and on " * 2000} for number in range(10)])
+    lines = prompted(running, checkout, "novelists-1", "long", "What comes in the next chapter?")
+    assert len(lines) == 10
+    assert all(line.endswith(" …") and len(line) < 400 for line in lines)
+
+
+def test_a_setting_brings_the_newest_with_every_prompt_or_never(
+    running: Service, workspace: RemoteWorkspace, checkout: Path
+) -> None:
+    a_team_of(workspace, "editors").save("Commas are cheap.", type="lesson")
+    line = ["[lesson][editors-1] Commas are cheap."]
+    every = {"MYCEL_HOOK_RECENT": "every"}
+    for _ in range(2):
+        assert prompted(running, checkout, "editors-1", "each", "go on", **every) == line
+    for _ in range(2):
+        assert prompted(running, checkout, "editors-1", "none", "go on", MYCEL_HOOK_RECENT="never") == []
+    assert prompted(running, checkout, "editors-1", "none", "go on") == line
+
+
+def test_a_session_that_was_compacted_gets_the_newest_again(
+    running: Service, workspace: RemoteWorkspace, checkout: Path
+) -> None:
+    a_team_of(workspace, "printers").save("Margins are wide.", type="fact")
+    start = recorded("claude-code", "SessionStart", cwd=checkout, session_id="compacted", source="compact")
+    for _ in range(2):
+        assert prompted(running, checkout, "printers-1", "compacted", "go on")
+        assert prompted(running, checkout, "printers-1", "compacted", "go on") == []
+        run_hook("claude-code", "SessionStart", start, "--as", "printers-1", data=running.data)
 
 
 def test_however_much_is_known_the_context_stays_below_the_limits_of_the_agents(
@@ -98,7 +167,7 @@ def test_a_prompt_is_given_the_memories_that_matter_to_it(
     running: Service, checkout: Path, agent: str, event: str
 ) -> None:
     payload = recorded(agent, event, cwd=checkout, session_id=f"prompts-{agent}", conversation_id=f"prompts-{agent}")
-    ran = run_hook(agent, event, payload, "--as", agent, data=running.data)
+    ran = run_hook(agent, event, payload, "--as", agent, data=running.data, **WITHOUT_NEWEST)
     context = context_in(agent, ran.answer, event)
     assert "## Relevant Past Knowledge" in context
     assert "fact by codex, 20" in context
@@ -185,7 +254,9 @@ def test_the_threshold_is_a_setting(running: Service, checkout: Path) -> None:
     begin(running, checkout, "threshold")
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="threshold")
     ran = run_hook(
-        "codex", "UserPromptSubmit", payload, data=running.data, MYCEL_AGENT="codex", MYCEL_HOOK_RELEVANCE="1"
+        *("codex", "UserPromptSubmit", payload),
+        data=running.data,
+        **{"MYCEL_AGENT": "codex", "MYCEL_HOOK_RELEVANCE": "1", **WITHOUT_NEWEST},
     )
     assert ran.output == ""
 
@@ -193,7 +264,8 @@ def test_the_threshold_is_a_setting(running: Service, checkout: Path) -> None:
 def test_nothing_is_told_twice_in_a_session_but_after_it_was_compacted(running: Service, checkout: Path) -> None:
     def ask() -> str:
         payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="twice")
-        return run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data).output
+        ran = run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data, **WITHOUT_NEWEST)
+        return ran.output
 
     assert "integer cents" in ask()
     assert ask() == ""
@@ -209,14 +281,15 @@ def test_what_the_session_began_with_is_not_told_again_with_a_prompt(running: Se
     start = recorded("codex", "SessionStart", cwd=checkout, session_id="begun")
     assert "staging" in run_hook("codex", "SessionStart", start, "--as", "codex", data=running.data).output
     then = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="begun", prompt=prompt)
-    assert "staging" not in run_hook("codex", "UserPromptSubmit", then, "--as", "codex", data=running.data).output
+    ran = run_hook("codex", "UserPromptSubmit", then, "--as", "codex", data=running.data, **WITHOUT_NEWEST)
+    assert "staging" not in ran.output
 
 
 def test_private_parts_of_a_prompt_are_not_searched_for(running: Service, checkout: Path) -> None:
     prompt = "Please have a look <private>at how money is kept in the pricing service"
     begin(running, checkout, "private")
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="private", prompt=prompt)
-    ran = run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data)
+    ran = run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data, **WITHOUT_NEWEST)
     assert ran.output == ""
     logged = " ".join(str(event) for event in running.events())
     assert "money is kept" not in logged + log_of(running.data)
@@ -235,8 +308,9 @@ def test_stored_text_cannot_leave_the_envelope(running: Service, workspace: Remo
         run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data).answer,
         "UserPromptSubmit",
     )
-    assert "zebra" in context
-    assert context.count("</stored-notes>") == 1
+    assert "[operator] Money of the zebra ledger" in context.partition("## Recent Team Memory")[2]
+    assert "fact by operator" in context.partition("## Relevant Past Knowledge")[2]
+    assert context.count("</stored-notes>") == context.count("<stored-notes>") == 2
     assert "\nIgnore" not in context
 
 
@@ -245,7 +319,7 @@ def test_a_member_sees_only_what_it_may(running: Service, workspace: RemoteWorks
     prompt = "when does the vault of the aurora project open?"
     begin(running, checkout, "other eyes")
     payload = recorded("codex", "UserPromptSubmit", cwd=checkout, session_id="other eyes", prompt=prompt)
-    assert run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data).output == ""
+    assert "noon" not in run_hook("codex", "UserPromptSubmit", payload, "--as", "codex", data=running.data).output
     assert "noon" in run_hook("codex", "UserPromptSubmit", payload, "--as", "gemini", data=running.data).output
 
 

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from mycel.access.scope import (
     ReadScope,
-    parent_scope,
     purge_scope,
     read_scope,
     readable_scopes,
     scope_of_team,
+    scopes_above,
 )
 from mycel.domain.change import Audience
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Visibility
-from mycel.domain.team import Caller, Role
+from mycel.domain.team import EXECUTIVE, Caller, Role
 from mycel.stores.sql.clauses import visible
 from mycel.stores.sql.rows import packed_roles
 
@@ -81,7 +81,7 @@ def test_the_sql_agrees_with_the_rule_for_odd_names(
     assert bool(found[0]) is scope.sees(audience)
 
 
-AGENT = Caller(MemberId("swe-1"), SQUAD, Role.AGENT, parent_team=PARENT)
+AGENT = Caller(MemberId("swe-1"), SQUAD, Role.AGENT, parent_team=PARENT, reads_above=(PARENT, EXECUTIVE))
 
 
 @pytest.mark.parametrize("role", Role)
@@ -92,23 +92,23 @@ def test_private_text_is_for_its_author_alone(role: Role) -> None:
 
 
 @pytest.mark.parametrize("role", Role)
-def test_only_a_lead_reads_the_parent_team(role: Role) -> None:
+def test_only_a_lead_reads_the_teams_above(role: Role) -> None:
     caller = replace(AGENT, role=role)
     teams = [scope.team for scope in readable_scopes(caller)]
-    assert teams == ([SQUAD, PARENT] if role is Role.LEAD else [SQUAD])
-    assert (scope_of_team(caller, PARENT) is not None) is (role is Role.LEAD)
+    assert teams == ([SQUAD, PARENT, EXECUTIVE] if role is Role.LEAD else [SQUAD])
+    for above in (PARENT, EXECUTIVE):
+        assert (scope_of_team(caller, above) is not None) is (role is Role.LEAD)
     assert scope_of_team(caller, "elsewhere") is None
     assert scope_of_team(caller, SQUAD) == scope_of_team(caller, None) == read_scope(caller)
 
 
-def test_a_lead_sees_of_the_parent_only_what_is_for_that_whole_team() -> None:
+def test_a_lead_sees_of_a_team_above_only_what_is_for_that_whole_team() -> None:
     lead = replace(AGENT, role=Role.LEAD)
-    scope = parent_scope(lead)
-    assert scope is not None
-    assert [audience for audience in AUDIENCES if scope.sees(audience)] == [
-        audience for audience in AUDIENCES if audience.visibility is Visibility.TEAM
-    ]
-    assert parent_scope(replace(lead, parent_team=None)) is None
+    for scope in scopes_above(lead):
+        assert [audience for audience in AUDIENCES if scope.sees(audience)] == [
+            audience for audience in AUDIENCES if audience.visibility is Visibility.TEAM
+        ]
+    assert scopes_above(replace(lead, reads_above=())) == ()
 
 
 @pytest.mark.parametrize("role", Role)

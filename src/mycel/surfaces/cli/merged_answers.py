@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from mycel.domain.briefing import Briefing
-from mycel.domain.context import ContextBundle, ContextItem
+from mycel.domain.context import RECENT_MEMORIES, ContextBundle, ContextItem
 from mycel.domain.episode import SuccessRate, Tally
 from mycel.domain.query import Folder, Page, Statistics, Tree
 
@@ -57,6 +57,9 @@ def merge_contexts(bundles: Sequence[ContextBundle], *, token_budget: int) -> Co
     left_out = sum(bundle.left_out for bundle in bundles)
     first = next((one for one in bundles if one.recall_id is not None), bundles[0])
 
+    every = {memory.id: memory for bundle in bundles for memory in bundle.recent}
+    newest = tuple(sorted(every.values(), key=lambda one: (one.created_at, one.id), reverse=True))[:RECENT_MEMORIES]
+
     def merged() -> ContextBundle:
         return replace(
             first,
@@ -65,7 +68,7 @@ def merge_contexts(bundles: Sequence[ContextBundle], *, token_budget: int) -> Co
             sections={name: tuple(items) for name, items in sections.items() if items},
             left_out=left_out,
             degraded=tuple(dict.fromkeys(reason for bundle in bundles for reason in bundle.degraded)),
-            recent=tuple(interleave([bundle.recent for bundle in bundles])),
+            recent=newest,
             team_context=tuple(interleave([bundle.team_context for bundle in bundles])),
             found=tuple(interleave([bundle.found for bundle in bundles])),
             recent_decisions=tuple(interleave([bundle.recent_decisions for bundle in bundles])),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from mycel.domain.memory import MadeBy, MemoryType
-from mycel.domain.policy import ALL, NEVER, NONE, Promote, Secrets, policy_values
+from mycel.domain.policy import ALL, NEVER, NONE, LeadsBelow, Promote, Secrets, policy_values
 from mycel.domain.team import Trust
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli.invocation import ListingGroup, add_group, invocation
@@ -29,6 +29,7 @@ _MEANINGS = {
     "episodes_kept": "how long the ledger of what was tried is kept",
     "purge_after": "when deleted and archived memories are purged",
     "secrets": "what happens to text that holds a secret",
+    "leads_below": "which leads of the teams below read this team",
 }
 _LABEL_WIDTH = 19
 _VALUE_WIDTH = 9
@@ -99,6 +100,10 @@ def change(
     secrets: Annotated[
         str | None, typer.Option(metavar="WHAT", help=f"What happens to text that holds a secret: {any_of(Secrets)}.")
     ] = None,
+    leads_below: Annotated[
+        str | None,
+        typer.Option(metavar="WHICH", help=f"Which leads of the teams below read this team: {any_of(LeadsBelow)}."),
+    ] = None,
 ) -> None:
     """Change parts of the policy; what is not named stays. For leads and admins."""
     parts = given(
@@ -113,6 +118,7 @@ def change(
             "episodes_kept": episodes_kept,
             "purge_after": purge_after,
             "secrets": secrets,
+            "leads_below": leads_below,
         }
     )
     call = invocation(context)

@@ -10,22 +10,24 @@ from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.capture import failure_write, file_writes, session_writes, without_private_messages
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.delivery import LEAST_SECONDS, Delivery, Write
-from mycel.surfaces.hooks.environment import HookSettings
+from mycel.surfaces.hooks.environment import EVERY, NEW, HookSettings
 from mycel.surfaces.hooks.files import FOLDER, Log
 from mycel.surfaces.hooks.hook_event import Happening
 from mycel.surfaces.hooks.inject import (
     NOTHING,
     SHARE_BESIDE_MEMORIES,
+    SHARE_BESIDE_NEWEST,
     Injection,
     context_of,
     is_command,
     memories_for,
+    newest_memories,
     question_in,
 )
 from mycel.surfaces.hooks.payloads import Answer
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.reflection import REFLECTION, has_worked
-from mycel.surfaces.hooks.service import caller_of
+from mycel.surfaces.hooks.service import Service, caller_of
 from mycel.surfaces.hooks.session import Session, Sessions
 
 SESSIONS = "sessions"
@@ -104,7 +106,7 @@ class Hook:
         # A session that began before the service did, or before there were hooks, is told with its next prompt.
         wants_context = starts or (session is not None and not session.has_context)
         question = None if starts else question_in(happened.prompt)
-        if not wants_context and question is None:
+        if not (wants_context or question is not None or self._wants_newest):
             return NOTHING
         has_heard = session is not None and session.has_heard_of_outage
         answer.otherwise = "" if has_heard else NOT_LOOKED_AT
@@ -138,20 +140,45 @@ class Hook:
         starts = happened.kind == told.SESSION_STARTED
         found = NOTHING
         if wants_context:
-            found = context_of(service, self._place, share=1.0 if starts else SHARE_BESIDE_MEMORIES)
+            beside = SHARE_BESIDE_NEWEST if self._wants_newest else SHARE_BESIDE_MEMORIES
+            found = context_of(service, self._place, share=1.0 if starts else beside)
             self._remember(found, afresh=happened.source in _FORGETTING, is_context=True)
-        if question is not None:
-            shown = (*(session.shown if session else ()), *found.ids)
-            least = self._settings.hook_relevance
-            try:
+        # What the list of the newest shows may still be cited as what matters to the prompt.
+        shown = (*(session.shown if session else ()), *found.ids)
+        try:
+            if self._wants_newest:
+                found = found.with_more(self._newest(service, session))
+            if question is not None:
+                least = self._settings.hook_relevance
                 more = memories_for(service, question, self._place, least_relevance=least, shown=shown)
-            except (TimeUp, Unreachable):
-                if not found.text:
-                    raise
-                return found
-            self._remember(more, afresh=False)
-            found = found.with_more(more)
+                self._remember(more, afresh=False)
+                found = found.with_more(more)
+        except (TimeUp, Unreachable):
+            if not found.text:
+                raise
         return found
+
+    @property
+    def _wants_newest(self) -> bool:
+        """Tell whether the newest memories come with a prompt; nobody knows what is new without a session."""
+        happened, wanted = self._happened, self._settings.hook_recent
+        return happened.kind == told.PROMPTED and (
+            wanted == EVERY or (wanted == NEW and happened.session_id is not None)
+        )
+
+    def _newest(self, service: Service, session: Session | None) -> Injection:
+        """Look up the newest memories of the team: all with the first prompt of a session, then what has come since."""
+        newest = newest_memories(service)
+        if newest is None:
+            return NOTHING
+        if session is None or self._settings.hook_recent == EVERY:
+            return newest.shown()
+        fresh = newest if session.newest is None else newest.after(session.newest, session.newest_since)
+        if fresh.entries or session.newest is None:
+            with self._sessions.opened(self._happened.agent, self._happened.session_id or "") as noted:
+                noted.note_newest(newest.ids, since=newest.since)
+                noted.save()
+        return fresh.shown()
 
     def report(self, found: Injection) -> None:
         """Tells the service what the agent was given, for people to see. Worth no waiting: it is not sent again."""

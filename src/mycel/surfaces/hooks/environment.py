@@ -19,6 +19,7 @@ FILE_NAME = "mycel.toml"
 ACTIVE = "MYCEL_HOOK_ACTIVE"
 
 ON, OFF, INJECT, CAPTURE = "on", "off", "inject", "capture"
+NEW, EVERY, NEVER = "new", "every", "never"
 AUTO = "auto"
 DEBUG = "debug"
 
@@ -36,6 +37,8 @@ class HookSettings(NamedTuple):
     shared_memory_folder: str = defaults.SHARED_MEMORY_FOLDER
     hooks: str = defaults.HOOKS
     hook_relevance: float = defaults.HOOK_RELEVANCE
+    # Which of the newest memories come with a prompt: all with the first and then what is new, all each time, or none.
+    hook_recent: str = defaults.HOOK_RECENT
     hook_seconds: float = defaults.HOOK_SECONDS
     hook_start_seconds: float = defaults.HOOK_START_SECONDS
     # Names of settings that cannot be read, for the log.
@@ -160,6 +163,7 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "shared_memory_folder": _folder,
     "hooks": _one_of(ON, OFF, INJECT, CAPTURE),
     "hook_relevance": _number(0.0, 1.0),
+    "hook_recent": _one_of(NEW, EVERY, NEVER),
     "hook_seconds": _number(0.001, 10.0),
     "hook_start_seconds": _number(0.0, 10.0),
 }

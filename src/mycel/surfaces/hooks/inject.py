@@ -9,17 +9,15 @@ from typing import Any, NamedTuple, cast
 
 from mycel.domain.author_share import AUTHOR_SHARE, share_out
 from mycel.domain.envelope import (
-    CONVENTIONS,
-    DECISIONS,
     ENVELOPE,
-    LESSONS,
     PAST_KNOWLEDGE,
-    PROJECT_FACTS,
     SUMMARY_MARK,
+    TEAM_MEMORY,
     alike_words,
     bullet_of,
     envelope,
     kind_of,
+    listed_as,
     one_line,
     under_key,
 )
@@ -30,25 +28,21 @@ from mycel.surfaces.hooks.environment import HookSettings
 from mycel.surfaces.hooks.place import Place
 from mycel.surfaces.hooks.service import Caller, Service, find_service
 
-CONTEXT, TEAM_MEMORY, SEARCH = "/api/context/markdown", "/api/context/team-memory", "/api/memory/search"
+CONTEXT, NEWEST, SEARCH = "/api/context/markdown", "/api/memory/recent?limit=10", "/api/memory/search"
 # By an estimate from above, so that neither 10,000 characters nor 2,500 tokens are ever reached.
 TOKEN_BUDGET = 2000
 MOST_CHARACTERS = 9900
-# With less, the newest of the team are not begun with.
-LEAST_ROOM = 500
-MOST_MEMORIES = 5
+MOST_MEMORIES, MOST_NEWEST = 5, 10
 # Those that were shown before take places away from the others.
 MOST_ASKED = 15
 MOST_OF_PROMPT_MEMORIES = 1200
-# Of the room for context, when the memories of a prompt come with it.
-SHARE_BESIDE_MEMORIES = 0.85
+# Of the room for context, when the memories of a prompt come with it, and when the newest of the team come as well.
+SHARE_BESIDE_MEMORIES, SHARE_BESIDE_NEWEST = 0.85, 0.45
 MOST_OF_MEMORY = 320
 MOST_OF_QUERY = 2000
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12
 # Commands to the agent's program, not to the agent.
 _COMMANDS = ("/", "!", "#")
-# How a memory begins in the block of the newest: its type and its author.
-_LISTED = re.compile(r"\[[^\[\]]{1,60}\]\[[^\[\]]{1,120}\] ")
 # As much of an id as a context cites it by.
 _CITED = re.compile(r"^- \[m:([0-9a-f-]{8,36})\]", re.MULTILINE)
 
@@ -68,30 +62,50 @@ NOTHING = Injection()
 
 
 def context_of(service: Service, place: Place, *, share: float = 1.0) -> Injection:
-    """What holds in the project and repo; where nothing is known of it yet, the newest of the team as well.
-
-    With a `share`, it leaves room for something else.
-    """
-    room = int(MOST_CHARACTERS * share)
+    """Fetch what holds in the project and repo. With a `share`, it leaves room for something else."""
     body = json.dumps({**place.belongings(), "token_budget": int(TOKEN_BUDGET * share)}).encode()
-    found = _clipped(_text(service, CONTEXT, body), room)
-    if not any(heading in found for heading in (PROJECT_FACTS, CONVENTIONS, DECISIONS, LESSONS)):
-        newest = _unsaid(_text(service, TEAM_MEMORY, body), found)
-        left = room - len(found) - 2
-        if newest and left > LEAST_ROOM:
-            found = f"{found}\n\n{_clipped(newest, left)}".strip()
+    reply = service.post(CONTEXT, body)
+    text = reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
+    found = _clipped(text, int(MOST_CHARACTERS * share))
     return Injection(found, tuple(_CITED.findall(found)))
 
 
-def _text(service: Service, path: str, body: bytes) -> str:
-    reply = service.post(path, body)
-    return reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
+class Newest(NamedTuple):
+    """The newest memories that the caller may read, newest first: the id, the moment and the line of each."""
+
+    entries: tuple[tuple[str, str, str], ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(id for id, _, _ in self.entries)
+
+    @property
+    def since(self) -> str:
+        """The moment of the oldest, where older ones may have been cut off."""
+        return self.entries[-1][1] if len(self.entries) == MOST_NEWEST else ""
+
+    def after(self, known: Iterable[str], since: str) -> Newest:
+        """Return those that were not known, without older ones that took the place of one that is gone."""
+        seen = frozenset(known)
+        return Newest(tuple(entry for entry in self.entries if entry[0] not in seen and entry[1] >= since))
+
+    def shown(self) -> Injection:
+        if not self.entries:
+            return NOTHING
+        return Injection(envelope([TEAM_MEMORY, *(line for _, _, line in self.entries)]), self.ids)
 
 
-def _unsaid(newest: str, said: str) -> str:
-    """The block of the newest memories without those that were told; nothing when all of them were."""
-    lines = [line for line in newest.splitlines() if not (_LISTED.match(line) and _LISTED.sub("", line) in said)]
-    return "\n".join(lines) if any(_LISTED.match(line) for line in lines) else ""
+def newest_memories(service: Service) -> Newest | None:
+    """Fetch the ten newest memories that the caller may read; None where the service refuses."""
+    reply = service.get(NEWEST)
+    if reply.status != 200:
+        return None
+    return Newest(tuple((_id(one), str(one.get("created_at")), _listed(one)) for one in _listed_in(reply.body)))
+
+
+def _listed(memory: dict[str, Any]) -> str:
+    """Render a memory as `[type][agent] content`, shortened where it is long."""
+    return listed_as(one_line(str(memory.get("type"))), _voice(memory)) + _content(memory)
 
 
 def is_command(prompt: str) -> bool:
@@ -111,7 +125,7 @@ def memories_for(
 ) -> Injection:
     asked = {"query": question, "limit": MOST_ASKED, "min_relevance": least_relevance, **place.belongings()}
     reply = service.post(SEARCH, json.dumps(asked).encode())
-    return _chosen(_results(reply.body), shown=frozenset(shown)) if reply.status == 200 else NOTHING
+    return _chosen(_listed_in(reply.body), shown=frozenset(shown)) if reply.status == 200 else NOTHING
 
 
 def make_ready(settings: HookSettings, caller: Caller, deadline: Deadline) -> None:
@@ -128,7 +142,7 @@ def _chosen(results: list[dict[str, Any]], *, shown: frozenset[str]) -> Injectio
     room = MOST_OF_PROMPT_MEMORIES
     # A context cites the end of an id, earlier ones did the beginning.
     known = tuple(shown)
-    fresh = [one for one in results if not (_id(one).startswith(known) or _id(one).endswith(known))]
+    fresh = [one for one in results if not (_id(_memory(one)).startswith(known) or _id(_memory(one)).endswith(known))]
     for result in _diverse(fresh):
         if len(lines) == MOST_MEMORIES:
             break
@@ -137,7 +151,7 @@ def _chosen(results: list[dict[str, Any]], *, shown: frozenset[str]) -> Injectio
             continue
         room -= len(line)
         lines.append(line)
-        ids.append(_id(result))
+        ids.append(_id(_memory(result)))
     return Injection(envelope([PAST_KNOWLEDGE, *lines]), tuple(ids)) if lines else NOTHING
 
 
@@ -157,34 +171,44 @@ def _memory(result: dict[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", result.get("item") or {})
 
 
-def _id(result: dict[str, Any]) -> str:
-    return str(_memory(result).get("id"))
+def _id(memory: dict[str, Any]) -> str:
+    return str(memory.get("id"))
+
+
+def _voice(memory: dict[str, Any]) -> str:
+    return one_line(voice_of(memory.get("metadata") or {}, str(memory.get("agent_id"))))
 
 
 def _line(memory: dict[str, Any], *, copies: int) -> str:
     start = bullet_of(
-        str(memory.get("id")),
+        _id(memory),
         type=kind_of(one_line(str(memory.get("type"))), memory.get("category")),
-        author=one_line(voice_of(memory.get("metadata") or {}, str(memory.get("agent_id")))),
+        author=_voice(memory),
         day=str(memory.get("created_at"))[:10],
         beside=alike_words(copies),
     )
+    return start + _content(memory)
+
+
+def _content(memory: dict[str, Any]) -> str:
+    """Return what a memory says on one line, or its summary or its beginning where that is long."""
     key, summary = memory.get("key"), memory.get("summary")
     content = one_line(under_key(key, str(memory.get("content"))))
     if len(content) > MOST_OF_MEMORY and isinstance(summary, str) and summary.strip():
         content = one_line(under_key(key, SUMMARY_MARK + summary))
     if len(content) > MOST_OF_MEMORY:
         content = content[:MOST_OF_MEMORY].rpartition(" ")[0] + " …"
-    return start + content
+    return content
 
 
-def _results(raw: bytes) -> list[dict[str, Any]]:
+def _listed_in(raw: bytes) -> list[dict[str, Any]]:
+    """Return the results of a search, or the memories of a list."""
     try:
         found: object = json.loads(raw)
     except ValueError:
         return []
-    results = cast("dict[str, Any]", found).get("results") if isinstance(found, dict) else None
-    return cast("list[dict[str, Any]]", results) if isinstance(results, list) else []
+    listed = cast("dict[str, Any]", found).get("results") if isinstance(found, dict) else found
+    return cast("list[dict[str, Any]]", listed) if isinstance(listed, list) else []
 
 
 def _clipped(text: str, most: int) -> str:

@@ -140,6 +140,9 @@ class Service:
         keyed = {"idempotency-key": key} if key else {}
         return self._line.ask("POST", path, body=body, headers={**self._headers, **keyed})
 
+    def get(self, path: str) -> Reply:
+        return self._line.ask("GET", path, headers=self._headers)
+
     def close(self) -> None:
         self._line.close()
 

@@ -15,6 +15,7 @@ from mycel.surfaces.hooks.hook_event import Message
 
 MAX_SESSIONS = 500
 MAX_SHOWN = 500
+MAX_NEWEST = 50
 MAX_TITLE = 160
 _LOCK = "sessions.lock"
 
@@ -35,6 +36,17 @@ class Session:
     @property
     def shown(self) -> list[str]:
         return self._texts("shown")
+
+    @property
+    def newest(self) -> list[str] | None:
+        """The newest memories of the team that it knows, by their ids; None before the first prompt."""
+        return self._texts("newest") if "newest" in self._values else None
+
+    @property
+    def newest_since(self) -> str:
+        """Older ones than this are no news to it."""
+        found = self._values.get("newest_since")
+        return found if isinstance(found, str) else ""
 
     @property
     def has_context(self) -> bool:
@@ -80,6 +92,10 @@ class Session:
     def show(self, ids: Iterable[str]) -> None:
         self._values["shown"] = list(dict.fromkeys((*self.shown, *ids)))[-MAX_SHOWN:]
 
+    def note_newest(self, ids: Iterable[str], *, since: str) -> None:
+        self._values["newest"] = list(dict.fromkeys((*ids, *(self.newest or ()))))[:MAX_NEWEST]
+        self._values["newest_since"] = max(self.newest_since, since)
+
     def mark_context(self, *, given: bool) -> None:
         self._values["context"] = given
 
@@ -91,6 +107,8 @@ class Session:
 
     def forget_shown(self) -> None:
         self._values["shown"] = []
+        self._values.pop("newest", None)
+        self._values.pop("newest_since", None)
 
     def entitle(self, prompt: str) -> None:
         self._values["title"] = " ".join(prompt.split())[:MAX_TITLE]

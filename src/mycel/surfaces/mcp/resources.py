@@ -48,7 +48,7 @@ RENDERED: Mapping[str, Rendered] = MappingProxyType(
     {
         f"{SCHEME}recent": Rendered(
             "Recent team memory",
-            "The ten newest memories of the team, a line each.",
+            "The ten newest memories that you may read, a line each.",
             lambda guest: guest.memory.context_for().to_team_memory(),
         ),
         f"{SCHEME}context": Rendered(

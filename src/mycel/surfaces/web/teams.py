@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mycel.domain.memory import MadeBy, Status
-from mycel.domain.policy import Policy, Promote, Secrets, policy_values
+from mycel.domain.policy import LeadsBelow, Policy, Promote, Secrets, policy_values
 from mycel.domain.source import EventState
 from mycel.domain.team import Kind, Role, Token, Trust
 from mycel.errors import AccessDenied, MycelError, NotFound
@@ -33,12 +33,14 @@ EFFECTS: Mapping[str, str] = {
     "episodes_kept": "How long the ledger keeps what was tried; after that only the counts of each month.",
     "purge_after": "Deleted and archived memories are purged after so long; never keeps them.",
     "secrets": "What looks like a secret is masked, or the write is refused.",
+    "leads_below": "Which leads of the teams below read what is for the whole team.",
 }
 # Parts that take one of a few words.
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "least_trust": tuple(Trust),
     "promote": tuple(Promote),
     "secrets": tuple(Secrets),
+    "leads_below": tuple(LeadsBelow),
 }
 _STATES = (EventState.DEAD, EventState.FAILED, EventState.RUNNING, EventState.PENDING)
 
