@@ -42,7 +42,7 @@ ELSEWHERE = {
     "restoration.py": "the workspace",
     "storage.py": "the workspace",
     "services/artifact_files.py": "files of the workspace folder, after it has asked `held_files` by their status",
-    "services/organisation_plan.py": "the files of an organisation",
+    "services/team_files.py": "the files of an organisation",
     "embedded/working_snapshot.py": "an agent's own snapshot",
     "index/index_file.py": "the file of an index, which SQLite does not know",
     "engine/by_model/prompts/__init__.py": "prompts",

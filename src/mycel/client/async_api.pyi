@@ -753,13 +753,29 @@ class AsyncOperations:
 
     async def teams(self) -> builtins.list[Team]: ...
     async def add_member(
-        self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
+        self,
+        id: str,
+        *,
+        team: str,
+        role: str | None = None,
+        kind: str = "agent",
+        trust: str = "normal",
+        title: str | None = None,
     ) -> Member:
-        """Adding the same member again changes nothing; a removed one comes back."""
+        """Adding the same member again changes nothing; a removed one comes back.
+
+        Without a `role` the job title says which it has: a director, lead, manager, head or chief is a lead.
+        """
         ...
 
     async def update_member(
-        self, id: str, *, team: str | None = None, role: str | None = None, trust: str | None = None
+        self,
+        id: str,
+        *,
+        team: str | None = None,
+        role: str | None = None,
+        trust: str | None = None,
+        title: str | None = None,
     ) -> Member: ...
     async def remove_member(self, id: str) -> Member:
         """Its tokens end with it, and whatever was issued with them; what it wrote stays."""

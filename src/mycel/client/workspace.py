@@ -21,7 +21,6 @@ from mycel.errors import Misconfigured, Unavailable
 from mycel.settings import load_settings
 from mycel.wire.daemon_file import other_version, read_daemon_file
 from mycel.wire.operations import Operation
-from mycel.wire.shapes import plain
 
 # Called with how many records are done.
 Progress = Callable[[int], None]
@@ -187,6 +186,6 @@ def find_service(url: str | None, token: str | None) -> Reached:
 
 def planned(path: str | Path) -> list[dict[str, Any]]:
     """The organisation files of this machine as the service reads them."""
-    from mycel.services.organisation_plan import read_org
+    from mycel.services.team_files import as_requested, read_org
 
-    return [{**plain(team), "members": [plain(one) for one in team.members]} for team in read_org(Path(path))]
+    return as_requested(read_org(Path(path)))

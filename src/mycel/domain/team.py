@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -26,9 +27,29 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+_LEADING = frozenset({"chief", "director", "head", "lead", "manager"})
+
+
+def role_of_title(title: str, kind: Kind) -> Role:
+    """Return the role that a job title stands for: a director, head, manager, chief or lead leads its team.
+
+    The word opens the title, ends it, or stands before `of` or `for`: who "helps the lead with reviews" leads nothing.
+    """
+    words = re.findall(r"[a-z]+", title.casefold())
+    if any(word == title.strip().casefold() for word in Role):
+        return Role(title.strip().casefold())
+    places = [place for place, word in enumerate(words) if word in _LEADING and "to" not in words[:place]]
+    leads = any(place in {0, len(words) - 1} or words[place + 1] in {"of", "for"} for place in places)
+    return Role.LEAD if leads else usual_role(kind)
+
+
 class Kind(StrEnum):
     AGENT = "agent"
     HUMAN = "human"
+
+
+def usual_role(kind: Kind) -> Role:
+    return Role.MEMBER if kind is Kind.HUMAN else Role.AGENT
 
 
 class Trust(StrEnum):
@@ -57,6 +78,7 @@ class Member:
     trust: Trust
     created_at: datetime
     removed_at: datetime | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +88,7 @@ class PlannedMember:
     id: MemberId
     role: Role
     kind: Kind
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

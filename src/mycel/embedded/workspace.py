@@ -27,8 +27,9 @@ from mycel.services.callers import Callers, token_of
 from mycel.services.change_feed import Follower
 from mycel.services.embeddings import Report
 from mycel.services.organisation import Organisation, read_member_id, read_team_name
-from mycel.services.organisation_plan import read_org, read_planned_teams
+from mycel.services.organisation_plan import read_planned_teams
 from mycel.services.sign_in_links import SignInLinks
+from mycel.services.team_files import read_org
 from mycel.services.tokens import Tokens
 from mycel.services.upkeep import Upkeep
 
@@ -111,14 +112,29 @@ class Workspace:
         return self._do.organisation.list_teams(self._caller())
 
     def add_member(
-        self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
+        self,
+        id: str,
+        *,
+        team: str,
+        role: str | None = None,
+        kind: str = "agent",
+        trust: str = "normal",
+        title: str | None = None,
     ) -> Member:
-        return self._do.organisation.add_member(self._caller(), id, team=team, role=role, kind=kind, trust=trust)
+        return self._do.organisation.add_member(
+            self._caller(), id, team=team, role=role, kind=kind, trust=trust, title=title
+        )
 
     def update_member(
-        self, id: str, *, team: str | None = None, role: str | None = None, trust: str | None = None
+        self,
+        id: str,
+        *,
+        team: str | None = None,
+        role: str | None = None,
+        trust: str | None = None,
+        title: str | None = None,
     ) -> Member:
-        return self._do.organisation.update_member(self._caller(), id, team=team, role=role, trust=trust)
+        return self._do.organisation.update_member(self._caller(), id, team=team, role=role, trust=trust, title=title)
 
     def remove_member(self, id: str) -> Member:
         return self._do.organisation.remove_member(self._caller(), id)

@@ -29,6 +29,8 @@ from mycel.domain.team import (
     Role,
     Team,
     Trust,
+    role_of_title,
+    usual_role,
 )
 from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, NotFound, StoreDamaged
 from mycel.services.screening import refuse_secret, screen_at_once
@@ -57,6 +59,15 @@ def read_member_id(value: object, *, field: str = "member") -> MemberId:
         _require_plain(value, field)
         return MemberId(value)
     raise InvalidInput("must be 1 to 128 letters, digits or . _ @ : + -, starting with a letter or digit", field=field)
+
+
+def read_title(value: object, *, field: str = "title") -> str | None:
+    """Read what a member is called by its job, such as "Head of Engineering"."""
+    if value is None:
+        return None
+    title = fields.label(value, field=field)
+    _require_plain(title, field)
+    return title
 
 
 def _require_plain(name: str, field: str) -> None:
@@ -123,11 +134,16 @@ class Organisation:
         role: object = None,
         kind: object = None,
         trust: object = None,
+        title: object = None,
     ) -> Member:
-        """Adding the same member again changes nothing; a removed one comes back."""
+        """Add a member; adding the same one again changes nothing, and a removed one comes back.
+
+        Without a `role`, its job title says which it has.
+        """
         member_id, home = read_member_id(id, field="id"), read_team_name(team)
         is_kind = Kind.AGENT if kind is None else fields.choice(kind, Kind, field="kind")
-        usual = Role.MEMBER if is_kind is Kind.HUMAN else Role.AGENT
+        job = read_title(title)
+        usual = usual_role(is_kind) if job is None else role_of_title(job, is_kind)
         has_role = usual if role is None else fields.choice(role, Role, field="role")
         has_trust = Trust.NORMAL if trust is None else fields.choice(trust, Trust, field="trust")
         _require_manager(caller, home, member_id)
@@ -136,7 +152,8 @@ class Organisation:
             if transaction.find_team(home) is None:
                 raise InvalidState(f"there is no team {home}; add it first", field="team")
             known = transaction.find_member(member_id)
-            member = Member(member_id, home, has_role, is_kind, has_trust, transaction.now)
+            called = job if job is not None or known is None else known.title
+            member = Member(member_id, home, has_role, is_kind, has_trust, transaction.now, title=called)
             if known is not None and not _sees(caller, known):
                 # It learns that the id is taken, and no more: also of one that was removed, whose name stands in
                 # what its team keeps.
@@ -155,8 +172,16 @@ class Organisation:
         return self._directory.transact(work)
 
     def update_member(
-        self, caller: Caller, id: object, *, team: object = None, role: object = None, trust: object = None
+        self,
+        caller: Caller,
+        id: object,
+        *,
+        team: object = None,
+        role: object = None,
+        trust: object = None,
+        title: object = None,
     ) -> Member:
+        """Change a member. A title alone changes no role."""
         member_id = read_member_id(id, field="id")
 
         def work(transaction: DirectoryTransaction) -> Member:
@@ -167,6 +192,7 @@ class Organisation:
                 team=known.team if team is None else read_team_name(team),
                 role=known.role if role is None else fields.choice(role, Role, field="role"),
                 trust=known.trust if trust is None else fields.choice(trust, Trust, field="trust"),
+                title=known.title if title is None else read_title(title),
             )
             _require_manager(caller, member.team, member_id)
             if transaction.find_team(member.team) is None:
@@ -293,7 +319,8 @@ def _put_team(transaction: DirectoryTransaction, name: TeamName, parent: TeamNam
 def _told(member: Member | None) -> dict[str, Any]:
     if member is None or member.removed_at is not None:
         return {}
-    return {"team": member.team, "role": member.role, "kind": member.kind, "trust": member.trust}
+    said = {"team": member.team, "role": member.role, "kind": member.kind, "trust": member.trust}
+    return said if member.title is None else {**said, "title": member.title}
 
 
 def _note_member(
@@ -318,7 +345,8 @@ def _put_planned(transaction: DirectoryTransaction, team: TeamName, planned: Pla
     known = transaction.find_member(planned.id)
     trust = known.trust if known else Trust.NORMAL
     created_at = known.created_at if known else transaction.now
-    member = Member(planned.id, team, planned.role, planned.kind, trust, created_at)
+    title = planned.title or (known.title if known else None)
+    member = Member(planned.id, team, planned.role, planned.kind, trust, created_at, title=title)
     _keep_operator(member)
     transaction.put_member(member)
 

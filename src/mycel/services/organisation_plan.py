@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.fields import MAX_TEAMS
-from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role
+from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role, role_of_title, usual_role
 from mycel.errors import InvalidInput, InvalidState
-from mycel.services.organisation import read_member_id, read_team_name
+from mycel.services.organisation import read_member_id, read_team_name, read_title
 
 MAX_BYTES = 16 * 1024
 MAX_DEPTH = 16
@@ -18,20 +17,25 @@ FENCE = "---"
 
 
 def read_front_matter(text: str) -> dict[str, Any]:
-    """An empty mapping when there is none."""
+    """Return the values of the front matter; an empty mapping when there is none."""
+    return load_block(split_front_matter(text)[0])
+
+
+def split_front_matter(text: str) -> tuple[str, list[str]]:
+    """Return the YAML between the fences, and the lines of the whole text with those of the front matter emptied."""
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != FENCE:
-        return {}
+        return "", lines
     end = next((index for index, line in enumerate(lines[1:], 1) if line.rstrip() == FENCE), None)
     if end is None:
         raise InvalidInput("does not end with ---", field="front matter")
     block = "\n".join(lines[1:end])
     if len(block.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise InvalidInput(f"is longer than {MAX_BYTES:,} bytes", field="front matter")
-    return _load(block)
+    return block, [""] * (end + 1) + lines[end + 1 :]
 
 
-def _load(block: str) -> dict[str, Any]:
+def load_block(block: str) -> dict[str, Any]:
     # Imported here: few commands read such a file, and every one would pay for it.
     import yaml
 
@@ -67,7 +71,7 @@ def _refuse_tricks(block: str) -> None:
 
 _TEAM_NAMES = ("name", "team")
 _OF_A_TEAM = frozenset({"name", "parent", "members"})
-_OF_A_MEMBER = frozenset({"id", "kind", "role"})
+_OF_A_MEMBER = frozenset({"id", "kind", "role", "title"})
 
 
 def read_plan(teams: Iterable[PlannedTeam]) -> list[PlannedTeam]:
@@ -85,7 +89,7 @@ def read_planned_teams(given: object) -> list[PlannedTeam]:
         if not isinstance(entry, Mapping):
             raise InvalidInput("must be an object with name, parent and members", field=f"teams[{place}]")
         team = cast(Mapping[str, object], entry)
-        _require_known(team, field=f"teams[{place}].")
+        require_known(team, field=f"teams[{place}].")
         try:
             found.append(read_planned_team(team))
         except InvalidInput as error:
@@ -93,7 +97,7 @@ def read_planned_teams(given: object) -> list[PlannedTeam]:
     return read_plan(found)
 
 
-def _require_known(team: Mapping[str, object], *, field: str = "", also: frozenset[str] = frozenset()) -> None:
+def require_known(team: Mapping[str, object], *, field: str = "", also: frozenset[str] = frozenset()) -> None:
     """Refuse what is misspelt: a `rol` that is passed over makes somebody an agent who should lead."""
     known = _OF_A_TEAM | also
     if unknown := sorted(str(name) for name in team if name not in known):
@@ -111,6 +115,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def read_planned_team(given: Mapping[str, object]) -> PlannedTeam:
+    """Read a team from an object with its name, its parent and its members."""
     field = next((name for name in _TEAM_NAMES if name in given), _TEAM_NAMES[0])
     name = read_team_name(given.get(field), field=field)
     above = None if name == EXECUTIVE else EXECUTIVE
@@ -122,22 +127,24 @@ def read_planned_team(given: Mapping[str, object]) -> PlannedTeam:
     return PlannedTeam(
         name=name,
         parent=above if parent is None else read_team_name(parent, field="parent"),
-        members=tuple(_read_member(entry) for entry in cast(list[object], listed)),
+        members=tuple(read_member(entry) for entry in cast(list[object], listed)),
     )
 
 
-def _read_member(entry: object) -> PlannedMember:
+def read_member(entry: object) -> PlannedMember:
     if isinstance(entry, str):
         entry = {"id": entry}
     if not isinstance(entry, Mapping):
-        raise InvalidInput("each must be an id, or an object with id, kind and role", field="members")
+        raise InvalidInput("each must be an id, or an object with id, kind, role and title", field="members")
     given = cast(Mapping[str, object], entry)
     kind = fields.choice(given.get("kind", Kind.AGENT), Kind, field="members.kind")
-    usual = Role.MEMBER if kind is Kind.HUMAN else Role.AGENT
+    title = read_title(given.get("title"), field="members.title")
+    usual = usual_role(kind) if title is None else role_of_title(title, kind)
     return PlannedMember(
         id=read_member_id(given.get("id"), field="members.id"),
         role=fields.choice(given.get("role", usual), Role, field="members.role"),
         kind=kind,
+        title=title,
     )
 
 
@@ -147,30 +154,3 @@ def _require_unique(names: list[str], *, what: str) -> None:
         if name in seen:
             raise InvalidState(f"{what} {name} is in more than one place", field=f"{what}s")
         seen.add(name)
-
-
-MAX_FILES = 10_000
-
-
-def read_org(path: Path) -> list[PlannedTeam]:
-    """From a folder of team files, or from an organisation folder with `teams/` in it."""
-    folder = path / "teams" if (path / "teams").is_dir() else path
-    if not folder.is_dir():
-        raise InvalidInput(f"there is no folder {path}", field="path")
-    files = sorted(file for file in folder.glob("*.md") if file.is_file() and not file.is_symlink())
-    if not files:
-        raise InvalidInput(f"there is no team file (*.md) in {folder}", field="path")
-    if len(files) > MAX_FILES:
-        raise InvalidInput(f"holds more than {MAX_FILES:,} team files", field="path")
-    return read_plan(_read_team(file) for file in files)
-
-
-def _read_team(file: Path) -> PlannedTeam:
-    try:
-        team = read_front_matter(file.read_text("utf-8"))
-        _require_known(team, also=frozenset({"team"}))
-        return read_planned_team({"team": file.stem, **team})
-    except UnicodeDecodeError:
-        raise InvalidInput("is not UTF-8 text", field=file.name) from None
-    except InvalidInput as error:
-        raise InvalidInput(str(error), field=file.name) from None

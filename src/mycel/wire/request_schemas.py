@@ -169,7 +169,9 @@ def _origin() -> Schema:
 
 
 def _members() -> Schema:
-    member = closed({"id": MEMBER, "kind": one_of(Kind), "role": one_of(Role)}, required=["id"])
+    member = closed(
+        {"id": MEMBER, "kind": one_of(Kind), "role": one_of(Role), "title": nullable(LABEL)}, required=["id"]
+    )
     return {"type": "array", "items": either(MEMBER, member)}
 
 

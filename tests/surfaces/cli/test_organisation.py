@@ -35,6 +35,36 @@ def test_teams_are_loaded_from_organisation_files(mycel, tmp_path: Path) -> None
     assert mycel.json("member", "resolve", "swe-1") == {"id": "swe-1", "team": "platform"}
 
 
+def test_a_dry_run_shows_teams_titles_and_roles_and_changes_nothing(mycel, tmp_path: Path) -> None:
+    folder = tmp_path / "org" / "teams"
+    folder.mkdir(parents=True)
+    text = "# Engineering\n\n- swe-1 (swe)\n- **eng-director** — director\n\n## Values\n- Speed\n"
+    (folder / "engineering.md").write_text(text, "utf-8")
+    shown = mycel.run("team", "load", "--dry-run", str(folder.parent))
+    assert "engineering\texecutive\tswe-1\tswe\tagent\tagent\n" in shown.stdout
+    assert "engineering\texecutive\teng-director\tdirector\tlead\tagent\n" in shown.stdout
+    assert "engineering.md:7: Speed is not read as a member" in shown.stderr
+    assert [team["name"] for team in mycel.json("team", "list")["items"]] == ["executive"]
+    loaded = mycel.run("team", "load", str(folder.parent))
+    assert loaded.stdout == shown.stdout
+    listed = mycel.json("member", "list", "--team", "engineering")["items"]
+    assert [(one["id"], one["title"], one["role"]) for one in listed] == [
+        ("eng-director", "director", "lead"),
+        ("swe-1", "swe", "agent"),
+    ]
+    assert "director" in mycel.ok("member", "list")
+    (folder / "engineering.md").write_text("# Engineering\n\nNobody yet.\n", "utf-8")
+    refused = mycel.run("team", "load", str(folder.parent))
+    assert (refused.exit_code, "engineering.md:1: names no member" in refused.stderr) == (2, True)
+
+
+def test_a_title_says_which_role_a_new_member_has(platform) -> None:
+    lead = platform.json("member", "add", "head-1", "--team", "platform", "--title", "Head of Platform")
+    assert (lead["role"], lead["title"]) == ("lead", "Head of Platform")
+    again = platform.json("member", "add", "head-1", "--team", "platform", "--role", "lead")
+    assert again["title"] == "Head of Platform"
+
+
 def test_members_are_added_listed_and_removed(platform) -> None:
     human = platform.json("member", "add", "eng-director", "--team", "platform", "--kind", "human", "--trust", "high")
     assert (human["kind"], human["role"], human["trust"]) == ("human", "member", "high")

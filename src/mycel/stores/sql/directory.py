@@ -20,8 +20,8 @@ from mycel.stores.sql.statements import upsert
 
 _ACTIONS = "SELECT id, operation, changed_by, changed_at, subject, before, after FROM organisation_actions"
 _TEAMS = "SELECT name, parent, created_at FROM teams"
-_MEMBERS = "SELECT id, team, role, kind, trust, created_at, removed_at FROM members"
-_PUT_MEMBER = upsert("members", ("id",), ("team", "role", "kind", "trust", "created_at", "removed_at"))
+_MEMBERS = "SELECT id, team, role, kind, trust, created_at, removed_at, title FROM members"
+_PUT_MEMBER = upsert("members", ("id",), ("team", "role", "kind", "trust", "created_at", "removed_at", "title"))
 _ISSUED = "SELECT id, member_id, label, created_at, expires_at, revoked_at, parent_id FROM tokens"
 _REVOKE = """
 WITH RECURSIVE ended (id) AS (
@@ -146,6 +146,7 @@ class SqlDirectoryWriter(SqlDirectoryReads):
                 member.trust,
                 micros(member.created_at),
                 micros_or_none(member.removed_at),
+                member.title,
             ),
         )
 
@@ -182,6 +183,7 @@ def _member(row: tuple[Any, ...]) -> Member:
         trust=Trust(row[4]),
         created_at=moment(row[5]),
         removed_at=moment_or_none(row[6]),
+        title=row[7],
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -74,14 +75,28 @@ def list_teams(context: typer.Context) -> None:
 def load_teams(
     context: typer.Context,
     folder: Annotated[str, typer.Argument(metavar="ORG_FOLDER", help="A folder with teams/*.md in it.")],
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show which teams, members and roles the files stand for.")
+    ] = False,
 ) -> None:
     """Make the teams and members of organisation files true: all of them, or none on an error."""
+    from mycel.services.team_files import as_requested, read_org_files
+
     call = invocation(context)
-    with call.operated() as workspace:
-        planned = workspace.load_org(folder)
-    rows = [(team.name, team.parent or "", ", ".join(member.id for member in team.members)) for team in planned]
-    columns = (Column("team", "bold"), Column("parent"), Column("members"))
-    call.answer(whole_list(planned), lambda: print_table(columns, rows))
+    files = read_org_files(Path(folder))
+    if not dry_run:
+        with call.operated() as workspace:
+            workspace.arrange(as_requested(files.teams))
+    for passed_over in files.notes:
+        note(passed_over)
+    rows = [
+        (team.name, team.parent or "", *said)
+        for team in files.teams
+        for said in [(one.id, one.title or "", one.role, one.kind) for one in team.members] or [("", "", "", "")]
+    ]
+    names = ("parent", "member", "title", "role", "kind")
+    call.answer(whole_list(files.teams), lambda: print_table((Column("team", "bold"), *map(Column, names)), rows))
 
 
 def reset_team(
@@ -108,9 +123,14 @@ def add_member(
     team: Annotated[str, typer.Option(metavar="TEAM", help="Its team.")],
     role: Annotated[
         str | None,
-        typer.Option(metavar="ROLE", help=f"One of {any_of(Role)}; by default agent, or member for a human."),
+        typer.Option(
+            metavar="ROLE", help=f"One of {any_of(Role)}; by default as its title says, else agent or member."
+        ),
     ] = None,
     kind: Annotated[str, typer.Option(metavar="KIND", help=f"One of {any_of(Kind)}.")] = Kind.AGENT.value,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Its job title; a director, lead, manager, head or chief leads.")
+    ] = None,
     trust: Annotated[
         str, typer.Option(metavar="TRUST", help=f"One of {any_of(Trust)}; what low ones write waits for review.")
     ] = Trust.NORMAL.value,
@@ -118,7 +138,7 @@ def add_member(
     """Add an agent or a person to a team. Adding the same one again changes nothing."""
     call = invocation(context)
     with call.operated() as workspace:
-        member = workspace.add_member(id, team=team, role=role, kind=kind, trust=trust)
+        member = workspace.add_member(id, team=team, role=role, kind=kind, trust=trust, title=title)
     call.answer(member, lambda: show_done(member.id, f"{member.kind} {member.id} in {member.team} as {member.role}"))
 
 
@@ -214,9 +234,9 @@ def _show_teams(teams: Sequence[Team]) -> None:
 
 
 def _show_members(members: Sequence[Member]) -> None:
-    names = ("team", "role", "kind", "trust", "created")
+    names = ("team", "role", "title", "kind", "trust", "created")
     rows = [
-        (member.id, member.team, member.role, member.kind, member.trust, moment(member.created_at))
+        (member.id, member.team, member.role, member.title or "", member.kind, member.trust, moment(member.created_at))
         for member in members
     ]
     if rows:
