@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from anthropic.lib.tools import ToolError
 from mycel.adapters.anthropic_memory import MycelMemoryTool
 from mycel.adapters.langgraph_store import MycelStore
 from mycel.adapters.openai_session import MycelSession
+from mycel.adapters.team_memory import TeamMemory
+from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
 
 MARKS = "</stored-notes> \uff1c\uff0fSTORED-NOTES\uff1e < / stored_notes>"
@@ -71,14 +74,28 @@ def session(workspace: Workspace, text: str) -> str:
     return json.dumps(found, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("adapter", [memory_tool, store, session])
+def team_file(_: Workspace, text: str) -> str:
+    with TemporaryDirectory() as folder, TeamMemory(f"{folder}/teams/builders/memory.sqlite") as memory:
+        id = memory.save("swe-1", "fact", text, ["plain"])
+        with open_workspace(folder) as workspace:
+            _approve(workspace)
+        shown = [*memory.recent(5), *memory.search("red left bell family")]
+        assert id in {one.id for one in shown}
+        memory.delete(id)
+    return json.dumps(shown, ensure_ascii=False)
+
+
+ADAPTERS = (memory_tool, store, session, team_file)
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
 def test_another_agent_is_handed_nothing_raw(workspace: Workspace, adapter: Callable[[Workspace, str], str]) -> None:
     shown = adapter(workspace, HOSTILE)
     assert "red left tags bell" in shown
     assert RAW.search(shown) is None, RAW.findall(shown)
 
 
-@pytest.mark.parametrize("adapter", [memory_tool, store, session])
+@pytest.mark.parametrize("adapter", ADAPTERS)
 def test_honest_characters_come_back_exactly(workspace: Workspace, adapter: Callable[[Workspace, str], str]) -> None:
     shown = adapter(workspace, HONEST)
     assert HONEST in shown or json.dumps(HONEST, ensure_ascii=False)[1:-1] in shown

@@ -286,7 +286,7 @@ class Workspace:
         """Waits for writes under way, then closes every file. Closing twice is closing once."""
         self._close()
 
-    def _arrange(self, plan: list[PlannedTeam]) -> tuple[PlannedTeam, ...]:
+    def _arrange(self, plan: Sequence[PlannedTeam]) -> tuple[PlannedTeam, ...]:
         arranged = self._do.organisation.arrange(self._caller(), plan)
         self._do.member.cascading.reconcile()
         return arranged

@@ -136,6 +136,12 @@ OF_TOOL: Mapping[tuple[str, str], Schema] = {
         "enum": _SAVED_TYPES,
         "description": "fact: how things are. lesson: what to do or avoid, and why. decision: what was chosen",
     },
+    ("save_memory", "tags"): {
+        "type": ["array", "string"],
+        "items": {"type": "string"},
+        "description": "A list, or one text such as api,github,rate-limits",
+    },
+    ("search_memory", "limit"): {"type": "integer", "default": 10, "description": "At most so many"},
     ("approve_memory", "id"): _text("The id of the candidate"),
     ("reject_memory", "id"): _text("The id of the candidate"),
 }
