@@ -29,6 +29,8 @@ from tests.postgres import Server, another, as_url, name_of
 
 ABSENT = "absent"
 HIDDEN_TEAM = "zephyr-vault"
+# Leads read every team above theirs, not the next one alone.
+BETWEEN = "zephyr-between"
 CHILD_TEAM = "zephyr-child"
 OWN_TEAM = "other"
 MARKS: dict[str, dict[str, Any]] = {
@@ -45,7 +47,7 @@ MEMBERS = {
     "zephyr-lead": (HIDDEN_TEAM, "lead", "agent"),
     "zephyr-admin": (HIDDEN_TEAM, "admin", "human"),
     "zephyr-gone": (HIDDEN_TEAM, "admin", "human"),
-    # Reads what is for the whole of the team above, and nothing narrower.
+    # Reads what is for the whole of a team above, and nothing narrower.
     "zephyr-below": (CHILD_TEAM, "lead", "agent"),
     "swe-9": (OWN_TEAM, "agent", "agent"),
     "lead-9": (OWN_TEAM, "lead", "agent"),
@@ -151,7 +153,8 @@ def build(folder: Path, database: Server | None = None) -> World:
 
 def _filled(workspace: Workspace, folder: Path) -> World:
     workspace.add_team(HIDDEN_TEAM)
-    workspace.add_team(CHILD_TEAM, parent=HIDDEN_TEAM)
+    workspace.add_team(BETWEEN, parent=HIDDEN_TEAM)
+    workspace.add_team(CHILD_TEAM, parent=BETWEEN)
     workspace.add_team(OWN_TEAM)
     for id, (team, role, kind) in MEMBERS.items():
         workspace.add_member(id, team=team, role=role, kind=kind)

@@ -95,7 +95,7 @@ class Shelf:
                 return
 
     def holds(self, memory: Memory) -> bool:
-        """Not what a lead reads of the parent team, nor what waits for a review and is another's."""
+        """Not what a lead reads of the teams above, nor what waits for a review and is another's."""
         if self.tag not in memory.tags or memory.path == self.folder or memory.team != self._team:
             return False
         return memory.status is Status.ACTIVE or memory.agent_id == self._member_id

@@ -87,7 +87,7 @@ class Searching:
                 degraded = (*degraded, DAMAGED_ROWS)
             recall = Recall(id=RecallId(new_id()), query=search.text, hits=hits, degraded=degraded)
             logged, request = _without_secrets(recall, search.request)
-            # A lead's own team may have no store yet: then the parent's keeps the log.
+            # A lead's own team may have no store yet: then that of a team above keeps the log.
             any(place.store.recalls.log(logged, request=request, by=caller.member_id, at=now) for place in places)
         return recall
 

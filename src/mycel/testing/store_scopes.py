@@ -78,7 +78,7 @@ READERS: dict[str, tuple[ReadScope, set[str]]] = {
     "human": (reader("person-1", Role.MEMBER), {"team"}),
     "lead": (reader(LEAD, Role.LEAD), {"team", "agents and leads", "leads"}),
     "admin": (reader("admin-1", Role.ADMIN), {"team", "agents and leads", "leads"}),
-    "lead of a child team": (ReadScope(team=TEAM, member_id=None, role=None), {"team"}),
+    "lead of a team below": (ReadScope(team=TEAM, member_id=None, role=None), {"team"}),
 }
 
 
