@@ -1,5 +1,6 @@
 """Team files as people write them: headings and lists, tables, front matter, and what is passed over or refused."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,20 @@ def test_long_and_strange_lines_are_read_at_once(tmp_path: Path) -> None:
         + "\n" * 1000
     )
     assert len(read(tmp_path, a=text).teams[0].members) == 1
+
+
+def test_the_examples_of_the_guide_are_read_as_it_says(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[2] / "docs/guides/teams.md"
+    blocks = re.findall(r"```markdown\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    assert len(blocks) == 3
+    people = [("swe-1", "swe", "agent", "agent"), ("eng-director", "director", "lead", "agent")]
+    found = [members(read(tmp_path / str(number), engineering=block).teams[0]) for number, block in enumerate(blocks)]
+    assert found == [
+        [*people, ("release-manager", "manager", "lead", "human")],
+        people,
+        [
+            people[0],
+            ("eng-director", "Director of Engineering", "lead", "agent"),
+            ("release-manager", None, "member", "human"),
+        ],
+    ]
