@@ -143,10 +143,31 @@ def test_a_session_that_was_compacted_gets_the_newest_again(
 ) -> None:
     a_team_of(workspace, "printers").save("Margins are wide.", type="fact")
     start = recorded("claude-code", "SessionStart", cwd=checkout, session_id="compacted", source="compact")
+    assert prompted(running, checkout, "printers-1", "compacted", "go on")
     for _ in range(2):
-        assert prompted(running, checkout, "printers-1", "compacted", "go on")
         assert prompted(running, checkout, "printers-1", "compacted", "go on") == []
-        run_hook("claude-code", "SessionStart", start, "--as", "printers-1", data=running.data)
+        ran = run_hook("claude-code", "SessionStart", start, "--as", "printers-1", data=running.data)
+        assert "[fact][printers-1] Margins are wide." in ran.output
+
+
+def test_where_nothing_is_known_of_a_project_the_newest_of_the_team_are_told_at_once(
+    running: Service, workspace: RemoteWorkspace, checkout: Path
+) -> None:
+    writer = a_team_of(workspace, "columnists")
+    writer.save("Headings are in sentence case.", type="note")
+    payload = recorded("claude-code", "SessionStart", cwd=checkout, session_id="at once")
+    never = run_hook(
+        "claude-code", "SessionStart", payload, "--as", "columnists-1", data=running.data, **WITHOUT_NEWEST
+    )
+    assert never.output == ""
+    ran = run_hook("claude-code", "SessionStart", payload, "--as", "columnists-1", data=running.data)
+    context = context_in("claude-code", ran.answer, "SessionStart")
+    assert "## Recent Team Memory\n[note][columnists-1] Headings are in sentence case.\n" in context
+    assert prompted(running, checkout, "columnists-1", "at once", "go on") == []
+    writer.save("Dates are written out.", type="decision", project="pricing")
+    news = ["[decision][columnists-1] Dates are written out."]
+    assert prompted(running, checkout, "columnists-1", "at once", "go on") == news
+    assert len(prompted(running, checkout, "columnists-1", "later", "go on")) == 2
 
 
 def test_however_much_is_known_the_context_stays_below_the_limits_of_the_agents(

@@ -10,7 +10,7 @@ from mycel.surfaces.hooks import hook_event as told
 from mycel.surfaces.hooks.capture import failure_write, file_writes, session_writes, without_private_messages
 from mycel.surfaces.hooks.clock import Deadline, TimeUp, Unreachable
 from mycel.surfaces.hooks.delivery import LEAST_SECONDS, Delivery, Write
-from mycel.surfaces.hooks.environment import EVERY, NEW, HookSettings
+from mycel.surfaces.hooks.environment import EVERY, NEVER, NEW, HookSettings
 from mycel.surfaces.hooks.files import FOLDER, Log
 from mycel.surfaces.hooks.hook_event import Happening
 from mycel.surfaces.hooks.inject import (
@@ -20,6 +20,7 @@ from mycel.surfaces.hooks.inject import (
     Injection,
     context_of,
     is_command,
+    lacks_project,
     memories_for,
     newest_memories,
     question_in,
@@ -146,7 +147,7 @@ class Hook:
         # What the list of the newest shows may still be cited as what matters to the prompt.
         shown = (*(session.shown if session else ()), *found.ids)
         try:
-            if self._wants_newest:
+            if self._wants_newest or (starts and self._settings.hook_recent != NEVER and lacks_project(found)):
                 found = found.with_more(self._newest(service, session))
             if question is not None:
                 least = self._settings.hook_relevance
@@ -173,8 +174,9 @@ class Hook:
             return NOTHING
         if session is None or self._settings.hook_recent == EVERY:
             return newest.shown()
-        fresh = newest if session.newest is None else newest.after(session.newest, session.newest_since)
-        if fresh.entries or session.newest is None:
+        is_first = session.newest is None or self._happened.source in _FORGETTING
+        fresh = newest if is_first or session.newest is None else newest.after(session.newest, session.newest_since)
+        if fresh.entries or is_first:
             with self._sessions.opened(self._happened.agent, self._happened.session_id or "") as noted:
                 noted.note_newest(newest.ids, since=newest.since)
                 noted.save()

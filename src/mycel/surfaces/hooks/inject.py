@@ -9,8 +9,12 @@ from typing import Any, NamedTuple, cast
 
 from mycel.domain.author_share import AUTHOR_SHARE, share_out
 from mycel.domain.envelope import (
+    CONVENTIONS,
+    DECISIONS,
     ENVELOPE,
+    LESSONS,
     PAST_KNOWLEDGE,
+    PROJECT_FACTS,
     SUMMARY_MARK,
     TEAM_MEMORY,
     alike_words,
@@ -37,8 +41,10 @@ MOST_MEMORIES, MOST_NEWEST = 5, 10
 MOST_ASKED = 15
 MOST_OF_PROMPT_MEMORIES = 1200
 # Of the room for context, when the memories of a prompt come with it, and when the newest of the team come as well.
-SHARE_BESIDE_MEMORIES, SHARE_BESIDE_NEWEST = 0.85, 0.45
-MOST_OF_MEMORY = 320
+SHARE_BESIDE_MEMORIES, SHARE_BESIDE_NEWEST = 0.85, 0.44
+MOST_OF_MEMORY, MOST_OF_LINE = 320, 400
+# For the envelope around them.
+LEAST_ROOM = 300
 MOST_OF_QUERY = 2000
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12
 # Commands to the agent's program, not to the agent.
@@ -68,6 +74,12 @@ def context_of(service: Service, place: Place, *, share: float = 1.0) -> Injecti
     text = reply.body.decode("utf-8", "replace").strip() if reply.status == 200 else ""
     found = _clipped(text, int(MOST_CHARACTERS * share))
     return Injection(found, tuple(_CITED.findall(found)))
+
+
+def lacks_project(context: Injection) -> bool:
+    """Tell whether a context says nothing of what holds in the project, and leaves room for the newest of the team."""
+    says = any(heading in context.text for heading in (PROJECT_FACTS, CONVENTIONS, DECISIONS, LESSONS))
+    return not says and len(context.text) < MOST_CHARACTERS - MOST_NEWEST * MOST_OF_LINE - LEAST_ROOM
 
 
 class Newest(NamedTuple):
@@ -105,7 +117,8 @@ def newest_memories(service: Service) -> Newest | None:
 
 def _listed(memory: dict[str, Any]) -> str:
     """Render a memory as `[type][agent] content`, shortened where it is long."""
-    return listed_as(one_line(str(memory.get("type"))), _voice(memory)) + _content(memory)
+    start = listed_as(one_line(str(memory.get("type"))), _voice(memory))
+    return start + _content(memory, most=min(MOST_OF_MEMORY, MOST_OF_LINE - len(start)))
 
 
 def is_command(prompt: str) -> bool:
@@ -187,17 +200,17 @@ def _line(memory: dict[str, Any], *, copies: int) -> str:
         day=str(memory.get("created_at"))[:10],
         beside=alike_words(copies),
     )
-    return start + _content(memory)
+    return start + _content(memory, most=MOST_OF_MEMORY)
 
 
-def _content(memory: dict[str, Any]) -> str:
+def _content(memory: dict[str, Any], *, most: int) -> str:
     """Return what a memory says on one line, or its summary or its beginning where that is long."""
     key, summary = memory.get("key"), memory.get("summary")
     content = one_line(under_key(key, str(memory.get("content"))))
-    if len(content) > MOST_OF_MEMORY and isinstance(summary, str) and summary.strip():
+    if len(content) > most and isinstance(summary, str) and summary.strip():
         content = one_line(under_key(key, SUMMARY_MARK + summary))
-    if len(content) > MOST_OF_MEMORY:
-        content = content[:MOST_OF_MEMORY].rpartition(" ")[0] + " …"
+    if len(content) > most:
+        content = content[:most].rpartition(" ")[0] + " …"
     return content
 
 
