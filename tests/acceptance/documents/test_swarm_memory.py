@@ -534,9 +534,11 @@ def by_tool(found: Squad, url: str, tool: str, **given: Any) -> str:
 
 
 def by_hook(found: Squad, url: str, folder: Path, event: str = "UserPromptSubmit", prompt: str = QUESTION) -> str:
-    """What the hook of a session adds to a prompt; what it was told at its start is not told again."""
+    """What matters to a prompt, as the hook adds it; what the session was told at its start is not told again."""
     asked = {"session_id": "s", "cwd": str(folder), "prompt": prompt, "source": "startup"}
-    ran = run_hook("claude-code", event, asked, data=folder / "hook", **_as(found, url, "swe-2"))
+    ran = run_hook(
+        "claude-code", event, asked, data=folder / "hook", **_as(found, url, "swe-2"), MYCEL_HOOK_RECENT="never"
+    )
     return ran.answer["hookSpecificOutput"]["additionalContext"] if ran.output else ""
 
 
