@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-from mycel.contracts.written_fields import EpisodeDetailFields, SurroundingFields
+from mycel.contracts.written_fields import EpisodeDetailFields, MemoryFields, SurroundingFields
 
 
 class CaptureFields(SurroundingFields, total=False):
@@ -33,6 +33,14 @@ class TaskResultFields(TaskFields, total=False):
     idempotency_key: str | None
 
 
+class IngestFields(MemoryFields, total=False):
+    """Everything that `save` takes."""
+
+    content: str
+    similar: bool
+    supersedes: str | None
+
+
 class PolicyFields(TypedDict, total=False):
     """Parts of a team's policy. Times are spans such as `7d`, or `never`; `review` takes types, `all` or `none`."""
 
@@ -46,6 +54,7 @@ class PolicyFields(TypedDict, total=False):
     episodes_kept: timedelta | float | str | None
     purge_after: timedelta | float | str | None
     secrets: str
+    decisions_need_rationale: bool
 
 
 Messages = Sequence[Mapping[str, Any]] | str

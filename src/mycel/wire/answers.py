@@ -161,6 +161,7 @@ class Answers:
                 "promote_from": self.schema(float),
                 "lives": _object({made_by.value: span for made_by in MadeBy}),
                 "secrets": self.schema(Secrets),
+                "decisions_need_rationale": self.schema(bool),
                 **spans,
             }
         )

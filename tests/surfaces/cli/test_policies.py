@@ -27,6 +27,7 @@ def test_every_option_reaches_its_part(mycel) -> None:
         "--promote", "grounded", "--promote-from", "0",
         "--consolidate-every", "never", "--life", "session_summary=5d", "--life", "file_index=never",
         "--inbox-kept", "2w", "--episodes-kept", "36h", "--purge-after", "90d", "--secrets", "refuse",
+        "--decisions-need-rationale",
     )  # fmt: skip
     assert changed == {
         "least_trust": "high",
@@ -39,10 +40,13 @@ def test_every_option_reaches_its_part(mycel) -> None:
         "episodes_kept": "36h",
         "purge_after": "90d",
         "secrets": "refuse",
+        "decisions_need_rationale": True,
     }
     assert mycel.json("policy") == changed
     assert mycel.json("policy", "set", "--review", "all")["review"] == "all"
     assert mycel.json("policy", "set", "--review", "none")["review"] == "none"
+    changed = mycel.json("policy", "set", "--decisions-need-no-rationale")
+    assert changed["decisions_need_rationale"] is False
 
 
 def test_each_team_has_its_own(mycel) -> None:

@@ -29,8 +29,9 @@ _MEANINGS = {
     "episodes_kept": "how long the ledger of what was tried is kept",
     "purge_after": "when deleted and archived memories are purged",
     "secrets": "what happens to text that holds a secret",
+    "decisions_need_rationale": "whether a decision that does not say why waits for a person",
 }
-_LABEL_WIDTH = 19
+_LABEL_WIDTH = 26
 _VALUE_WIDTH = 9
 
 
@@ -99,6 +100,13 @@ def change(
     secrets: Annotated[
         str | None, typer.Option(metavar="WHAT", help=f"What happens to text that holds a secret: {any_of(Secrets)}.")
     ] = None,
+    decisions_need_rationale: Annotated[
+        bool | None,
+        typer.Option(
+            "--decisions-need-rationale/--decisions-need-no-rationale",
+            help="Whether a decision that does not say why it was made waits for a person.",
+        ),
+    ] = None,
 ) -> None:
     """Change parts of the policy; what is not named stays. For leads and admins."""
     parts = given(
@@ -115,6 +123,8 @@ def change(
             "secrets": secrets,
         }
     )
+    if decisions_need_rationale is not None:
+        parts["decisions_need_rationale"] = decisions_need_rationale
     call = invocation(context)
     with naming(lives="life"), call.memory() as memory:
         policy = memory.set_policy(**parts)
@@ -153,4 +163,6 @@ def _rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield from (("life", span, f"of what {made_by} made") for made_by, span in lives.items() if span != NEVER)
             continue
         shown = ",".join(cast(list[str], value)) if isinstance(value, list) else str(value)
+        if isinstance(value, bool):
+            shown = "yes" if value else "no"
         yield name.replace("_", "-"), shown, _MEANINGS[name]
