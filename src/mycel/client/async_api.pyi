@@ -423,7 +423,11 @@ class AsyncRemoteMemory:
         ...
 
     async def ingest(self, given: Mapping[str, Any] | None = None, /, **memory_input: Unpack[IngestFields]) -> Memory:
-        """Stores a memory as `save` does, given as fields, or as one object `memory_input`."""
+        """Stores a memory as `save` does, given as fields, or as one object `memory_input`.
+
+        A whole record may also name its `agent_id`, which is the caller, and its `status`: `active`, which it is unless
+        it must wait, or `inbox`.
+        """
         ...
 
     async def save_many(self, items: Sequence[Mapping[str, Any]]) -> builtins.list[Memory]:

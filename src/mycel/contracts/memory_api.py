@@ -99,7 +99,11 @@ class MemoryApi(Protocol):
         ...
 
     def ingest(self, given: Mapping[str, Any] | None = None, /, **memory_input: Unpack[IngestFields]) -> Memory:
-        """Stores a memory as `save` does, given as fields, or as one object `memory_input`."""
+        """Stores a memory as `save` does, given as fields, or as one object `memory_input`.
+
+        A whole record may also name its `agent_id`, which is the caller, and its `status`: `active`, which it is unless
+        it must wait, or `inbox`.
+        """
         ...
 
     def save_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:

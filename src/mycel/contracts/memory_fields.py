@@ -34,9 +34,11 @@ class TaskResultFields(TaskFields, total=False):
 
 
 class IngestFields(MemoryFields, total=False):
-    """Everything that `save` takes."""
+    """Everything that `save` takes, and what a whole record says besides: its author, and whether it should wait."""
 
     content: str
+    agent_id: str | None
+    status: str | None
     similar: bool
     supersedes: str | None
 

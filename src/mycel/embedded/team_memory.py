@@ -27,7 +27,7 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.fields import flag
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Version
+from mycel.domain.memory import Memory, Status, Version
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Explanation, Recall
@@ -87,9 +87,18 @@ class TeamMemory:
     def ingest(self, given: Mapping[str, Any] | None = None, /, **memory_input: Unpack[IngestFields]) -> Memory:
         if given is not None:
             return cast(Any, self).ingest(memory_input=given, **memory_input)
-        if memory_input.get("content") is None:
+        said = dict(memory_input)
+        if said.get("content") is None:
             raise InvalidInput("is required", field="content")
-        return self.save(**memory_input)
+        if said.pop("agent_id", None) not in (None, self.member_id):
+            raise InvalidInput("is who writes it, and that is always the caller", field="agent_id")
+        # Whether it is active at once follows from the writer and the policy; the inbox may be asked for.
+        status = said.pop("status", None)
+        if status not in (None, Status.ACTIVE, Status.INBOX):
+            raise InvalidInput("of a new memory is active or inbox", field="status")
+        if status == Status.INBOX:
+            said["needs_review"] = True
+        return cast(Any, self).save(**said)
 
     def save_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:
         return self._do.writing.save_many(self._caller(), items)
