@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import fields as fields_of
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from mycel.domain.recall import Recall
 from mycel.domain.source import EventState, IngestionEvent, Trigger
 from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import AccessDenied, InvalidInput, InvalidState, NotFound, Unavailable
+from mycel.testing.clock import ManualClock
 from mycel.wire.operations import OPERATIONS, Operation
 from tests.acceptance.documents.conftest import client_of
 from tests.conformance.tenancy_calls import ALSO, NOBODY, PLAIN
@@ -466,6 +468,36 @@ def test_a_conversation_comes_in_only_on_purpose(workspace: mycel.Workspace, age
     artifact = agent.artifacts.register(path="meetings/queue.txt", content="We take RabbitMQ.")
     assert artifact.checksum
     assert len(agent.sources.list()) == 2
+
+
+def test_a_manual_write_is_done_at_once_and_stands_in_the_audit_log(workspace: mycel.Workspace) -> None:
+    agent = workspace.as_member("swe-1")
+    stored = agent.ingest(INPUT)
+    assert (stored.status, ids(agent.search("invoice queue"))) == (Status.ACTIVE, [stored.id])
+    assert list(agent.sources.events()) == []
+    [entry] = agent.audit(memory_id=stored.id)
+    assert (entry.operation, entry.changed_by) == ("create", "swe-1")
+    # A document or a list of facts that is handed in by hand is material, and has its event.
+    assert agent.index_file("rules.md", "# Rules\n\nRun the linter.").trigger == "manual_write"
+
+
+def test_maintenance_makes_vectors_and_looks_for_what_is_alike_by_itself(tmp_path: Path) -> None:
+    copy_template(make, tmp_path / "other")
+    clock, settings = ManualClock(), settings_of(tmp_path / "other")
+    with open_workspace(settings=settings, clock=clock, embedder=wide_embedder()) as workspace:
+        agent = workspace.as_member("swe-1")
+        first = agent.save("The invoice gateway listens on port 8080.")
+        agent.save("The invoice gateway listens on port 9090.")
+        workspace.run_pending()
+        clock.move(timedelta(hours=2))
+        workspace.run_pending()
+        assert workspace.embedding_progress(TEAM).embedded == 2
+        assert "contradicts" in {link.relation.value for link in agent.links(first.id)}
+        workspace.maintain()
+        events = list(workspace.as_operator(TEAM).sources.events())
+        assert {one.trigger for one in events} == {Trigger.MAINTENANCE}
+        assert {step.value for one in events for step in one.steps} >= {"consolidate", "maintain"}
+        assert {one.state for one in events} == {EventState.DONE}
 
 
 def test_a_decision_says_why_or_waits(workspace: mycel.Workspace, service: str, agent: TeamMemory) -> None:
