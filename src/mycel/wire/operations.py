@@ -187,7 +187,7 @@ class Operation:
         if not OTHER_NAMES.isdisjoint(named):
             named = self.read_names(named)
         bound = self.signature.bind(None, *given, **named).arguments
-        for one in self.signature.parameters.values():
+        for one in list(self.signature.parameters.values())[1:]:
             if one.kind is one.POSITIONAL_ONLY and one.name in bound:
                 # The object itself, which was given without its name.
                 return dict(self.read_names({self.unpacks: bound[one.name], **named}))
