@@ -88,10 +88,10 @@ class TeamMemory:
         if given is not None:
             return cast(Any, self).ingest(memory_input=given, **memory_input)
         said = dict(memory_input)
-        if said.get("content") is None:
-            raise InvalidInput("is required", field="content")
         if said.pop("agent_id", None) not in (None, self.member_id):
             raise InvalidInput("is who writes it, and that is always the caller", field="agent_id")
+        if said.get("content") is None:
+            raise InvalidInput("is required", field="content")
         # Whether it is active at once follows from the writer and the policy; the inbox may be asked for.
         status = said.pop("status", None)
         if status not in (None, Status.ACTIVE, Status.INBOX):
