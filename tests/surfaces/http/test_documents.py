@@ -47,7 +47,7 @@ def written(client: TestClient, **fields: Any) -> dict[str, Any]:
 
 
 def as_read(item: dict[str, Any]) -> dict[str, Any]:
-    """What was just written, once it is read: how fresh it is, no answer to a write says, and that alone has notices."""
+    """What was just written, once it is read: how fresh it is, no answer to a write says, and it alone has notices."""
     assert item["freshness"] is None
     stored = {name: one for name, one in item.items() if name != "notices"}
     return {**stored, "freshness": 1.0, "validity": "current"}
