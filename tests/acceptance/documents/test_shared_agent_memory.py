@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import fields as fields_of
@@ -16,6 +17,7 @@ import mycel
 from mycel.app import open_workspace
 from mycel.domain.link import Relation
 from mycel.domain.memory import MemoryType, Scope, SourceKind, Status
+from mycel.domain.names import ALIASES, OBJECTS
 from mycel.domain.recall import Recall
 from mycel.domain.source import EventState, IngestionEvent, Trigger
 from mycel.embedded.team_memory import TeamMemory
@@ -693,3 +695,17 @@ def test_a_context_begins_with_short_forms_and_leads_to_the_whole(agent: TeamMem
     assert item.shortened
     assert agent.get(item.citation).content == text
     assert "/projects" in [folder.path for folder in agent.tree("/").subdirs]
+
+
+def test_the_reference_lists_every_other_name_and_its_example_runs(
+    agent: TeamMemory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/python.md").read_text("utf-8")
+    section = page.partition("### Other names")[2].partition("### Capturing")[0]
+    for name in ALIASES:
+        assert f"`{name}`" in section
+    for name in OBJECTS:
+        assert f"`{name}={{…}}`" in section
+    code, printed = re.findall(r"```(?:python|text)\n(.*?)```", section, re.DOTALL)
+    exec(code, {"memory": agent})
+    assert capsys.readouterr().out == printed
