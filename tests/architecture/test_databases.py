@@ -28,7 +28,10 @@ FILES_ALONE = {
         *("surfaces/cli/test_charts.py", "surfaces/cli/test_imports.py"),
         *(f"surfaces/hooks/test_{name}.py" for name in ("odd_payloads", "reflecting")),
         *("conformance/test_short_ids.py", "services/test_team_files.py"),
-        *(f"surfaces/http/test_{name}.py" for name in ("front_page", "json_pieces", "odd_values", "sending")),
+        *(
+            f"surfaces/http/test_{name}.py"
+            for name in ("front_page", "json_pieces", "odd_values", "other_names", "sending")
+        ),
         *(f"surfaces/web/test_{name}.py" for name in ("rendering", "text_in_its_box")),
     },
     "it is about a process and its connections": {

@@ -30,6 +30,7 @@ _TASK: dict[str, Any] = {"task_id": "plain-task", "action": "completed", "output
 # What each call is given besides, so that it gets as far as storing something.
 _PLAIN: dict[str, Callable[[World], dict[str, Any]]] = {
     "save": lambda _: {"content": "plain words"},
+    "ingest": lambda _: {"content": "plain words"},
     "save_many": lambda _: {"items": [{"content": "plain words"}]},
     "imports.take": lambda world: {"items": [{"id": f"x{world.number()}", "content": "plain"}], "system": "plain"},
     "index_file": lambda world: {"path": f"docs/{world.number()}.md", "content": "# Plain\n\nplain words"},

@@ -37,6 +37,7 @@ USES: dict[str, Use] = {
     "explain.missing": lambda api, id: api.explain(api.search("the tide").id, missing=id),
     "update.id": lambda api, id: api.update(id, tags=["seen"]),
     "save.supersedes": lambda api, id: api.save("Herons fish at dusk.", supersedes=id),
+    "ingest.supersedes": lambda api, id: api.ingest({"content": "Herons fish at dawn.", "supersedes": id}),
     "link.to_id": lambda api, id: api.link(api.save("They stand in the lake.").id, id, "supports"),
     "link.from_id": lambda api, id: api.link(id, "project:lake", "applies_to"),
     "unlink.from_id": lambda api, id: (

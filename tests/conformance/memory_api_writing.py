@@ -271,6 +271,33 @@ class ApiWriting:
         with pytest.raises(InvalidInput):
             cast.author.save("a", ttl="7d", expires_at="2027-01-01T00:00:00Z")
 
+    def test_other_names_of_the_same_thing_are_read(self, cast: Cast) -> None:
+        author: Any = cast.author
+        saved = author.save("The queue is RabbitMQ.", project_id="atlas", repo_id="atlas-api")
+        assert (saved.project_id, saved.repo_id) == ("atlas", "atlas-api")
+        given = {"content": "The queue has three nodes.", "project_id": "atlas", "source_kind": "run", "repo_id": None}
+        for ingested in (author.ingest(given), author.ingest(memory_input=given), author.ingest(**given)):
+            assert (ingested.project_id, ingested.source_kind, ingested.content) == ("atlas", "run", given["content"])
+        assert [one.project_id for one in author.save_many([{"content": "x", "project_id": "atlas"}])] == ["atlas"]
+        recall = author.search("queue nodes", filters={"project_id": "atlas", "scope": "repo"}, agent_id="swe-1")
+        assert [hit.memory.id for hit in recall.hits] == [saved.id]
+        assert author.explain(retrieval_id=recall.id).recall.query == "queue nodes"
+        assert author.explain(saved.id).memory.id == saved.id
+        stored = author.capture_conversation("user: We take RabbitMQ.", "project:atlas", "store")
+        again = author.capture_session(source_ref=stored.source_id, project_id="atlas", scope="project")
+        assert (again.source_id, again.scope) == (stored.source_id, "project")
+        assert author.context_for("atlas", "atlas-api", "swe-1").project == "atlas"
+        for call in (
+            lambda: author.save("x", project="atlas", project_id="borealis"),
+            lambda: author.ingest(given, project="borealis"),
+            lambda: author.list(project="atlas", filters={"project_id": "borealis"}),
+        ):
+            with pytest.raises(InvalidInput, match="is also given as project, with another value"):
+                call()
+        for call in (lambda: author.search("x", projct="atlas"), lambda: author.search("x", filters={"projct": "a"})):
+            with pytest.raises(InvalidInput, match=r"do you mean project\?\): it takes "):
+                call()
+
     def test_several_are_saved_together_or_not_at_all(self, cast: Cast) -> None:
         saved = cast.author.save_many([{"content": "one", "tags": ["t"]}, {"content": "two", "type": "lesson"}])
         assert [memory.content for memory in saved] == ["one", "two"]

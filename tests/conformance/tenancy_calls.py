@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from mycel.domain.ids import is_id
+from mycel.domain.names import ALIASES, find_name
 from mycel.wire.operations import OPERATIONS, Operation
 from tests.conformance.tenancy_world import MEMBERS, OWN_TEAM, Hidden, World
 
@@ -34,7 +37,9 @@ KINDS: dict[str, tuple[str, ...]] = {
     **{"tags": ("tag",), "session_id": ("session",), "thread_id": ("thread",), "task_id": ("task",), "uri": ("uri",)},
     "idempotency_key": ("again",),
     "artifacts": ("file",),
-    "messages": ("word",),
+    "messages": ("word", *ALL_IDS),
+    "scope": ("project", "repo"),
+    **{"filters": ("project", "repo", "path", "tag"), "memory_input": ("project", *ALL_IDS)},
 }
 NOBODY = "019a0000-0000-7000-8000-000000000000"
 PLAIN: dict[str, Any] = {
@@ -53,6 +58,8 @@ PLAIN: dict[str, Any] = {
 ALSO: dict[str, dict[str, Any]] = {
     "search": {"query": "plain"},
     "explain": {"memory_id": NOBODY},
+    "ingest": {"content": "plain words"},
+    "capture_session": {"messages": "user: plain words"},
     "capture_conversation": {"messages": "user: plain words"},
     "summarize_thread": {"messages": "user: plain words"},
     "after_task": {"task_id": "plain", "action": "completed", "approach": "plain", "output": "plain words"},
@@ -110,6 +117,10 @@ def operation_pairs(world: World, hidden: Hidden, *, member: str) -> Iterator[Pa
     for operation in OPERATIONS:
         yield _pair(operation, {}, own)
         named = [name for name in operation.fields if name in KINDS]
+        others = [one for one in ALIASES if one not in operation.fields]
+        for name in (*others, *([operation.unpacks] if operation.unpacks else [])):
+            for one in _values(find_name(name, operation.fields) or name, operation, hidden):
+                yield _pair(operation, {name: one}, own)
         for name in named:
             for one in _values(name, operation, hidden):
                 yield _pair(operation, {name: one}, own)
@@ -119,7 +130,7 @@ def operation_pairs(world: World, hidden: Hidden, *, member: str) -> Iterator[Pa
 
 
 def _values(name: str, operation: Operation, hidden: Hidden) -> list[tuple[str, str]]:
-    kinds = KINDS[name]
+    kinds = KINDS.get(name, ())
     if operation.name.startswith("workspace.") and name == "id":
         kinds = ("member",)
     return [pair for kind in kinds for pair in hidden.twins.get(kind, {}).items()]
@@ -168,9 +179,11 @@ def _request(operation: Operation, given: Mapping[str, str], own: Own) -> Reques
         arguments["key"] = f"plain-{next(_numbers):06}"
     for name, one in given.items():
         arguments[name] = _shaped(operation, name, one)
+    if "retrieval_id" in given:
+        arguments.pop("memory_id")
     if operation.name == "explain" and {"recall_id", "missing"} & given.keys():
         arguments = {"recall_id": own.recall, **{name: one for name, one in arguments.items() if name != "memory_id"}}
-    if "source_id" in given:
+    if {"source_id", "source_ref"} & given.keys():
         arguments.pop("messages", None)
     path = operation.path
     for name in operation.in_path:
@@ -180,8 +193,9 @@ def _request(operation: Operation, given: Mapping[str, str], own: Own) -> Reques
     writes = operation.method != "GET" and operation.name not in READS
     found = Request(operation.name, operation.method, path, sent=frozenset(given.values()), writes=writes)
     if operation.in_query:
+        texts = {name: json.dumps(one) if isinstance(one, dict) else one for name, one in arguments.items()}
         pairs = [
-            (name, one) for name, value in arguments.items() for one in (value if isinstance(value, list) else [value])
+            (name, one) for name, value in texts.items() for one in (value if isinstance(value, list) else [value])
         ]
         return replace(found, path=f"{path}?{urlencode(pairs)}" if pairs else path)
     return replace(found, body=arguments)
@@ -205,7 +219,15 @@ def _shaped(operation: Operation, name: str, one: str) -> Any:
         case "teams":
             return [{"name": one, "members": []}]
         case "messages":
-            return f"user: {one}"
+            return one if is_id(one) else f"user: {one}"
+        case "scope":
+            return f"project:{one}"
+        case "filters":
+            return {"tags": [one], "project_id": one, "path": f"/projects/{one}"}
+        case "memory_input":
+            return {"content": "plain words", **({"source_ref": one} if is_id(one) else {"project_id": one})}
+        case "inbox_items":
+            return [{"memory": {"id": one}}]
         case "ids" | "tags":
             return [one]
         case _:

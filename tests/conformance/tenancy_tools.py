@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mycel.domain.ids import new_id
+from mycel.domain.names import ALIASES, find_name
 from mycel.surfaces.mcp.prompts import NAMES, PROMPTS
 from mycel.surfaces.mcp.resources import TEMPLATE
 from mycel.surfaces.mcp.tools import TOOLS
@@ -52,8 +53,9 @@ def called(world: World, hidden: Hidden) -> Iterator[Pair]:
             )
     for tool in TOOLS:
         needed = {word: _NEEDED.get(word, new_id()) for word in tool.needs}
-        for word in (word for word in tool.takes if word in KINDS):
-            twins = [both for kind in KINDS[word] for both in hidden.twins.get(kind, {}).items()]
+        others = {one: find_name(one, tool.takes) for one in ALIASES if one not in tool.takes}
+        for word, ours in {**{one: one for one in tool.takes}, **others}.items():
+            twins = [both for kind in KINDS.get(ours or "", ()) for both in hidden.twins.get(kind, {}).items()]
             for both in twins[:MOST_OF_A_KIND]:
                 given = [{"name": tool.name, "arguments": {**needed, word: one}} for one in both]
                 yield _pair("tools/call", given, both, writes=tool.effect != "reads")

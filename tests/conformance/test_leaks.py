@@ -104,6 +104,7 @@ TEAMS = {"squad": "executive", "other": "executive", "squad-mid": "squad", "squa
 INSIDERS = ("author", "teammate", "human", "lead", "admin", "child_lead")
 # Sources stay when what was made from them is deleted, and lose only their text when it is purged.
 OF_THE_SOURCE = frozenset({"sources.list", "sources.get", "sources.events", "sources.event", "save", "save_many"})
+OF_THE_SOURCE |= {"ingest", "capture_session"}
 OF_THE_SOURCE |= {"sources.retry", "capture_conversation", "summarize_thread", "stats", "export", "import_"}
 SAW_IT_DELETED = OF_THE_SOURCE | {"audit", "changes", "list of deleted", "the past", "restore", "purge"}
 SAW_IT_PURGED = OF_THE_SOURCE | {"audit", "changes", "receipt"}
@@ -589,7 +590,10 @@ CASES: dict[str, Case] = {
     "cascade": lambda api, w: [lambda: api.cascade(w.subject)],
     "escalate": lambda api, w: [lambda: api.escalate(w.subject)],
     "withdraw": lambda api, w: [lambda: api.withdraw(w.subject)],
-    "capture_conversation": lambda api, w: [lambda: api.capture_conversation(source_id=w.subject_source)],
+    "capture_conversation": lambda api, w: [
+        lambda: api.capture_conversation(source_id=w.subject_source),
+        lambda: api.capture_conversation(str(w.subject_source)),
+    ],
     "summarize_thread": lambda api, w: [lambda: api.summarize_thread(source_id=w.subject_source)],
     "artifacts.delete": lambda api, w: [lambda: api.artifacts.delete(w.subject_artifact)],
     # What these make is the caller's own, whatever else there is.
@@ -597,7 +601,10 @@ CASES: dict[str, Case] = {
         lambda: api.artifacts.register(**HIDDEN_FILE, visibility="private"),
         lambda: api.artifacts.register(**HIDDEN_FILE, visibility="private", idempotency_key="again"),
     ],
-    "capture_session": lambda api, w: [lambda: api.capture_session("nothing new", visibility="private")],
+    "capture_session": lambda api, w: [
+        lambda: api.capture_session("nothing new", visibility="private"),
+        lambda: api.capture_session(source_ref=w.subject_source),
+    ],
     "complete_task": lambda api, w: [
         lambda: api.complete_task(task_id="t-hidden", output="nothing new", visibility="private")
     ],
@@ -610,6 +617,9 @@ CASES: dict[str, Case] = {
     "inject_learning": lambda api, w: [lambda: api.inject_learning("nobody", "x", "preference")],
     "upsert_profile_fact": lambda api, w: [lambda: api.upsert_profile_fact("hk", "x", about="nobody")],
     "set_policy": lambda api, w: [lambda: api.set_policy(promote_from=0.8)],
+    "ingest": lambda api, w: [
+        lambda: undone(api, [api.ingest({"content": "x", "source_ref": w.subject_source, "project_id": "p"})])
+    ],
     "save": lambda api, w: [lambda: undone(api, [api.save("x", source={"source_id": w.subject_source})])],
     "save_many": lambda api, w: [
         lambda: undone(api, api.save_many([{"content": "x", "source": {"source_id": w.subject_source}}]))
@@ -875,7 +885,7 @@ def test_an_arm_that_forgets_the_scope_is_noticed(
     worlds: Worlds, forget_scope: Callable[[str], None], arm: str, expected: set[str]
 ) -> None:
     forget_scope(arm)
-    writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many"}
+    writes = {"update", "delete", "restore", "purge", "rate", "link", "unlink", "save", "save_many", "ingest"}
     writes |= {"approve", "approve_many", "reject", "reject_many", "settle", "summarize_thread"}
     writes |= {f"reviews.{name}" for name in ("claim", "snooze", "reopen", "merge")}
     writes |= {f"knowledge.{name}" for name in ("upsert", "delete", "arbitrate")}

@@ -253,6 +253,7 @@ CORRECTED: dict[str, tuple[Any, Any]] = {
     "valid_from": ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"),
     "valid_until": ("2030-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
     "metadata": ({"tool": "ship"}, {"tool": "release"}),
+    "source_kind": ("manual", "run"),
     "source": ("https://ships.example", "https://releases.example"),
 }
 # `status` has tests of its own; a review is asked for by anybody.
@@ -434,6 +435,7 @@ def test_a_summary_that_a_lead_deleted_does_not_come_back_when_the_session_goes_
 # Every operation that writes, and where its reversal is tried; what reverses nothing says why.
 REVERSALS: dict[str, str] = {
     "save": "TAKEN: by `supersedes`; a new statement reverses nothing",
+    "ingest": "as save",
     "save_many": "new statements",
     "update": "TAKEN, BROUGHT_BACK, CORRECTED",
     "delete": "TAKEN",

@@ -90,6 +90,7 @@ WAYS_IN: dict[str, Callable[[TeamMemory, Squad], object]] = {
     "save": lambda member, _: member.save(LESSON, type="lesson"),
     "save, with a key": lambda member, _: member.save(LESSON, type="lesson", key="lint", category="rule"),
     "save, instead of another": instead_of_another,
+    "ingest": lambda member, _: member.ingest({"content": LESSON, "type": "lesson"}),
     "save_many": lambda member, _: member.save_many([{"content": LESSON, "type": "lesson"}]),
     "update": an_update,
     "update, the status": an_archived_one,
@@ -181,7 +182,7 @@ def test_who_may_review_approves_what_it_wrote_and_agents_do_not(squad: Squad) -
     for member in (squad.author, orchestrator):
         with pytest.raises(AccessDenied):
             member.approve(value.id)
-    with pytest.raises(AccessDenied, match="every fact reviewed"):
+    with pytest.raises(AccessDenied, match="leaves every fact to a person"):
         orchestrator.knowledge.arbitrate(value.id)
     own = squad.person.save("Salaries are paid on the last day.")
     assert squad.person.approve(own.id).status is Status.ACTIVE

@@ -14,6 +14,7 @@ from mycel.contracts.memory_fields import (
     CaptureFields,
     FilterFields,
     InboxFilterFields,
+    IngestFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -94,6 +95,14 @@ class MemoryApi(Protocol):
         one. `supersedes` names a memory that it replaces: at once where the caller may change it, else by a reviewer.
         With a `key` it is knowledge by the rule of `knowledge.upsert` and may wait, linked to the standing value of its
         project and category as contradicting. A `path` below `/projects` says the project, unless one is given.
+        """
+        ...
+
+    def ingest(self, given: Mapping[str, Any] | None = None, /, **memory_input: Unpack[IngestFields]) -> Memory:
+        """Stores a memory as `save` does, given as fields, or as one object `memory_input`.
+
+        A whole record may also name its `agent_id`, which is the caller, and its `status`: `active`, which it is unless
+        it must wait, or `inbox`.
         """
         ...
 
@@ -179,11 +188,11 @@ class MemoryApi(Protocol):
 
     def context_for(
         self,
-        *,
         project: str | None = None,
         repo: str | None = None,
         agent: str | None = None,
         task: str | None = None,
+        *,
         thread: str | None = None,
         asked_by: str | None = None,
         token_budget: int | None = None,
@@ -208,6 +217,7 @@ class MemoryApi(Protocol):
     ) -> Explanation:
         """A recall of the caller's own replayed from the log, or what is known about a memory.
 
+        An id that is no recall of the caller's is looked for among the memories too.
         With `missing`, at which step the recalled search left that memory behind. Recalls of others and memories out
         of sight are `NotFound`.
         """
@@ -215,8 +225,10 @@ class MemoryApi(Protocol):
 
     def capture_session(
         self,
-        messages: Messages,
+        messages: Messages | None = None,
+        scope: str | None = None,
         *,
+        source_id: str | None = None,
         closed: bool = True,
         idempotency_key: str | None = None,
         **fields: Unpack[CaptureFields],
@@ -227,6 +239,10 @@ class MemoryApi(Protocol):
         session that reports again under its `session_id` grows one source; until it is `closed`, or has been quiet
         for some minutes, nothing is drawn from it. A last report in which nothing was said closes it.
 
+        With the `source_id` of material that was stored earlier, also as the only text, that is looked at instead.
+        `scope` is where what is drawn from it applies: `global`, `project`, `repo`, `agent` or `session`, or
+        `project:NAME` or `repo:NAME`, which also says where it belongs.
+
         Reports may repeat what was told before: it is kept once. One with an `idempotency_key` is new as a whole, even
         if it says the same again, unless its key has come before.
         """
@@ -235,13 +251,15 @@ class MemoryApi(Protocol):
     def capture_conversation(
         self,
         messages: Messages | None = None,
+        scope: str | None = None,
+        capture_mode: str = "extract",
         *,
         source_id: str | None = None,
-        capture_mode: str = "extract",
         **fields: Unpack[CaptureFields],
     ) -> IngestionEvent:
         """A conversation saved on purpose: with `capture_mode="store"` it stays raw until it is captured again by its
-        `source_id`. The same material twice is one source."""
+        `source_id`, or by that id as the only text. The same material twice is one source. `scope` is as of
+        `capture_session`."""
         ...
 
     def summarize_thread(
@@ -330,7 +348,7 @@ class MemoryApi(Protocol):
         """Decides a contradiction: this memory holds, the others become `contradicted` or `superseded`."""
         ...
 
-    def consolidate(self, *, ids: Sequence[str] | None = None, dry_run: bool = False) -> Report:
+    def consolidate(self, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> Report:
         """Merges duplicates, links contradictions, promotes the grounded, as the team's policy allows.
 
         Without `ids`, the inbox and all that changed since the last run. A dry run shows each action and why.

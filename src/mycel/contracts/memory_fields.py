@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-from mycel.contracts.written_fields import EpisodeDetailFields, SurroundingFields
+from mycel.contracts.written_fields import EpisodeDetailFields, MemoryFields, SurroundingFields
 
 
 class CaptureFields(SurroundingFields, total=False):
@@ -33,6 +33,16 @@ class TaskResultFields(TaskFields, total=False):
     idempotency_key: str | None
 
 
+class IngestFields(MemoryFields, total=False):
+    """Everything that `save` takes, and what a whole record says besides: its author, and whether it should wait."""
+
+    content: str
+    agent_id: str | None
+    status: str | None
+    similar: bool
+    supersedes: str | None
+
+
 class PolicyFields(TypedDict, total=False):
     """Parts of a team's policy. Times are spans such as `7d`, or `never`; `review` takes types, `all` or `none`."""
 
@@ -47,6 +57,7 @@ class PolicyFields(TypedDict, total=False):
     purge_after: timedelta | float | str | None
     secrets: str
     leads_below: str
+    decisions_need_rationale: bool
 
 
 Messages = Sequence[Mapping[str, Any]] | str

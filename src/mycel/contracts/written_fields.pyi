@@ -28,6 +28,7 @@ class MemoryFields(TypedDict, total=False):
     expires_at: datetime | str | None
     valid_from: datetime | str | None
     valid_until: datetime | str | None
+    source_kind: str
     metadata: Mapping[str, Any] | None
     ttl: timedelta | float | str | None
     source: Mapping[str, Any] | str | None
@@ -58,6 +59,7 @@ class ChangedFields(TypedDict, total=False):
     expires_at: datetime | str | None
     valid_from: datetime | str | None
     valid_until: datetime | str | None
+    source_kind: str
     metadata: Mapping[str, Any] | None
     ttl: timedelta | float | str | None
     source: Mapping[str, Any] | str | None

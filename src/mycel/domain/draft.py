@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.fields import MAX_COUNT
-from mycel.domain.ids import MemoryId, SourceId, parse_id
-from mycel.domain.marks import MASKED, marks_of, refuse_marks, with_marks
+from mycel.domain.ids import MemoryId, SourceId, is_id, parse_id
+from mycel.domain.marks import MASKED, REVIEW, marks_of, refuse_marks, with_marks
 from mycel.domain.memory import (
     FIELDS,
     NO_METADATA,
@@ -29,7 +29,8 @@ from mycel.domain.memory import (
     Visibility,
 )
 from mycel.domain.memory_field import FieldRow, Holds
-from mycel.domain.policy import Policy
+from mycel.domain.names import read_names, unknown_name
+from mycel.domain.policy import NEEDS_RATIONALE, Policy
 from mycel.domain.team import Caller, Kind, Role, Trust
 from mycel.domain.validity import Validity
 from mycel.errors import InvalidInput, InvalidState
@@ -51,6 +52,8 @@ _FOLDERS = {
     MemoryType.REFERENCE: "/docs",
 }
 _OF_AN_AGENT = frozenset({MemoryType.EPISODE, MemoryType.ARTIFACT, MemoryType.TASK_HINT})
+NO_RATIONALE = "a decision without its rationale: an update with `rationale` says why it was made"
+EXPLAINED_LATER = "its rationale was added later, and the team's policy leaves it to a person"
 _UNSET: Mapping[str, Any] = {row.name: row.empty for row in FIELDS.values()}
 
 
@@ -71,9 +74,16 @@ class Draft:
     masked: tuple[str, ...] = ()
 
 
-def notices_of(masked: Sequence[str], *, before: Sequence[str] = (), after: Sequence[str] = ()) -> tuple[str, ...]:
-    """Say what a write did that nobody asked for in so many words: masked secrets, and tags that gave way to others."""
+def notices_of(
+    masked: Sequence[str], *, before: Sequence[str] = (), after: Sequence[str] = (), unexplained: bool = False
+) -> tuple[str, ...]:
+    """Say what a write did that nobody asked for in so many words, and what is missing in a decision.
+
+    Masked secrets, and tags that gave way to others.
+    """
     found: list[str] = []
+    if unexplained:
+        found.append(NO_RATIONALE)
     if masked:
         kinds = ", ".join(dict.fromkeys(masked)).replace("_", " ")
         found.append(f"{len(masked)} secret{'s' if len(masked) > 1 else ''} masked ({kinds})")
@@ -84,13 +94,17 @@ def notices_of(masked: Sequence[str], *, before: Sequence[str] = (), after: Sequ
     return tuple(found)
 
 
+def _is_unexplained(type: MemoryType, rationale: str | None) -> bool:
+    return type is MemoryType.DECISION and not rationale
+
+
 def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_BYTES) -> Draft:
     """Checks whatever of a memory's fields a request gave. In an update, None empties a field."""
     values: dict[str, Any] = {}
     for name, value in given.items():
         row = WRITTEN.get(name)
         if row is None:
-            raise InvalidInput("is not a field of a memory", field=name)
+            return read_fields(read_names(given, WRITTEN, kind="a field of a memory"), max_content=max_content)
         if value is None:
             if not row.emptied:
                 raise InvalidInput("must not be empty", field=name)
@@ -104,7 +118,10 @@ def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_B
     if ttl is not None and values.get("expires_at") is not None:
         raise InvalidInput("give either ttl or expires_at, not both", field="ttl")
     needs_review = bool(values.pop("needs_review", False))
-    values.update(_read_source(values.pop("source", None)))
+    origin = _read_source(values.pop("source", None))
+    if "source_kind" in values and origin.get("source_kind", values["source_kind"]) is not values["source_kind"]:
+        raise InvalidInput("is not that of the source, which says type", field="source_kind")
+    values.update(origin)
     return Draft(values, ttl, needs_review)
 
 
@@ -138,7 +155,8 @@ def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY)
         values["metadata"] = with_marks(values.get("metadata", NO_METADATA), review=reason)
     if draft.masked:
         values["metadata"] = with_marks(values.get("metadata", NO_METADATA), masked=list(dict.fromkeys(draft.masked)))
-        values["notices"] = notices_of(draft.masked)
+    if notices := notices_of(draft.masked, unexplained=_is_unexplained(values["type"], values.get("rationale"))):
+        values["notices"] = notices
     check_audience(values["visibility"], values.get("allowed_roles", ()))
     check_validity(values.get("valid_from"), values.get("valid_until"))
     return values
@@ -169,7 +187,9 @@ def contested(memory: Memory) -> Memory:
     return checked_memory({**vars(memory), "validity": Validity.CONTESTED})
 
 
-def review_reason(draft: Draft, type: MemoryType, caller: Caller, policy: Policy) -> str | None:
+def review_reason(
+    draft: Draft, type: MemoryType, caller: Caller, policy: Policy, *, current: Memory | None = None
+) -> str | None:
     """What nobody has vouched for yet goes to the inbox, and says why."""
     if draft.suspicion is not None:
         return draft.suspicion
@@ -177,16 +197,12 @@ def review_reason(draft: Draft, type: MemoryType, caller: Caller, policy: Policy
         return "its writer asked for a review"
     if not policy.trusts(caller.trust):
         return f"{caller.member_id} has {caller.trust} trust, and the team asks for {policy.least_trust}"
-    if type in policy.review:
-        return reviewed(type)
+    rationale = draft.values.get("rationale", current and current.rationale)
+    if (reason := policy.review_reason(type, rationale)) is not None:
+        return reason
     if type is MemoryType.PROFILE and caller.kind is not Kind.HUMAN:
         return "an agent wrote it about a person, who should confirm it"
     return None
-
-
-def reviewed(type: MemoryType) -> str:
-    """Say why a memory of a type that the team's policy names waits, whoever wrote it and however it came in."""
-    return f"the team's policy leaves every {type} to a person"
 
 
 def changed_memory(
@@ -203,12 +219,8 @@ def changed_memory(
         values["metadata"] = MappingProxyType({**values["metadata"], **marks_of(current.metadata)})
     values |= _name_masked(values, current, draft.masked)
     _tell_summary(values, values.get("type", current.type))
-    reason = review_reason(draft, values.get("type", current.type), caller, policy)
-    if reason is not None:
-        values["status"] = Status.INBOX
-        values["metadata"] = with_marks(values.get("metadata", current.metadata), review=reason)
-    elif values.get("status", Status.INBOX) is not Status.INBOX:
-        values["metadata"] = with_marks(values.get("metadata", current.metadata), review=None)
+    reason = review_reason(draft, values.get("type", current.type), caller, policy, current=current)
+    values |= _mark_review(values, current, reason)
     if "path" in values and current.project_id == project_of(current.path):
         values.setdefault("project_id", project_of(values["path"]) or current.project_id)
     project = values.get("project_id", current.project_id)
@@ -222,12 +234,28 @@ def changed_memory(
     if values.get("visibility", current.visibility) is not Visibility.ROLE:
         values.setdefault("allowed_roles", ())
     trust = min(current.trust, caller.trust, key=list(Trust).index)
-    notices = notices_of(draft.masked, before=current.tags, after=values.get("tags", current.tags))
+    unexplained = values.get("type", current.type) is not current.type and _is_unexplained(
+        values["type"], values.get("rationale", current.rationale)
+    )
+    after = values.get("tags", current.tags)
+    notices = notices_of(draft.masked, before=current.tags, after=after, unexplained=unexplained)
     memory = replace(current, **values, notices=notices, trust=trust, updated_at=at, version=current.version + 1)
     # What it had may be the other half.
     check_audience(memory.visibility, memory.allowed_roles, wrong=InvalidState)
     check_validity(memory.valid_from, memory.valid_until, wrong=InvalidState)
     return memory
+
+
+def _mark_review(values: Mapping[str, Any], current: Memory, reason: str | None) -> dict[str, Any]:
+    """Have a change wait for this reason; without one, say no longer what it waited for."""
+    metadata = values.get("metadata", current.metadata)
+    if reason is not None:
+        return {"status": Status.INBOX, "metadata": with_marks(metadata, review=reason)}
+    if values.get("status", Status.INBOX) is not Status.INBOX:
+        return {"metadata": with_marks(metadata, review=None)}
+    if current.metadata.get(REVIEW) == NEEDS_RATIONALE:
+        return {"metadata": with_marks(metadata, review=EXPLAINED_LATER)}
+    return {}
 
 
 def _name_masked(values: Mapping[str, Any], current: Memory, masked: Sequence[str]) -> dict[str, Any]:
@@ -299,7 +327,10 @@ def _read_source(value: object) -> dict[str, Any]:
     if value is None:
         return {}
     if isinstance(value, str):
-        return {"source_ref": SourceRef(uri=fields.label(value, field="source"))}
+        ref = (
+            SourceRef(source_id=SourceId(value)) if is_id(value) else SourceRef(uri=fields.label(value, field="source"))
+        )
+        return {"source_ref": ref}
     if not isinstance(value, Mapping):
         raise InvalidInput("must be text or an object with type, thread_id, message_id or uri", field="source")
     given = cast(Mapping[str, object], value)
@@ -315,7 +346,8 @@ def _read_source(value: object) -> dict[str, Any]:
         "source_id",
     }
     if unknown := sorted(str(name) for name in given if name not in names):
-        raise InvalidInput(f"does not know {', '.join(unknown)}", field="source")
+        wrong = unknown_name(unknown[0], sorted(names), kind="part of a source")
+        raise InvalidInput(f"has {wrong.field}, which {wrong.problem}", field="source")
 
     def one(*aliases: str) -> str | None:
         found = next((given[alias] for alias in aliases if given.get(alias) is not None), None)

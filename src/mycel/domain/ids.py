@@ -67,6 +67,11 @@ def parse_id(value: object, *, field: str = "id") -> MemoryId:
     raise InvalidInput(f"is not an id of the form {_FORM}", field=field)
 
 
+def is_id(text: str) -> bool:
+    """Whether a text is one whole id, in its canonical form."""
+    return len(text) == ID_LENGTH and _CANONICAL.fullmatch(text) is not None
+
+
 def parse_short(value: object, *, field: str = "id") -> str:
     """Return a whole id, or a part of one that `find_id` can look up; the marks of a citation may stand around it.
 

@@ -231,6 +231,7 @@ class Memory:
         metadata=said(
             *(Holds.PLACE, "The name of a project"),
             request="project",
+            other_option="--project-id",
             found_by=True,
             of_values=False,
             index=Index.LABELS,
@@ -244,6 +245,7 @@ class Memory:
         metadata=said(
             *(Holds.PLACE, "The name of a repository"),
             request="repo",
+            other_option="--repo-id",
             found_by=True,
             index=Index.LABELS,
             aliases=("repository", "repo_id", "repo_name"),
@@ -378,7 +380,16 @@ class Memory:
         ),
     )
     deleted_at: datetime | None = field(default=None, metadata=known(Holds.MOMENT, "When it was deleted"))
-    source_kind: SourceKind = field(metadata=known(Holds.CHOICE, "What it was drawn from", options=SourceKind))
+    source_kind: SourceKind = field(
+        metadata=said(
+            *(Holds.CHOICE, "What it was drawn from; by default manual"),
+            **ALWAYS,
+            options=SourceKind,
+            of_values=False,
+            metavar="KIND",
+            panel=Panel.PLACE,
+        )
+    )
     made_by: MadeBy = field(metadata=known(Holds.CHOICE, "What created it", options=MadeBy))
     source_ref: SourceRef | None = field(
         default=None, metadata=known(Holds.ORIGIN, "Where it came from", label="source")

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.memory import MadeBy, MemoryType
+from mycel.domain.names import unknown_name
 from mycel.domain.team import Trust
 from mycel.errors import InvalidInput
 
@@ -19,6 +20,7 @@ from mycel.errors import InvalidInput
 NEVER = "never"
 ALL = "all"
 NONE = "none"
+NEEDS_RATIONALE = "the team's policy asks why a decision was made, and it has no rationale"
 _RANKS = {trust: rank for rank, trust in enumerate(Trust)}
 
 DEFAULT_LIVES: Mapping[MadeBy, timedelta] = MappingProxyType(
@@ -66,6 +68,7 @@ class Policy:
     `consolidate_every`: None runs it only when asked. `lives`: by what made a memory; what is not in it never expires.
     `inbox_kept`: for candidates nobody looked at. `episodes_kept`: for the ledger of what was tried. `purge_after`:
     how long deleted and archived memories stay; None keeps them. `leads_below`: which leads of the teams below read it.
+    `decisions_need_rationale`: a decision that does not say why waits for a person.
     """
 
     least_trust: Trust = Trust.NORMAL
@@ -79,6 +82,15 @@ class Policy:
     purge_after: timedelta | None = None
     secrets: Secrets = Secrets.MASK
     leads_below: LeadsBelow = LeadsBelow.ALL
+    decisions_need_rationale: bool = False
+
+    def review_reason(self, type: MemoryType, rationale: str | None) -> str | None:
+        """Say why a memory waits for a person whoever wrote it and however it came in, or None."""
+        if type in self.review:
+            return f"the team's policy leaves every {type} to a person"
+        if self.decisions_need_rationale and type is MemoryType.DECISION and not rationale:
+            return NEEDS_RATIONALE
+        return None
 
     def life_of(self, made_by: MadeBy, type: MemoryType | None = None) -> timedelta | None:
         """An episode is found no longer than the ledger keeps it."""
@@ -96,7 +108,7 @@ def changed_policy(policy: Policy, given: Mapping[str, object]) -> Policy:
     values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _READERS:
-            raise InvalidInput(f"is not part of a policy; known are {', '.join(_READERS)}", field=name)
+            raise unknown_name(name, _READERS, kind="part of a policy")
         values[name] = _READERS[name](value, name)
     if "lives" in values:
         values["lives"] = _merged(policy.lives, values["lives"])
@@ -117,6 +129,7 @@ def policy_values(policy: Policy) -> dict[str, Any]:
         "purge_after": _shown(policy.purge_after),
         "secrets": policy.secrets.value,
         "leads_below": policy.leads_below.value,
+        "decisions_need_rationale": policy.decisions_need_rationale,
     }
 
 
@@ -168,6 +181,8 @@ def _shown_types(types: tuple[MemoryType, ...]) -> str | list[str]:
     return ALL if set(types) == set(MemoryType) else [type.value for type in types]
 
 
+# What a form sends for a flag.
+_WORDS: Mapping[object, bool] = {"true": True, "false": False}
 _READERS: Mapping[str, Callable[[object, str], Any]] = {
     "least_trust": lambda value, name: fields.choice(value, Trust, field=name),
     "review": _read_types,
@@ -180,4 +195,5 @@ _READERS: Mapping[str, Callable[[object, str], Any]] = {
     "purge_after": _read_span,
     "secrets": lambda value, name: fields.choice(value, Secrets, field=name),
     "leads_below": lambda value, name: fields.choice(value, LeadsBelow, field=name),
+    "decisions_need_rationale": lambda value, name: fields.flag(_WORDS.get(value, value), field=name),
 }

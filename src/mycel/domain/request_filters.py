@@ -10,6 +10,7 @@ from mycel.domain import fields
 from mycel.domain.change import AuditFilter, ChangeFilter, Operation
 from mycel.domain.ids import MemberId, parse_id
 from mycel.domain.memory import MemoryType, Scope, Status
+from mycel.domain.names import read_names
 from mycel.domain.query import Filters, Order, OrderField
 from mycel.errors import InvalidInput
 
@@ -27,7 +28,7 @@ def read_filters(given: Mapping[str, object], *, now: datetime) -> Filters:
     values: dict[str, Any] = {"alive_at": now}
     for name, value in given.items():
         if name != "status" and name not in _READERS:
-            raise InvalidInput("is not a filter", field=name)
+            return read_filters(read_names(given, (*_READERS, "status"), kind="a filter"), now=now)
         if value is None:
             continue
         if name == "status":
@@ -80,7 +81,7 @@ def read_audit_filter(given: Mapping[str, object]) -> AuditFilter:
     values = {name: value for name, value in given.items() if value is not None}
     for name in values:
         if name not in _AUDITED:
-            raise InvalidInput("is not a filter", field=name)
+            return read_audit_filter(read_names(values, _AUDITED, kind="a filter"))
     return AuditFilter(**{_AUDITED[name][0]: _AUDITED[name][1](value, name) for name, value in values.items()})
 
 

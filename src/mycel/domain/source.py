@@ -13,8 +13,8 @@ from mycel.domain.draft import check_audience, read_value
 from mycel.domain.ids import EventId, MemberId, SourceId
 from mycel.domain.memory import WRITTEN, Category, Memory, MemoryType, Scope, SourceKind, Visibility
 from mycel.domain.memory_field import FieldRow, Holds, Panel, beside
+from mycel.domain.names import read_names
 from mycel.domain.team import Role, Trust
-from mycel.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +200,17 @@ SURROUNDINGS: Mapping[str, FieldRow] = MappingProxyType(
 )
 
 
-def read_surroundings(given: Mapping[str, object]) -> dict[str, Any]:
+def read_surroundings(given: Mapping[str, object], *, checks_audience: bool = True) -> dict[str, Any]:
     """Fields of a source by their names there; what is not given is left out."""
     values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in SURROUNDINGS:
-            raise InvalidInput(f"is not known here; known are {', '.join(SURROUNDINGS)}", field=name)
+            return read_surroundings(
+                read_names(given, SURROUNDINGS, kind="known here"), checks_audience=checks_audience
+            )
         if value is not None:
             row = SURROUNDINGS[name]
             values[row.name] = read_value(row, value)
-    check_audience(values.get("visibility", Visibility.TEAM), values.get("allowed_roles", ()))
+    if checks_audience:
+        check_audience(values.get("visibility", Visibility.TEAM), values.get("allowed_roles", ()))
     return values

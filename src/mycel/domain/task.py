@@ -11,6 +11,7 @@ from mycel.domain.artifact import Artifact
 from mycel.domain.draft import MAX_NOTE_BYTES
 from mycel.domain.episode import COUNTS, Action, Episode
 from mycel.domain.memory import Memory
+from mycel.domain.names import read_names
 from mycel.domain.source import SURROUNDINGS, IngestionEvent, read_surroundings
 from mycel.errors import InvalidInput
 
@@ -50,9 +51,8 @@ class TaskResult:
 
 def read_task_result(given: Mapping[str, object]) -> TaskResult:
     said = {name: value for name, value in given.items() if value is not None}
-    for name in said:
-        if name not in _KNOWN:
-            raise InvalidInput(f"is not known here; known are {', '.join(sorted(_KNOWN))}", field=name)
+    if not said.keys() <= _KNOWN:
+        said = read_names(said, sorted(_KNOWN), kind="known here")
     action = fields.choice(said.get("action", Action.COMPLETED.value), Action, field="action")
     if action not in ENDINGS:
         raise InvalidInput("must be completed or failed: log an attempt with episodes.log", field="action")

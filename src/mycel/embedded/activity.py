@@ -8,8 +8,10 @@ from mycel.domain.activity import AuditEntry, Given, Injection, MemberActivity, 
 from mycel.domain.query import Page
 from mycel.domain.team import Caller
 from mycel.services.activity import Activity
+from mycel.wire.operations import by_any_name
 
 
+@by_any_name("activity")
 class ActivityOfTeam:
     def __init__(self, caller: Callable[[], Caller], activity: Activity) -> None:
         self._caller = caller

@@ -31,8 +31,10 @@ from mycel.services.import_markdown import Importing
 from mycel.services.knowledge import Knowledge as KnowledgeService
 from mycel.services.search import Searching
 from mycel.services.undo_writer import UndoingWriters
+from mycel.wire.operations import by_any_name
 
 
+@by_any_name("artifacts")
 class Artifacts:
     def __init__(self, caller: Callable[[], Caller], registry: ArtifactRegistry) -> None:
         self._caller = caller
@@ -61,6 +63,7 @@ class Artifacts:
         return self._registry.list(self._caller(), filters, limit=limit, cursor=cursor, team=team)
 
 
+@by_any_name("episodes")
 class EpisodeLedger:
     def __init__(self, caller: Callable[[], Caller], episodes: Episodes) -> None:
         self._caller = caller
@@ -109,6 +112,7 @@ class EpisodeLedger:
         return self._episodes.list(self._caller(), filters, limit=limit, cursor=cursor, team=team)
 
 
+@by_any_name("imports")
 class Imports:
     def __init__(self, caller: Callable[[], Caller], records: ForeignRecords) -> None:
         self._caller = caller
@@ -128,6 +132,7 @@ class Imports:
         )
 
 
+@by_any_name("knowledge")
 class Knowledge:
     def __init__(self, caller: Callable[[], Caller], knowledge: KnowledgeService, importing: Importing) -> None:
         self._caller = caller
@@ -215,6 +220,7 @@ class Knowledge:
         return self._knowledge.list(self._caller(), given, limit=limit, cursor=cursor, team=team)
 
 
+@by_any_name("projects")
 class Projects:
     def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
         self._caller = caller
@@ -229,6 +235,7 @@ class Projects:
     list = __call__
 
 
+@by_any_name("repos")
 class Repos:
     def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue) -> None:
         self._caller = caller
@@ -245,6 +252,7 @@ class Repos:
     list = __call__
 
 
+@by_any_name("sources")
 class Sources:
     def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue, capture: Capture) -> None:
         self._caller = caller
@@ -271,6 +279,7 @@ class Sources:
         )
 
 
+@by_any_name("reviews")
 class Reviews:
     def __init__(self, caller: Callable[[], Caller], candidates: Candidates, writers: UndoingWriters) -> None:
         self._caller = caller
@@ -296,6 +305,7 @@ class Reviews:
         return self._writers.undo(self._caller(), agent_id, since=since, dry_run=dry_run)
 
 
+@by_any_name("views")
 class Views:
     def __init__(self, caller: Callable[[], Caller], catalogue: Catalogue, searching: Searching) -> None:
         self._caller = caller

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from mycel.contracts.memory_fields import (
     AuditFields,
     CaptureFields,
     FilterFields,
     InboxFilterFields,
+    IngestFields,
     Messages,
     PolicyFields,
     TaskFields,
@@ -26,7 +27,7 @@ from mycel.domain.context import ContextBundle
 from mycel.domain.fields import flag
 from mycel.domain.inbox import InboxItem
 from mycel.domain.link import Link
-from mycel.domain.memory import Memory, Version
+from mycel.domain.memory import Memory, Status, Version
 from mycel.domain.policy import Policy
 from mycel.domain.query import Page, Statistics, Tree
 from mycel.domain.recall import Explanation, Recall
@@ -39,8 +40,11 @@ from mycel.domain.team import Caller
 from mycel.embedded.activity import ActivityOfTeam
 from mycel.embedded.member_services import MemberServices
 from mycel.embedded.parts import Artifacts, EpisodeLedger, Imports, Knowledge, Projects, Repos, Reviews, Sources, Views
+from mycel.errors import InvalidInput
+from mycel.wire.operations import by_any_name
 
 
+@by_any_name()
 class TeamMemory:
     """See `contracts.memory_api.MemoryApi` for what each method promises."""
 
@@ -79,6 +83,22 @@ class TeamMemory:
         wanted = flag(similar, field="similar")
         saved = self._do.writing.save(caller, content, fields, supersedes=supersedes)
         return self._do.comparing.with_similar(caller, saved) if wanted else saved
+
+    def ingest(self, given: Mapping[str, Any] | None = None, /, **memory_input: Unpack[IngestFields]) -> Memory:
+        if given is not None:
+            return cast(Any, self).ingest(memory_input=given, **memory_input)
+        said = dict(memory_input)
+        if said.pop("agent_id", None) not in (None, self.member_id):
+            raise InvalidInput("is who writes it, and that is always the caller", field="agent_id")
+        if said.get("content") is None:
+            raise InvalidInput("is required", field="content")
+        # Whether it is active at once follows from the writer and the policy; the inbox may be asked for.
+        status = said.pop("status", None)
+        if status not in (None, Status.ACTIVE, Status.INBOX):
+            raise InvalidInput("of a new memory is active or inbox", field="status")
+        if status == Status.INBOX:
+            said["needs_review"] = True
+        return cast(Any, self).save(**said)
 
     def save_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:
         return self._do.writing.save_many(self._caller(), items)
@@ -144,11 +164,11 @@ class TeamMemory:
 
     def context_for(
         self,
-        *,
         project: str | None = None,
         repo: str | None = None,
         agent: str | None = None,
         task: str | None = None,
+        *,
         thread: str | None = None,
         asked_by: str | None = None,
         token_budget: int | None = None,
@@ -173,26 +193,35 @@ class TeamMemory:
 
     def capture_session(
         self,
-        messages: Messages,
+        messages: Messages | None = None,
+        scope: str | None = None,
         *,
+        source_id: str | None = None,
         closed: bool = True,
         idempotency_key: str | None = None,
         **fields: Unpack[CaptureFields],
     ) -> IngestionEvent:
         return self._do.capture.session(
-            self._caller(), messages, fields, closed=closed, idempotency_key=idempotency_key
+            self._caller(),
+            messages,
+            fields,
+            scope=scope,
+            source_id=source_id,
+            closed=closed,
+            idempotency_key=idempotency_key,
         )
 
     def capture_conversation(
         self,
         messages: Messages | None = None,
+        scope: str | None = None,
+        capture_mode: str = "extract",
         *,
         source_id: str | None = None,
-        capture_mode: str = "extract",
         **fields: Unpack[CaptureFields],
     ) -> IngestionEvent:
         return self._do.capture.conversation(
-            self._caller(), messages, fields, source_id=source_id, capture_mode=capture_mode
+            self._caller(), messages, fields, scope=scope, source_id=source_id, capture_mode=capture_mode
         )
 
     def summarize_thread(
@@ -268,7 +297,7 @@ class TeamMemory:
     ) -> Memory:
         return self._do.reviewing.settle(self._caller(), id, over=over, status=status, reason=reason)
 
-    def consolidate(self, *, ids: Sequence[str] | None = None, dry_run: bool = False) -> Report:
+    def consolidate(self, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> Report:
         return self._do.consolidating.consolidate(self._caller(), ids=ids, dry_run=dry_run)
 
     def undo(self, report_id: str) -> Report:

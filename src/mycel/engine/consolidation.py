@@ -309,7 +309,7 @@ class _Planner:
             and memory.key is None
             and memory.confidence >= self._policy.promote_from
             and memory.type is not MemoryType.PROFILE
-            and memory.type not in self._policy.review
+            and self._policy.review_reason(memory.type, memory.rationale) is None
             and REVIEW not in memory.metadata
             and CONTESTED not in memory.metadata
             and memory.id not in self._rejected_before

@@ -28,11 +28,12 @@ from mycel.domain.artifact import (
 from mycel.domain.draft import MAX_CONTENT_BYTES, read_fields, read_value
 from mycel.domain.ids import MemberId
 from mycel.domain.memory import MemoryType
+from mycel.domain.names import read_names
 from mycel.domain.query import Filters, Page
 from mycel.domain.request_filters import read_filters, read_limit, read_mark
 from mycel.domain.search_request import MAX_QUERY_BYTES, read_search_request
 from mycel.domain.team import EXECUTIVE, Caller
-from mycel.errors import Conflict, InvalidInput, InvalidState, NotFound, ReferenceNotFound
+from mycel.errors import Conflict, InvalidState, NotFound, ReferenceNotFound
 from mycel.retrieval.lookup import Place
 from mycel.services.artifact_files import FileBusy, FileRefused, Measured, WorkspaceFiles
 from mycel.services.idempotency import Retry
@@ -45,6 +46,9 @@ from mycel.services.screening import refuse_secret
 from mycel.services.search import Searching
 from mycel.services.short_ids import find_id
 from mycel.services.write import Writing
+
+# In the order in which they are listed.
+_TAKEN = dict.fromkeys((*ARTIFACT_WRITTEN, "idempotency_key"))
 
 
 class ArtifactRegistry:
@@ -121,9 +125,8 @@ class ArtifactRegistry:
         cursor: object = None,
         team: object = None,
     ) -> Page[Artifact]:
-        for name in given:
-            if name not in ArtifactFilterFields.__annotations__:
-                raise InvalidInput("is not a filter of artifacts", field=name)
+        if not given.keys() <= ArtifactFilterFields.__annotations__.keys():
+            given = read_names(given, ArtifactFilterFields.__annotations__, kind="a filter of artifacts")
         of_the_memory = {name: given.get(name) for name in ("task_id", "project", "since", "until")}
         filters = replace(read_filters(of_the_memory, now=self._clock.now()), types=(MemoryType.ARTIFACT,))
         wanted = _read_wanted(given)
@@ -169,9 +172,8 @@ class ArtifactRegistry:
         return [artifact for artifact in found if wanted.matches(artifact.detail)][:limit]
 
     def _read(self, caller: Caller, given: Mapping[str, object]) -> Registration:
-        for name in given:
-            if name not in ARTIFACT_WRITTEN and name != "idempotency_key":
-                raise InvalidInput("is not a field of an artifact", field=name)
+        if not given.keys() <= _TAKEN.keys():
+            given = read_names(given, _TAKEN, kind="a field of an artifact")
         placed = self._files.place(given.get("path"))
         refuse_secret(placed.path, field="path")
         said = {name: value for name, value in given.items() if name in ARTIFACT_WRITTEN and _is_said(name, value)}

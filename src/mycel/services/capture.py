@@ -15,8 +15,8 @@ from mycel.contracts.clock import Clock
 from mycel.contracts.store import Store, Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.draft import default_scope
-from mycel.domain.ids import EventId, SourceId, TeamName, new_id, parse_id
-from mycel.domain.memory import SourceKind
+from mycel.domain.ids import EventId, SourceId, TeamName, is_id, new_id, parse_id
+from mycel.domain.memory import Scope, SourceKind
 from mycel.domain.source import (
     CaptureMode,
     EventState,
@@ -65,6 +65,8 @@ class Capture:
         material: object,
         given: Mapping[str, object],
         *,
+        scope: object = None,
+        source_id: object = None,
         closed: object = True,
         idempotency_key: object = None,
     ) -> IngestionEvent:
@@ -73,35 +75,47 @@ class Capture:
         A key tells a report that comes twice from one that says the same again: only the text can do that without it.
         """
         is_closed = fields.flag(closed, field="closed")
+        requested, given = _read_scope(scope, given)
+        if (stored := _stored_source(material, source_id)) is not None:
+            if not is_closed:
+                raise InvalidInput("is for new reports: a stored source is looked at now", field="closed")
+            return self._again(caller, stored, given, SESSION_STEPS, Trigger.SESSION_CLOSE, requested)
         # By its session alone: a hash of the text would outlive what is purged from it.
         retry = Retry.read(caller, "capture_session", idempotency_key, given.get("session_id"))
         source = self._read(caller, material, given, kind=SourceKind.RUN, may_be_empty=is_closed)
         if not source.text.strip():
-            return self._close(caller, source)
+            return self._close(caller, source, requested)
 
         def work(transaction: Transaction, source: Source, growth: _Growth | None) -> IngestionEvent:
             if (known := _told_before(transaction, retry)) is not None:
                 return known
             due_at = transaction.now if is_closed else transaction.now + self._quiet
             if growth is not None:
-                event = _grow(transaction, growth, due_at=due_at)
+                event = _grow(transaction, growth, due_at=due_at, scope=requested)
             else:
                 _require_first(transaction, source)
-                event = new_event(transaction, source, Trigger.SESSION_CLOSE, SESSION_STEPS)
+                event = new_event(transaction, source, Trigger.SESSION_CLOSE, SESSION_STEPS, scope=requested)
                 event = store_once(transaction, source, replace(event, due_at=due_at))
+            _require_scope(event, requested)
             retry.remember_source(transaction, source.id if growth is None else growth.known.id)
             return event
 
         return self._growing(caller, source, given, work, appends=retry.key is not None)
 
-    def _close(self, caller: Caller, report: Source) -> IngestionEvent:
+    def _close(self, caller: Caller, report: Source, requested: Scope | None) -> IngestionEvent:
         """A last report that adds nothing says that the session is over."""
         with self._stores.lease(caller.team) as store:
             known = None if report.session_id is None else store.sources.find_growing(report)
         if known is None:
             raise _nothing_to_keep()
         growth = _Growth(known, known)
-        return self._captured(caller, lambda transaction: _grow(transaction, growth, due_at=transaction.now))
+
+        def work(transaction: Transaction) -> IngestionEvent:
+            event = _grow(transaction, growth, due_at=transaction.now, scope=requested)
+            _require_scope(event, requested)
+            return event
+
+        return self._captured(caller, work)
 
     def conversation(
         self,
@@ -109,13 +123,15 @@ class Capture:
         material: object,
         given: Mapping[str, object],
         *,
+        scope: object = None,
         source_id: object = None,
         capture_mode: object = CaptureMode.EXTRACT,
     ) -> IngestionEvent:
         """New material, or a source stored earlier. Only stored, it stays raw until it is captured for extraction."""
         mode = fields.choice(capture_mode, CaptureMode, field="capture_mode")
         steps = (Step.EXTRACT,) if mode is CaptureMode.EXTRACT else ()
-        return self._talk(caller, material, given, source_id=source_id, steps=steps)
+        requested, given = _read_scope(scope, given)
+        return self._talk(caller, material, given, source_id=source_id, steps=steps, requested=requested)
 
     def thread(
         self, caller: Caller, material: object, given: Mapping[str, object], *, source_id: object = None
@@ -154,11 +170,10 @@ class Capture:
         *,
         source_id: object,
         steps: tuple[Step, ...],
+        requested: Scope | None = None,
     ) -> IngestionEvent:
-        if (material is None) == (source_id is None):
-            raise InvalidInput("give either the material or the id of a stored source", field="messages")
-        if source_id is not None:
-            return self._again(caller, SourceId(parse_id(source_id, field="source_id")), given, steps)
+        if (stored := _stored_source(material, source_id)) is not None:
+            return self._again(caller, stored, given, steps, Trigger.CONVERSATION_CAPTURE, requested)
         source = self._read(caller, material, given, kind=SourceKind.CONVERSATION)
 
         def work(transaction: Transaction, source: Source, growth: _Growth | None = None) -> IngestionEvent:
@@ -166,8 +181,10 @@ class Capture:
                 return _grow(transaction, growth, due_at=transaction.now)
             if Step.SUMMARIZE in steps:
                 _require_first(transaction, source)
-            event = new_event(transaction, source, Trigger.CONVERSATION_CAPTURE, steps)
-            return store_once(transaction, source, event)
+            event = new_event(transaction, source, Trigger.CONVERSATION_CAPTURE, steps, scope=requested)
+            event = store_once(transaction, source, event)
+            _require_scope(event, requested)
+            return event
 
         if Step.SUMMARIZE in steps:
             return self._growing(caller, source, given, work)
@@ -176,16 +193,27 @@ class Capture:
         return self._captured(caller, lambda transaction: work(transaction, clean))
 
     def _again(
-        self, caller: Caller, id: SourceId, given: Mapping[str, object], steps: tuple[Step, ...]
+        self,
+        caller: Caller,
+        id: SourceId,
+        given: Mapping[str, object],
+        steps: tuple[Step, ...],
+        trigger: Trigger,
+        requested: Scope | None,
     ) -> IngestionEvent:
-        if any(value is not None for value in given.values()):
-            raise InvalidInput("of a stored source cannot be changed", field=next(iter(given)))
+        """Look at a stored source; what is said of it again must be what it is."""
+        said = read_surroundings(given, checks_audience=False)
 
         def work(transaction: Transaction) -> IngestionEvent:
             source = transaction.sources.find(read_scope(caller), id)
             if source is None:
                 raise NotFound(f"no source {id}")
-            return ask_for(transaction, source, new_event(transaction, source, Trigger.CONVERSATION_CAPTURE, steps))
+            for name, value in said.items():
+                if getattr(source, name) != value:
+                    raise InvalidState("of a stored source cannot be changed", field=name.removesuffix("_id"))
+            event = ask_for(transaction, source, new_event(transaction, source, trigger, steps, scope=requested))
+            _require_scope(event, requested)
+            return event
 
         return self._captured(caller, work)
 
@@ -280,13 +308,49 @@ def without_purged_passages(store: Store, report: Source) -> Source:
     return report if clean is report else replace(clean, sha256=hash_of(clean.text))
 
 
-def new_event(transaction: Transaction, source: Source, trigger: Trigger, steps: tuple[Step, ...]) -> IngestionEvent:
+def _read_scope(scope: object, given: Mapping[str, object]) -> tuple[Scope | None, Mapping[str, object]]:
+    """Read the scope that a capture asks for, and with `project:NAME` or `repo:NAME` also where it belongs."""
+    if scope is None:
+        return None, given
+    kind, colon, name = fields.label(scope, field="scope").partition(":")
+    if not colon:
+        return fields.choice(kind, Scope, field="scope"), given
+    if kind not in (Scope.PROJECT, Scope.REPO):
+        raise InvalidInput(f"must be one of {', '.join(Scope)}, or project:NAME or repo:NAME", field="scope")
+    place = fields.place(name, field="scope")
+    if given.get(kind) not in (None, place):
+        raise InvalidInput(f"names another {kind} than {kind}", field="scope")
+    return Scope(kind), {**given, kind: place}
+
+
+def _stored_source(material: object, source_id: object) -> SourceId | None:
+    """Return the source that is meant; a text that is an id and nothing else is no talk, but names one."""
+    if (material is None) == (source_id is None):
+        raise InvalidInput("give either the material or the id of a stored source", field="messages")
+    if source_id is None:
+        return SourceId(material) if isinstance(material, str) and is_id(material) else None
+    return SourceId(parse_id(source_id, field="source_id"))
+
+
+def _require_scope(event: IngestionEvent, requested: Scope | None) -> None:
+    if requested is not None and event.scope is not requested:
+        raise InvalidState(f"of this material is {event.scope}: it was captured so before", field="scope")
+
+
+def new_event(
+    transaction: Transaction,
+    source: Source,
+    trigger: Trigger,
+    steps: tuple[Step, ...],
+    *,
+    scope: Scope | None = None,
+) -> IngestionEvent:
     """Due now. Without anything to do it is done: the log says that the material came in."""
     return IngestionEvent(
         id=EventId(new_id()),
         trigger=trigger,
         source_id=source.id,
-        scope=default_scope(source.project_id, source.repo_id),
+        scope=scope or default_scope(source.project_id, source.repo_id),
         agent_id=source.agent_id,
         steps=steps,
         state=EventState.PENDING if steps else EventState.DONE,
@@ -341,20 +405,24 @@ def _growth(known: Source, report: Source, given: Mapping[str, object], *, appen
     return _Growth(known, known if grown is known else replace(grown, sha256=hash_of(grown.text)))
 
 
-def _grow(transaction: Transaction, growth: _Growth, *, due_at: datetime) -> IngestionEvent:
+def _grow(transaction: Transaction, growth: _Growth, *, due_at: datetime, scope: Scope | None = None) -> IngestionEvent:
     known = growth.known
     waiting = transaction.queue.find_waiting(known.id, Step.EXTRACT)
     if growth.renewed is not known:
         if not transaction.sources.grow(known, growth.renewed):
             raise _Outdated
     elif waiting is None:
-        return ask_for(transaction, known, new_event(transaction, known, _trigger(known), SESSION_STEPS))
+        return ask_for(transaction, known, new_event(transaction, known, _trigger(known), SESSION_STEPS, scope=scope))
     if waiting is None or waiting.state is EventState.RUNNING:
         # Whoever is at work has read the shorter text; the rest is for another event.
-        event = replace(new_event(transaction, known, _trigger(known), SESSION_STEPS), due_at=due_at)
+        before = transaction.queue.find_latest(known.id)
+        asked = scope or (None if before is None else before.scope)
+        event = new_event(transaction, known, _trigger(known), SESSION_STEPS, scope=asked)
+        event = replace(event, due_at=due_at)
         transaction.queue.add(event)
         return event
-    later = replace(waiting, steps=SESSION_STEPS, due_at=due_at, updated_at=transaction.now)
+    asked = scope or waiting.scope
+    later = replace(waiting, steps=SESSION_STEPS, scope=asked, due_at=due_at, updated_at=transaction.now)
     transaction.queue.replace(later)
     return later
 

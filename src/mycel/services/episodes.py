@@ -34,6 +34,7 @@ from mycel.domain.episode import (
 from mycel.domain.fields import MAX_ITEMS
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.memory import Memory, MemoryType
+from mycel.domain.names import read_names
 from mycel.domain.query import Page
 from mycel.domain.request_filters import read_limit, read_mark
 from mycel.domain.team import Caller
@@ -156,9 +157,8 @@ class Episodes:
     def _read_given(self, caller: Caller, given: Mapping[str, object]) -> tuple[PreparedMemory, EpisodeDetail]:
         said = {name: value for name, value in given.items() if value is not None}
         parts = {name: said.pop(name, None) for name in ("approach", "action", "outcome")}
-        for name in said:
-            if name not in EPISODE_WRITTEN:
-                raise InvalidInput("is not a field of an episode", field=name)
+        if not said.keys() <= EPISODE_WRITTEN.keys():
+            said = read_names(said, EPISODE_WRITTEN, kind="a field of an episode")
         kind = fields.choice(parts["action"], Action, field="action")
         return self._read(caller, kind, parts["approach"], parts["outcome"], said)
 
@@ -327,9 +327,8 @@ def read_detail(
 
 
 def read_episode_filters(given: Mapping[str, object]) -> EpisodeFilters:
-    for name in given:
-        if name not in EpisodeFilterFields.__annotations__:
-            raise InvalidInput("is not a filter of episodes", field=name)
+    if not given.keys() <= EpisodeFilterFields.__annotations__.keys():
+        given = read_names(given, EpisodeFilterFields.__annotations__, kind="a filter of episodes")
     said = {name: value for name, value in given.items() if value is not None}
     return EpisodeFilters(
         task_id=fields.label(said["task_id"], field="task_id") if "task_id" in said else None,

@@ -58,7 +58,16 @@ class Explaining:
             if missing is not None:
                 raise InvalidInput("needs a recall_id", field="missing")
             return self._explain_memory(caller, find_id(self._stores, caller, memory_id, field="memory_id"))
-        recall = self._recall(caller, RecallId(parse_id(recall_id, field="recall_id")))
+        id = parse_id(recall_id, field="recall_id")
+        try:
+            recall = self._recall(caller, RecallId(id))
+        except NotFound as error:
+            if missing is not None:
+                raise
+            try:
+                return self._explain_memory(caller, id)
+            except NotFound:
+                raise error from None
         if missing is None:
             return Explanation(text=_told(recall), recall=recall)
         return self._explain_missing(caller, recall, find_id(self._stores, caller, missing, field="missing"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from mycel.domain.draft import default_path, default_scope, first_sentence, reviewed
+from mycel.domain.draft import default_path, default_scope, first_sentence
 from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.marks import AGENT, EXPLICIT, OUTSIDER, with_marks
 from mycel.domain.memory import (
@@ -14,6 +14,7 @@ from mycel.domain.memory import (
     EvidenceRef,
     MadeBy,
     MemoryType,
+    Scope,
     SourceKind,
     SourceRef,
     Status,
@@ -43,8 +44,11 @@ class Drawing:
         *,
         team: TeamName,
         trust: Trust,
+        scope: Scope | None = None,
         find_member: FindMember = lambda _: None,
     ) -> None:
+        """`scope` is what its capture asked for; by default it follows from where the source belongs."""
+        self._scope = scope or default_scope(source.project_id, source.repo_id)
         self._source = source
         self._policy = policy
         self._team = team
@@ -120,7 +124,7 @@ class Drawing:
             "repo_id": source.repo_id,
             "session_id": source.session_id,
             "task_id": source.task_id,
-            "scope": default_scope(source.project_id, source.repo_id),
+            "scope": self._scope,
             "path": default_path(values["type"], source.project_id, source.agent_id),
             "source_kind": source.kind,
             "source_ref": SourceRef(source.id, thread_id=source.thread_id, uri=source.uri),
@@ -140,8 +144,9 @@ class Drawing:
         if (found := suspicion(values)) is not None:
             return found
         # A candidate waits anyway, and says why by itself.
-        waits = values["status"] is Status.ACTIVE and values["type"] in self._policy.review
-        return reviewed(values["type"]) if waits else None
+        if values["status"] is not Status.ACTIVE:
+            return None
+        return self._policy.review_reason(values["type"], values.get("rationale"))
 
 
 def _person(found: Candidate, speaker: Member | None) -> MemberId | None:

@@ -11,7 +11,7 @@ from typing import Any
 from mycel.access.scope import ReadScope, read_scope
 from mycel.contracts.store import Transaction
 from mycel.domain.archive import Header, MemoryRecord, Record, SourcePassage, Taken, Tombstone, weigh_memory, weigh_same
-from mycel.domain.draft import first_sentence, reviewed
+from mycel.domain.draft import first_sentence
 from mycel.domain.ids import MemberId, MemoryId
 from mycel.domain.link import PLACE_RELATIONS, Link
 from mycel.domain.marks import ORIGIN, marks_of, with_marks, without_marks
@@ -79,9 +79,10 @@ def _waiting(memory: Memory) -> Memory:
 def _reviewed(memory: Memory, policy: Policy) -> Memory:
     """What the team has reviewed was reviewed elsewhere at best."""
     stands = memory.status is Status.ACTIVE and memory.deleted_at is None and ORIGIN not in memory.metadata
-    if not stands or memory.type not in policy.review:
+    reason = policy.review_reason(memory.type, memory.rationale) if stands else None
+    if reason is None:
         return memory
-    return replace(memory, status=Status.INBOX, metadata=with_marks(memory.metadata, review=reviewed(memory.type)))
+    return replace(memory, status=Status.INBOX, metadata=with_marks(memory.metadata, review=reason))
 
 
 def _said_by(memory: Memory) -> dict[str, Any]:

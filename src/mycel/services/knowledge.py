@@ -12,10 +12,11 @@ from mycel.domain import fields
 from mycel.domain.ids import MemoryId
 from mycel.domain.knowledge import is_knowledge, is_rival
 from mycel.domain.memory import WRITTEN, Category, Memory, MemoryType, Status, Version, Visibility
+from mycel.domain.names import read_names
 from mycel.domain.query import Filters, Order, Page
 from mycel.domain.recall import Recall
 from mycel.domain.team import Caller
-from mycel.errors import Conflict, InvalidInput, NotFound, ReferenceNotFound
+from mycel.errors import Conflict, NotFound, ReferenceNotFound
 from mycel.services.keyed_values import decided_against
 from mycel.services.proposals import is_proposal
 from mycel.services.read import Reading
@@ -46,8 +47,8 @@ class Knowledge:
         self, caller: Caller, value: object, given: Mapping[str, object], *, expected_version: object = None
     ) -> Memory:
         said = {name: one for name, one in given.items() if one is not None}
-        if unknown := sorted(said.keys() - _SAID):
-            raise InvalidInput("is not a field of knowledge", field=unknown[0])
+        if not said.keys() <= _SAID:
+            said = read_names(said, sorted(_SAID), kind="a field of knowledge")
         for name in ("key", "category"):
             said[name] = fields.label(given.get(name), field=name)
         text = fields.filled_text(value, field="value", max_bytes=self._writing.max_content)

@@ -55,6 +55,7 @@ class SourceProcessor:
             self._policies.of(store.team),
             team=store.team,
             trust=trust_of(self._directory, source),
+            scope=event.scope,
             find_member=partial(_find_member, self._directory, store.team),
         )
         echoes = _Echoes(store, source)

@@ -38,8 +38,11 @@ class SecondPerson:
         if before.status is Status.ACTIVE or after.status is not Status.ACTIVE:
             return
         self.reversals.require_return(transaction, caller, before, after)
-        if not may_review(caller) and after.type in self._policies.of(caller.team).review:
-            raise AccessDenied(f"the team has every {after.type} reviewed: a person, a lead or an admin approves it")
+        left = None
+        if not may_review(caller):
+            left = self._policies.of(caller.team).review_reason(after.type, after.rationale)
+        if left is not None:
+            raise AccessDenied(f"{left}; a person, a lead or an admin approves it")
         warning = warning_of(after)
         if warning is None:
             return

@@ -63,8 +63,8 @@ def _by_grounds(memory: Memory, grounds: str, policy: Policy) -> str:
         EXPLICIT: f"{speaker} said it outright" if speaker else "said outright",
         TWO_SOURCES: "two sources say it",
     }.get(grounds, f"drawn by {grounds}")
-    if memory.type in policy.review:
-        return f"{said}, but the team's policy leaves every {memory.type} to a person"
+    if (left := policy.review_reason(memory.type, memory.rationale)) is not None:
+        return f"{said}, but {left}"
     if grounds in (EXPLICIT, TWO_SOURCES) and policy.promote is Promote.REVIEWED:
         return f"{said}, but the team's policy leaves it to a person"
     if memory.confidence < policy.promote_from:

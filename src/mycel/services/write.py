@@ -20,7 +20,7 @@ from mycel.access.scope import ReadScope, purge_scope, read_scope, scopes_above
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.change import Operation
-from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields, reviewed
+from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.fields import MAX_COUNT, MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link, Relation
@@ -152,7 +152,7 @@ class Writing:
             before = transaction.memories.get(read_scope(caller), memory_id)
             # A reviewer's word about what becomes of a memory is the review that the policy asks for.
             decides = may_review(caller) and draft.values.keys() <= {"status"}
-            rules = replace(policy, review=()) if decides else policy
+            rules = replace(policy, review=(), decisions_need_rationale=False) if decides else policy
             after = _changed(transaction, caller, before, draft, expected=expected, policy=rules)
             changed = draft.values.keys() if draft.ttl is None else {*draft.values, "expires_at"}
             self.reversals.require_change(transaction, caller, before, after, changed=changed)
@@ -193,8 +193,9 @@ class Writing:
             after = replace(before, deleted_at=None, version=before.version + 1)
             self.reversals.require_return(transaction, caller, before, after)
             policy = self._policies.of(caller.team)
-            if after.status is Status.ACTIVE and after.type in policy.review and not may_review(caller):
-                waits = with_marks(after.metadata, review=reviewed(after.type))
+            left = policy.review_reason(after.type, after.rationale)
+            if after.status is Status.ACTIVE and left is not None and not may_review(caller):
+                waits = with_marks(after.metadata, review=left)
                 after = replace(after, status=Status.INBOX, metadata=waits)
             transaction.memories.replace(before, after, by=caller.member_id, operation=Operation.RESTORE)
             return after

@@ -162,6 +162,7 @@ class Answers:
                 "lives": _object({made_by.value: span for made_by in MadeBy}),
                 "secrets": self.schema(Secrets),
                 "leads_below": self.schema(LeadsBelow),
+                "decisions_need_rationale": self.schema(bool),
                 **spans,
             }
         )

@@ -64,7 +64,9 @@ def _kinds(hint: Any) -> list[Any]:
 
 
 # Fields whose value is an object, or a list of objects, with names of ours.
-_OURS = frozenset({"source", "items", "artifacts", "edits", "result", "teams", "members"})
+_OURS = frozenset(
+    {"source", "items", "artifacts", "edits", "result", "teams", "members", "filters", "memory_input", "source_ref"}
+)
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 

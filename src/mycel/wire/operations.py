@@ -9,11 +9,11 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
-from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+from functools import cached_property, wraps
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from mycel.contracts.activity_api import ActivityApi
 from mycel.contracts.imports_api import ImportsApi
@@ -29,6 +29,7 @@ from mycel.contracts.parts_api import (
     ViewsApi,
 )
 from mycel.contracts.workspace_api import WorkspaceApi
+from mycel.domain.names import OBJECTS, OTHER_NAMES, read_names
 
 EXPORT = "/api/export"
 IMPORT = "/api/import"
@@ -151,6 +152,21 @@ class Operation:
         return found
 
     @cached_property
+    def unpacks(self) -> str:
+        """The name of the object in which some of it may be given, if there is one."""
+        named = (one.name for one in self.signature.parameters.values() if one.kind is one.VAR_KEYWORD)
+        return next((name for name in named if name in OBJECTS), "")
+
+    def read_names(
+        self, given: Mapping[str, Any], *, kind: str | None = None, listed: Sequence[str] | None = None
+    ) -> Mapping[str, Any]:
+        """Return the arguments under our names; see `domain.names.read_names`."""
+        if given.keys() <= self.fields.keys():
+            return given
+        kind = kind or f"an argument of {self.name}"
+        return read_names(given, self.fields, kind=kind, unpacks=self.unpacks, listed=listed)
+
+    @cached_property
     def required(self) -> frozenset[str]:
         """Without a default, and not to be left empty."""
         named = [one for one in self._parameters if one.kind is not one.VAR_KEYWORD and one.default is one.empty]
@@ -168,7 +184,13 @@ class Operation:
 
     def arguments(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """What a Python call gave, by name; `TypeError` as from the method itself."""
+        if not OTHER_NAMES.isdisjoint(named):
+            named = self.read_names(named)
         bound = self.signature.bind(None, *given, **named).arguments
+        for one in list(self.signature.parameters.values())[1:]:
+            if one.kind is one.POSITIONAL_ONLY and one.name in bound:
+                # The object itself, which was given without its name.
+                return dict(self.read_names({self.unpacks: bound[one.name], **named}))
         found: dict[str, Any] = {}
         for parameter in self._parameters:
             if parameter.kind is parameter.VAR_KEYWORD:
@@ -179,7 +201,8 @@ class Operation:
 
     @property
     def _parameters(self) -> list[inspect.Parameter]:
-        return list(self.signature.parameters.values())[1:]
+        own = list(self.signature.parameters.values())[1:]
+        return [one for one in own if one.kind is not one.POSITIONAL_ONLY]
 
     @cached_property
     def answers(self) -> Any:
@@ -203,6 +226,32 @@ def _unpacked(hint: Any) -> Any:
 
 def accepts_none(hint: Any) -> bool:
     return get_origin(hint) in {Union, types.UnionType} and type(None) in get_args(hint)
+
+
+ClassT = TypeVar("ClassT")
+
+
+def by_any_name(part: str = "") -> Callable[[type[ClassT]], type[ClassT]]:
+    """Have the methods of a class that offers this part of the API read other names of their arguments."""
+
+    def decorate(kind: type[ClassT]) -> type[ClassT]:
+        for name, method in list(vars(kind).items()):
+            if inspect.isfunction(method) and not name.startswith("_"):
+                operation = Operation(f"{part}.{name}" if part else name, "POST", "/")
+                setattr(kind, name, _by_any_name(operation, method))
+        return kind
+
+    return decorate
+
+
+def _by_any_name(operation: Operation, method: Any) -> Any:
+    @wraps(method)
+    def call(self: object, *given: Any, **named: Any) -> Any:
+        if not OTHER_NAMES.isdisjoint(named):
+            named = cast(dict[str, Any], operation.read_names(named))
+        return method(self, *given, **named)
+
+    return call
 
 
 def _crud(part: str, path: str) -> tuple[Operation, ...]:
@@ -267,7 +316,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("cascade", "POST", "/api/memory/{id}/cascade", 202, does=Effect.CHANGES),
     Operation("escalate", "POST", "/api/memory/{id}/escalate", 202, does=Effect.CHANGES),
     Operation("withdraw", "POST", "/api/memory/{id}/withdraw", 202, does=Effect.CHANGES),
-    Operation("save", "POST", "/api/ingest", 201, again=Repeat.KEYED),
+    Operation("ingest", "POST", "/api/ingest", 201, again=Repeat.KEYED),
     Operation("capture_session", "POST", "/api/capture/session", 202, captures=True, again=Repeat.SAFE),
     Operation("capture_conversation", "POST", "/api/capture/conversation", 202, captures=True, again=Repeat.SAFE),
     Operation("summarize_thread", "POST", "/api/capture/thread", 202, captures=True, again=Repeat.SAFE),

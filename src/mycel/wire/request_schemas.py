@@ -11,7 +11,8 @@ from mycel.contracts.memory_api import CaptureFields
 from mycel.domain.artifact import ARTIFACT_WRITTEN
 from mycel.domain.episode import Action
 from mycel.domain.link import PLACE_RELATIONS
-from mycel.domain.memory import WRITTEN, SourceKind, Visibility
+from mycel.domain.memory import WRITTEN, Scope, SourceKind, Visibility
+from mycel.domain.names import ALIASES
 from mycel.domain.task import MAX_TASK_OUTPUT_BYTES
 from mycel.domain.team import Kind, Role
 from mycel.engine.transcripts.turns import MAX_TRANSCRIPT_BYTES
@@ -22,6 +23,7 @@ from mycel.wire.schemas import (
     ID,
     JSON,
     LABEL,
+    LINKED,
     MEMBER,
     NO_NUL,
     NULL,
@@ -64,9 +66,16 @@ SOMETHING: Schema = {"minProperties": 1}
 MATERIAL = either(
     {"properties": {"messages": {"not": NULL}, "source_id": NULL}, "required": ["messages"]},
     {
-        "properties": {"source_id": ID, "messages": NULL, **dict.fromkeys(CaptureFields.__annotations__, NULL)},
+        "properties": {
+            **dict.fromkeys(("messages", "closed", "scope", *CaptureFields.__annotations__), NULL),
+            "source_id": ID,
+        },
         "required": ["source_id"],
     },
+)
+# A scope that names a place goes without the fields for places.
+REQUESTED = either(
+    {"properties": {"scope": either(one_of(Scope), NULL)}}, {"properties": {"project": NULL, "repo": NULL}}
 )
 ENDING = either(
     {
@@ -91,8 +100,8 @@ CONSTRAINTS: Mapping[str, Sequence[Schema]] = MappingProxyType(
         "link": [_TO_A_PLACE],
         "set_policy": [SOMETHING],
         "index_file": [AUDIENCE],
-        "capture_session": [AUDIENCE],
-        "capture_conversation": [AUDIENCE, MATERIAL],
+        "capture_session": [AUDIENCE, MATERIAL, REQUESTED],
+        "capture_conversation": [AUDIENCE, MATERIAL, REQUESTED],
         "summarize_thread": [AUDIENCE, MATERIAL],
         "complete_task": [AUDIENCE],
         "fail_task": [AUDIENCE],
@@ -133,6 +142,11 @@ def definitions() -> Mapping[str, Schema]:
             required=["path"],
         ),
         "Origin": either(LABEL, _origin(), description="Where it came from: its name, or what is known of it."),
+        "RequestedScope": either(
+            one_of(Scope),
+            *(one for one in LINKED["anyOf"] if "pattern" in one),
+            description="Where what is drawn applies; `project:NAME`, `repo:NAME`: where it belongs.",
+        ),
         "NewTeam": closed({"name": TEAM, "parent": nullable(TEAM), "members": nullable(_members())}, required=["name"]),
         "Messages": either(
             _PLAIN,
@@ -208,7 +222,13 @@ MAX_IN_QUERY = 4096
 _NOT_ASKED = frozenset({("inbox", "status")})
 # Whose length follows from something else.
 _SHAPED = frozenset({"enum", "pattern", "format"})
-SPELLING = "Names in camelCase are read too, but not both spellings of one name."
+SPELLING = (
+    "Names in camelCase are read too, but not both spellings of one name. So are other names of the same thing, where "
+    "it is taken: "
+    + ", ".join(f"`{name}` for `{'` or `'.join(ours)}`" for name, ours in ALIASES.items())
+    + "; and filters in "
+    "one object `filters`."
+)
 
 
 def in_path(operation: Operation) -> Mapping[str, Schema]:
@@ -221,6 +241,9 @@ def arguments(operation: Operation) -> Schema:
         return _after_task(operation)
     if operation.name == "explain":
         return _explain()
+    if operation.name == "ingest":
+        # Its parts may also be given by themselves, as `save` has them.
+        return closed({"memory_input": ref("NewMemory"), IDEMPOTENCY: LABEL}, required=["memory_input"])
     properties = _properties(operation)
     required = {_named(operation, name) for name in operation.required if name not in operation.in_path}
     constraints = CONSTRAINTS.get(operation.name, ())

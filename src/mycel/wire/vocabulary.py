@@ -131,6 +131,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "confirmed": FLAG,
         "consolidate_every": _SPAN,
         "cursor": MEMORY_CURSOR,
+        "decisions_need_rationale": FLAG,
         "deleted": FLAG,
         "dry_run": FLAG,
         "edits": ref("Edits"),
@@ -238,6 +239,8 @@ OVERRIDES: Mapping[str, Mapping[str, Schema]] = MappingProxyType(
     {
         "save": _OF_A_MEMORY,
         "update": _OF_A_MEMORY,
+        "capture_session": {"scope": ref("RequestedScope")},
+        "capture_conversation": {"scope": ref("RequestedScope")},
         "list": _FILTERS,
         "search": _FILTERS,
         "inbox": {**_FILTERS, "source": {**ID, "description": "What came from one source."}},

@@ -28,6 +28,7 @@ def test_every_option_reaches_its_part(mycel) -> None:
         "--consolidate-every", "never", "--life", "session_summary=5d", "--life", "file_index=never",
         "--inbox-kept", "2w", "--episodes-kept", "36h", "--purge-after", "90d", "--secrets", "refuse",
         "--leads-below", "direct",
+        "--decisions-need-rationale",
     )  # fmt: skip
     assert changed == {
         "least_trust": "high",
@@ -41,10 +42,13 @@ def test_every_option_reaches_its_part(mycel) -> None:
         "purge_after": "90d",
         "secrets": "refuse",
         "leads_below": "direct",
+        "decisions_need_rationale": True,
     }
     assert mycel.json("policy") == changed
     assert mycel.json("policy", "set", "--review", "all")["review"] == "all"
     assert mycel.json("policy", "set", "--review", "none")["review"] == "none"
+    changed = mycel.json("policy", "set", "--decisions-need-no-rationale")
+    assert changed["decisions_need_rationale"] is False
 
 
 def test_each_team_has_its_own(mycel) -> None:

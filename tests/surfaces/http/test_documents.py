@@ -47,9 +47,10 @@ def written(client: TestClient, **fields: Any) -> dict[str, Any]:
 
 
 def as_read(item: dict[str, Any]) -> dict[str, Any]:
-    """What was just written, once it is read: how fresh it is, no answer to a write says."""
+    """What was just written, once it is read: how fresh it is, no answer to a write says, and it alone has notices."""
     assert item["freshness"] is None
-    return {**item, "freshness": 1.0, "validity": "current"}
+    stored = {name: one for name, one in item.items() if name != "notices"}
+    return {**stored, "freshness": 1.0, "validity": "current"}
 
 
 class TestTeamMemory:

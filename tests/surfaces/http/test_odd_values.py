@@ -35,10 +35,11 @@ RESULT = {
 # What holds more than one level of values; of the others the description says all, and is proved elsewhere.
 BODIES: dict[str, list[Any]] = {
     "save": [MEMORY, {**MEMORY, "similar": True, "supersedes": ID, "ttl": "never"}],
+    "ingest": [{"memory_input": {**MEMORY, "source_ref": ID, "source_kind": "run", "status": "inbox"}}],
     "save_many": [{"items": [MEMORY]}],
     "update": [{**MEMORY, "reason": "it changed", "expected_version": 1}],
     "search": [{"query": "queue", "filters": {"type": ["fact"]}, "tags": ["queue"], "as_of": "2026-01-01", "limit": 3}],
-    "capture_session": [{"messages": MESSAGES}, {"messages": LINES}],
+    "capture_session": [{"messages": MESSAGES}, {"messages": LINES, "scope": "project:web"}, {"source_ref": ID}],
     "capture_conversation": [{"messages": MESSAGES, "capture_mode": "store"}],
     "summarize_thread": [{"messages": MESSAGES, "thread_id": "t"}],
     "imports.take": [

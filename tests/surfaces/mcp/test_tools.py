@@ -42,6 +42,9 @@ def calls(id: str, other: str) -> dict[str, dict[str, Any]]:
         "list_memories": {"type": "lesson", "limit": 2},
         "explain": {"memory_id": id},
         "save_memory": {"type": "fact", "content": f"The runner has 4 cores {unique}.", "tags": "ci,runner"},
+        "ingest": {
+            "memory_input": {"type": "fact", "content": f"The runner has 8 cores {unique}.", "sourceKind": "run"}
+        },
         "update_memory": {"id": id, "title": "Warm the cache first", "reason": "clearer"},
         "memory-delete": {"id": other},
         "rate_memory": {"id": id, "useful": True},
@@ -161,7 +164,7 @@ def test_every_tool_says_what_it_is_for_in_few_words() -> None:
         assert set(tool.needs) <= set(tool.takes), tool.name
         assert json.dumps(tool.schema)
         if not isinstance(tool, LocalTool):
-            assert set(tool.takes) <= tool.operation.fields.keys(), tool.name
+            assert set(tool.takes) <= {*tool.operation.fields, tool.operation.unpacks}, tool.name
             assert tool.operation.required <= {*tool.needs, *tool.given}, tool.name
     assert len(INSTRUCTIONS.encode()) <= MOST_BYTES
     used = {word for tool in (*TOOLS, *WORKING) for word in tool.takes}

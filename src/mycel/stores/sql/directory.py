@@ -132,7 +132,11 @@ class SqlDirectoryWriter(SqlDirectoryReads):
         )
 
     def put_policy(self, team: TeamName, policy: Policy) -> None:
-        text = json.dumps(policy_values(policy))
+        values = policy_values(policy)
+        if not policy.decisions_need_rationale:
+            # Nodes of the last release refuse a part that they do not know.
+            del values["decisions_need_rationale"]
+        text = json.dumps(values)
         self._connection.execute("UPDATE teams SET policy = ? WHERE name = ?", (text, team))
 
     def put_member(self, member: Member) -> None:

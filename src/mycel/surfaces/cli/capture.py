@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mycel.domain.memory import Scope
 from mycel.domain.source import SURROUNDINGS
 from mycel.errors import InvalidInput
 from mycel.surfaces.cli.events import show_event_done
 from mycel.surfaces.cli.every_team import teams_of
 from mycel.surfaces.cli.invocation import Invocation, add_group, invocation
 from mycel.surfaces.cli.material import FROM_INPUT, read_material, read_messages
-from mycel.surfaces.cli.options import naming, with_fields
+from mycel.surfaces.cli.options import any_of, naming, with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,12 +27,19 @@ if TYPE_CHECKING:
 
 _MATERIAL = "A text, a JSON list of messages, or a transcript (JSONL) of Claude Code or Codex"
 
-File = Annotated[str, typer.Argument(metavar="FILE", help=f"{_MATERIAL}; `-` is standard input.")]
 OptionalFile = Annotated[
     str | None, typer.Argument(metavar="FILE", help=f"{_MATERIAL}; `-`, or nothing, is standard input.")
 ]
 SourceOption = Annotated[
-    str | None, typer.Option("--source", metavar="ID", help="Material that was stored earlier, instead of a file.")
+    str | None,
+    typer.Option("--source", "--source-ref", metavar="ID", help="Material that was stored earlier, instead of a file."),
+]
+ScopeOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SCOPE",
+        help=f"Where what is drawn from it applies: {any_of(Scope)}; project:NAME and repo:NAME say where it belongs.",
+    ),
 ]
 
 
@@ -52,9 +60,11 @@ def add_to(app: typer.Typer) -> None:
 @with_fields(_surroundings("thread_id"))
 def session(
     context: typer.Context,
-    file: File = FROM_INPUT,
+    file: OptionalFile = None,
     *,
     fields: dict[str, Any],
+    source: SourceOption = None,
+    scope: ScopeOption = None,
     closed: Annotated[
         bool,
         typer.Option("--closed/--open", help="Whether it is over; an open one is looked at once it has gone quiet."),
@@ -65,9 +75,9 @@ def session(
     A session that is captured again under its --session-id grows.
     """
     call = invocation(context)
-    messages = read_messages(file)
-    with naming(messages="file", task_id="task"), call.memory() as memory:
-        event = memory.capture_session(messages, closed=closed, **fields)
+    messages = None if _is_stored(file, source=source) else read_messages(file or FROM_INPUT)
+    with naming(messages="file", source_id="source", task_id="task"), _team_of(call, source) as memory:
+        event = memory.capture_session(messages, scope, source_id=source, closed=closed, **fields)
     call.answer(event, lambda: show_event_done(event, done="captured"))
 
 
@@ -78,6 +88,7 @@ def conversation(
     *,
     fields: dict[str, Any],
     source: SourceOption = None,
+    scope: ScopeOption = None,
     store: Annotated[bool, typer.Option("--store", help="Only keep it; --source draws from it later.")] = False,
 ) -> None:
     """Capture a conversation: candidates for the inbox follow."""
@@ -85,7 +96,7 @@ def conversation(
     messages = None if _is_stored(file, source=source) else read_messages(file or FROM_INPUT)
     with naming(messages="file", source_id="source", task_id="task"), _team_of(call, source) as memory:
         mode = "store" if store else "extract"
-        event = memory.capture_conversation(messages, source_id=source, capture_mode=mode, **fields)
+        event = memory.capture_conversation(messages, scope, mode, source_id=source, **fields)
     call.answer(event, lambda: show_event_done(event, done="captured"))
 
 

@@ -175,10 +175,11 @@ PathFilter = Annotated[
     str | None, typer.Option("--path", metavar="/PATH", help="At or below this folder.", rich_help_panel=_FILTERS)
 ]
 ProjectFilter = Annotated[
-    str | None, typer.Option("--project", metavar="NAME", help="Of this project.", rich_help_panel=_FILTERS)
+    str | None,
+    typer.Option("--project", "--project-id", metavar="NAME", help="Of this project.", rich_help_panel=_FILTERS),
 ]
 RepoFilter = Annotated[
-    str | None, typer.Option("--repo", metavar="NAME", help="Of this repo.", rich_help_panel=_FILTERS)
+    str | None, typer.Option("--repo", "--repo-id", metavar="NAME", help="Of this repo.", rich_help_panel=_FILTERS)
 ]
 CategoryFilter = Annotated[
     str | None, typer.Option("--category", metavar="NAME", help="Of this category.", rich_help_panel=_FILTERS)

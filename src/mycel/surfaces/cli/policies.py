@@ -30,8 +30,9 @@ _MEANINGS = {
     "purge_after": "when deleted and archived memories are purged",
     "secrets": "what happens to text that holds a secret",
     "leads_below": "which leads of the teams below read this team",
+    "decisions_need_rationale": "whether a decision that does not say why waits for a person",
 }
-_LABEL_WIDTH = 19
+_LABEL_WIDTH = 26
 _VALUE_WIDTH = 9
 
 
@@ -104,6 +105,13 @@ def change(
         str | None,
         typer.Option(metavar="WHICH", help=f"Which leads of the teams below read this team: {any_of(LeadsBelow)}."),
     ] = None,
+    decisions_need_rationale: Annotated[
+        bool | None,
+        typer.Option(
+            "--decisions-need-rationale/--decisions-need-no-rationale",
+            help="Whether a decision that does not say why it was made waits for a person.",
+        ),
+    ] = None,
 ) -> None:
     """Change parts of the policy; what is not named stays. For leads and admins."""
     parts = given(
@@ -121,6 +129,8 @@ def change(
             "leads_below": leads_below,
         }
     )
+    if decisions_need_rationale is not None:
+        parts["decisions_need_rationale"] = decisions_need_rationale
     call = invocation(context)
     with naming(lives="life"), call.memory() as memory:
         policy = memory.set_policy(**parts)
@@ -159,4 +169,6 @@ def _rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield from (("life", span, f"of what {made_by} made") for made_by, span in lives.items() if span != NEVER)
             continue
         shown = ",".join(cast(list[str], value)) if isinstance(value, list) else str(value)
+        if isinstance(value, bool):
+            shown = "yes" if value else "no"
         yield name.replace("_", "-"), shown, _MEANINGS[name]

@@ -191,8 +191,10 @@ class Style(StrEnum):
 TaskArgument = Annotated[
     str | None, typer.Argument(metavar="TASK", help="What the agent is about to do, in plain words, or the task's id.")
 ]
-ProjectPlace = Annotated[str | None, typer.Option("--project", metavar="NAME", help="The project it will work in.")]
-RepoPlace = Annotated[str | None, typer.Option("--repo", metavar="NAME", help="The repo it will work in.")]
+ProjectPlace = Annotated[
+    str | None, typer.Option("--project", "--project-id", metavar="NAME", help="The project it will work in.")
+]
+RepoPlace = Annotated[str | None, typer.Option("--repo", "--repo-id", metavar="NAME", help="The repo it will work in.")]
 AgentOption = Annotated[
     str | None,
     typer.Option("--agent", metavar="MEMBER", help="For whom, if not for you: then only what the whole team may read."),

@@ -143,25 +143,25 @@ def require_json(scope: Scope) -> None:
         raise Refused(Problem(status, f"send it as {JSON}", code="unsupported_media_type", field="Content-Type"))
 
 
-def read_object(raw: bytes) -> dict[str, Any]:
+def read_object(raw: bytes, *, field: str = "body") -> dict[str, Any]:
     """The one JSON object of a body; an empty body is an empty object."""
     if not raw:
         return {}
     try:
         found = _decoded(raw.decode())
     except UnicodeDecodeError:
-        raise InvalidInput("is not UTF-8 text", field="body") from None
+        raise InvalidInput("is not UTF-8 text", field=field) from None
     except RecursionError:
-        raise InvalidInput(f"is nested more than {MAX_DEPTH} deep", field="body") from None
+        raise InvalidInput(f"is nested more than {MAX_DEPTH} deep", field=field) from None
     except ValueError as error:
         where = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise InvalidInput(f"is not valid JSON{where}", field="body") from None
+        raise InvalidInput(f"is not valid JSON{where}", field=field) from None
     if not isinstance(found, dict):
-        raise InvalidInput("must be a JSON object", field="body")
+        raise InvalidInput("must be a JSON object", field=field)
     named = cast(dict[str, Any], found)
     for name, value in named.items():
         # Names that are none are named by their request, before one of them is shown.
-        check_text(name, "body")
+        check_text(name, field)
         _check(value, name, 2)
     return named
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
@@ -17,6 +17,7 @@ from mycel.domain import fields
 from mycel.domain.artifact import Artifact
 from mycel.domain.episode import Episode
 from mycel.domain.memory import Memory
+from mycel.domain.names import find_name, read_names, unknown_name
 from mycel.domain.query import Page
 from mycel.domain.source import IngestionEvent
 from mycel.embedded.workspace import Visit
@@ -54,15 +55,19 @@ def query_texts(query: bytes) -> dict[str, list[str]]:
     return texts
 
 
-def require_known(given: Iterable[str], known: Container[str]) -> None:
+_FIELD = "a field of this request"
+
+
+def require_known(given: Iterable[str], known: Collection[str]) -> None:
     for name in given:
         if name not in known:
-            raise InvalidInput("is not a field of this request", field=name[:200])
+            raise unknown_name(name, known, kind=_FIELD)
 
 
 def query_arguments(request: HTTPConnection, types: Mapping[str, Any]) -> dict[str, Any]:
     texts = query_texts(request.scope["query_string"])
-    require_known(texts, types)
+    if not texts.keys() <= types.keys():
+        texts = read_names(texts, types, kind=_FIELD)
     found = {name: read_argument(types[name], given, field=name) for name, given in texts.items()}
     for name, value in found.items():
         if types[name] is bool:
@@ -161,6 +166,7 @@ class Call(NamedTuple):
             given = respelled(read_object(self.body))
         if operation.renamed:
             given = _renamed(given, operation.renamed)
+        given = _under_our_names(operation, given)
         for name, value in zip(operation.in_path, self.in_path, strict=True):
             if name in given:
                 raise InvalidInput("stands in the path of this request", field=name)
@@ -196,8 +202,19 @@ def _function(visit: Visit, operation: Operation) -> Any:
     return target
 
 
+def _under_our_names(operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
+    if given.keys() <= operation.fields.keys():
+        return given
+    packed = given.get(operation.unpacks)
+    if isinstance(packed, str) and operation.in_query:
+        # In a query an object is its JSON.
+        given[operation.unpacks] = respelled(read_object(packed.encode(), field=operation.unpacks))
+    renamed = {ours: theirs for theirs, ours in (operation.renamed or {}).items()}
+    listed = [renamed.get(name, name) for name in operation.fields if name not in operation.in_path]
+    return dict(operation.read_names(given, kind=_FIELD, listed=listed))
+
+
 def _check_names(operation: Operation, given: Mapping[str, Any]) -> None:
-    require_known(given, operation.fields)
     for name, value in given.items():
         if value is None and not accepts_none(operation.fields[name]):
             raise InvalidInput("must not be null", field=name)
@@ -217,9 +234,12 @@ def _from_query(operation: Operation, query: bytes) -> dict[str, Any]:
     texts = query_texts(query)
     renamed = operation.renamed or {}
     types = operation.fields
-    return {
-        name: read_argument(types.get(renamed.get(name, name), str), found, field=name) for name, found in texts.items()
-    }
+    found: dict[str, Any] = {}
+    for name, given in texts.items():
+        ours = renamed.get(name, name)
+        hint = types.get(ours) or types.get(find_name(ours, types) or "", str)
+        found[name] = read_argument(hint, given, field=name)
+    return found
 
 
 def _with_headers(operation: Operation, given: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:

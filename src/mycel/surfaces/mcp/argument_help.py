@@ -79,6 +79,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "lessons": _texts("What it taught, each as a sentence; they wait for review"),
         "limit": _number("At most so many"),
         "memory_id": _text("The id of a memory"),
+        "memory_input": {"type": "object", "description": "The memory: content, type, project, source_ref and so on"},
         "messages": {
             "type": ["array", "string"],
             "items": {"type": "object"},
@@ -123,6 +124,10 @@ OF_TOOL: Mapping[tuple[str, str], Schema] = {
         "enum": [*(status.value for status in Status), ANY_STATUS, EXPIRED],
         "description": "By default active; expired: those whose time is up",
     },
+    **dict.fromkeys(
+        (("capture_session", "scope"), ("capture_conversation", "scope")),
+        _text("Where it applies: global, project, repo, agent or session; project:NAME and repo:NAME say where too"),
+    ),
     ("index_file", "path"): _text("The name of the file"),
     ("index_file", "content"): _text("All of the file"),
     ("inject-learning", "category"): {

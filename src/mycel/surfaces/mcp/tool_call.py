@@ -7,20 +7,20 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
 from mcp_types import CallToolResult, TextContent
 
 from mycel.domain.envelope import envelope, one_line
-from mycel.domain.ids import TeamName
+from mycel.domain.ids import TeamName, is_id
+from mycel.domain.names import find_name, unknown_name
 from mycel.errors import AmbiguousId, InvalidInput, MycelError, NotFound
-from mycel.surfaces.mcp.argument_help import FIELDS, Schema
+from mycel.surfaces.mcp.argument_help import FIELDS, WORDS, Schema
 from mycel.surfaces.mcp.callers import Guest
 from mycel.surfaces.mcp.tool import Effect, LocalTool, Tool
 from mycel.surfaces.mcp.tool_results import Told, candidate_lines
-from mycel.wire.arguments import snake_case
+from mycel.wire.arguments import respelled, snake_case
 from mycel.wire.operations import IDEMPOTENCY
 
 # What models call our words; read where a tool takes ours and was not given it.
@@ -56,18 +56,39 @@ _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 def read_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """By our names and in our types. Raises `InvalidInput` that says what the tool takes."""
     named = {snake_case(name): value for name, value in _unwrapped(given).items()}
-    found = {name: value for name, value in named.items() if name in tool.takes and value is not None}
+    takes = tool.takes
+    if not isinstance(tool, LocalTool) and tool.operation.unpacks:
+        # What may come in an object may be more than models are shown.
+        named = _unpacked(named, tool.operation.unpacks)
+        takes = (*tool.takes, *(name for name in tool.operation.fields if name not in tool.given))
+    found = {name: value for name, value in named.items() if name in takes and value is not None}
     for name, value in named.items():
-        if name not in tool.takes and value is not None:
-            ours = _ours(tool, name, found, named)
+        if name not in takes and value is not None:
+            ours = find_name(name, takes) or _ours(tool, name, found, named)
             if ours is None:
-                raise InvalidInput(_unknown(tool, name), field=name[:80])
-            found[ours] = value
+                raise unknown_name(name, _listed(tool), kind=f"an argument of {tool.name}")
+            if found.setdefault(ours, value) != value:
+                raise InvalidInput(f"is also given as {ours}, with another value", field=name)
     missing = [name for name in tool.needs if name not in found]
     if missing:
-        raise InvalidInput(f"is required: {tool.name} takes {_listed(tool)}", field=missing[0])
+        raise InvalidInput(f"is required: {tool.name} takes {', '.join(_listed(tool))}", field=missing[0])
     properties = tool.schema["properties"]
-    return {name: _fitted(properties[name], value) for name, value in found.items()}
+    return {name: _fitted(properties.get(name) or WORDS.get(name, {}), value) for name, value in found.items()}
+
+
+def _unpacked(named: Mapping[str, Any], unpacks: str) -> dict[str, Any]:
+    """The arguments with those that came in an object, which may be its JSON."""
+    packed = named.get(unpacks)
+    packed = _parsed(packed) if isinstance(packed, str) else packed
+    rest = {name: value for name, value in named.items() if name != unpacks}
+    if packed is None:
+        return rest
+    if not isinstance(packed, Mapping):
+        raise InvalidInput("must be an object of names and values", field=unpacks)
+    for name, value in respelled(cast(Mapping[str, Any], packed)).items():
+        if value is not None and rest.setdefault(name, value) != value:
+            raise InvalidInput(f"is also given as {name}, with another value", field=f"{unpacks}.{name}")
+    return rest
 
 
 def repeat_key(tool: Tool, arguments: Mapping[str, Any]) -> str:
@@ -95,14 +116,8 @@ def _ours(tool: Tool, name: str, found: Mapping[str, Any], named: Mapping[str, A
     return next((word for word in free if name in OTHER_NAMES.get(word, ())), None)
 
 
-def _unknown(tool: Tool, name: str) -> str:
-    close = get_close_matches(name, tool.takes, n=1)
-    hint = f" (do you mean {close[0]}?)" if close else ""
-    return f"is no argument of {tool.name}{hint}: it takes {_listed(tool)}"
-
-
-def _listed(tool: Tool) -> str:
-    return ", ".join(f"{name} (required)" if name in tool.needs else name for name in tool.takes)
+def _listed(tool: Tool) -> list[str]:
+    return [f"{name} (required)" if name in tool.needs else name for name in tool.takes]
 
 
 def _fitted(schema: Schema, value: object) -> object:
@@ -168,9 +183,15 @@ def _do(tool: Tool, guest: Guest, arguments: dict[str, Any]) -> Told:
 
 def _placed(tool: Tool, place: Mapping[str, str], arguments: dict[str, Any]) -> dict[str, Any]:
     """A model that names neither project nor repo means the one it works in; an empty name means none."""
-    if place and set(tool.takes) >= PLACES and not PLACES & arguments.keys():
+    if place and set(tool.takes) >= PLACES and not PLACES & arguments.keys() and not _has_its_place(arguments):
         return {**place, **arguments}
     return {name: value for name, value in arguments.items() if value or name not in PLACES}
+
+
+def _has_its_place(arguments: Mapping[str, Any]) -> bool:
+    """Whether it is about a source that was stored, or asks for a scope: either says where it belongs."""
+    messages = arguments.get("messages")
+    return "source_id" in arguments or "scope" in arguments or (isinstance(messages, str) and is_id(messages))
 
 
 def _once(tool: Tool, method: Any, arguments: dict[str, Any]) -> Any:

@@ -108,6 +108,17 @@ WRITING: tuple[Tool, ...] = (
         tell=tool_results.saved,
     ),
     Tool(
+        name="ingest",
+        does="ingest",
+        about="Save a memory that is given as one object with all its fields, as programs have it.",
+        takes=(
+            "memory_input",
+            "content",
+            *(name for name, row in WRITTEN.items() if row.at_first and name != "content"),
+        ),
+        tell=tool_results.saved,
+    ),
+    Tool(
         name="update_memory",
         does="update",
         about="Correct a memory that you wrote, or share a private note of yours with the team by `visibility` team. "
@@ -180,16 +191,16 @@ CAPTURING: tuple[Tool, ...] = (
     Tool(
         name="capture_session",
         does="capture_session",
-        about="Keep the transcript of a session: it is summed up, and what it taught waits for review.",
-        takes=("messages", "session_id", "closed", "title", *_WHERE),
-        needs=("messages",),
+        about="Keep the transcript of a session, or look at one that was stored (`source_id`): it is summed up, and "
+        "what it taught waits for review.",
+        takes=("messages", "source_id", "scope", "session_id", "closed", "title", *_WHERE),
         tell=tool_results.event,
     ),
     Tool(
         name="capture_conversation",
         does="capture_conversation",
         about="Keep a conversation on purpose, or draw memories from one that was stored (`source_id`).",
-        takes=("messages", "source_id", "capture_mode", "title", *_WHERE),
+        takes=("messages", "source_id", "scope", "capture_mode", "title", *_WHERE),
         tell=tool_results.event,
     ),
     Tool(

@@ -34,6 +34,7 @@ EFFECTS: Mapping[str, str] = {
     "purge_after": "Deleted and archived memories are purged after so long; never keeps them.",
     "secrets": "What looks like a secret is masked, or the write is refused.",
     "leads_below": "Which leads of the teams below read what is for the whole team.",
+    "decisions_need_rationale": "Whether a decision that does not say why it was made waits for a person.",
 }
 # Parts that take one of a few words.
 OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -41,6 +42,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "promote": tuple(Promote),
     "secrets": tuple(Secrets),
     "leads_below": tuple(LeadsBelow),
+    "decisions_need_rationale": ("false", "true"),
 }
 _STATES = (EventState.DEAD, EventState.FAILED, EventState.RUNNING, EventState.PENDING)
 
@@ -59,7 +61,7 @@ def shown(asked: PageRequest, *, error: str | None = None, status: int = 200) ->
         "members": asked.workspace.members(team=caller.team),
         "tokens": tokens,
         "ended_tokens": ended,
-        "policy": policy_values(policy),
+        "policy": policy_values(policy) | {"decisions_need_rationale": str(policy.decisions_need_rationale).lower()},
         "cascades": cascades,
         "events": _events(asked),
         "teams_at_a_glance": _at_a_glance(asked) if caller.is_operator else [],
