@@ -24,7 +24,7 @@ class WorkspaceApi(Protocol):
 
     def teams(self) -> list[Team]: ...
     def add_member(
-        self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
+        self, id: str, *, team: str, role: str | None = None, kind: str | None = None, trust: str = "normal"
     ) -> Member:
         """Adding the same member again changes nothing; a removed one comes back."""
         ...

@@ -111,7 +111,7 @@ class Workspace:
         return self._do.organisation.list_teams(self._caller())
 
     def add_member(
-        self, id: str, *, team: str, role: str | None = None, kind: str = "agent", trust: str = "normal"
+        self, id: str, *, team: str, role: str | None = None, kind: str | None = None, trust: str = "normal"
     ) -> Member:
         return self._do.organisation.add_member(self._caller(), id, team=team, role=role, kind=kind, trust=trust)
 

@@ -38,6 +38,15 @@ _SIGNS = re.compile(r"[^A-Za-z0-9]")
 _TEAM_NAME, _MEMBER_ID, _RESERVED = re.compile(TEAM_NAME), re.compile(MEMBER_ID), re.compile(NO_TEAM_NAME)
 
 
+def read_role(role: object, kind: object, *, within: str = "") -> tuple[Role, Kind]:
+    """Read a role and a kind, of which each follows from the other where one is left out: a `member` is a person."""
+    is_kind = None if kind is None else fields.choice(kind, Kind, field=f"{within}kind")
+    if role is None:
+        return (Role.MEMBER, Kind.HUMAN) if is_kind is Kind.HUMAN else (Role.AGENT, Kind.AGENT)
+    has_role = fields.choice(role, Role, field=f"{within}role")
+    return has_role, is_kind or (Kind.HUMAN if has_role is Role.MEMBER else Kind.AGENT)
+
+
 def read_team_name(value: object, *, field: str = "team") -> TeamName:
     if isinstance(value, str) and _TEAM_NAME.fullmatch(value) and not _RESERVED.fullmatch(value):
         _require_plain(value, field)
@@ -123,9 +132,7 @@ class Organisation:
     ) -> Member:
         """Adding the same member again changes nothing; a removed one comes back."""
         member_id, home = read_member_id(id, field="id"), read_team_name(team)
-        is_kind = Kind.AGENT if kind is None else fields.choice(kind, Kind, field="kind")
-        usual = Role.MEMBER if is_kind is Kind.HUMAN else Role.AGENT
-        has_role = usual if role is None else fields.choice(role, Role, field="role")
+        has_role, is_kind = read_role(role, kind)
         has_trust = Trust.NORMAL if trust is None else fields.choice(trust, Trust, field="trust")
         _require_manager(caller, home, member_id)
 

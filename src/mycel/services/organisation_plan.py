@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.fields import MAX_TEAMS
-from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role
+from mycel.domain.team import EXECUTIVE, PlannedMember, PlannedTeam
 from mycel.errors import InvalidInput, InvalidState
-from mycel.services.organisation import read_member_id, read_team_name
+from mycel.services.organisation import read_member_id, read_role, read_team_name
 
 MAX_BYTES = 16 * 1024
 MAX_DEPTH = 16
@@ -132,13 +132,8 @@ def _read_member(entry: object) -> PlannedMember:
     if not isinstance(entry, Mapping):
         raise InvalidInput("each must be an id, or an object with id, kind and role", field="members")
     given = cast(Mapping[str, object], entry)
-    kind = fields.choice(given.get("kind", Kind.AGENT), Kind, field="members.kind")
-    usual = Role.MEMBER if kind is Kind.HUMAN else Role.AGENT
-    return PlannedMember(
-        id=read_member_id(given.get("id"), field="members.id"),
-        role=fields.choice(given.get("role", usual), Role, field="members.role"),
-        kind=kind,
-    )
+    role, kind = read_role(given.get("role"), given.get("kind"), within="members.")
+    return PlannedMember(id=read_member_id(given.get("id"), field="members.id"), role=role, kind=kind)
 
 
 def _require_unique(names: list[str], *, what: str) -> None:

@@ -110,7 +110,10 @@ def add_member(
         str | None,
         typer.Option(metavar="ROLE", help=f"One of {any_of(Role)}; by default agent, or member for a human."),
     ] = None,
-    kind: Annotated[str, typer.Option(metavar="KIND", help=f"One of {any_of(Kind)}.")] = Kind.AGENT.value,
+    kind: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help=f"One of {any_of(Kind)}; by default human for a member, else agent."),
+    ] = None,
     trust: Annotated[
         str, typer.Option(metavar="TRUST", help=f"One of {any_of(Trust)}; what low ones write waits for review.")
     ] = Trust.NORMAL.value,
