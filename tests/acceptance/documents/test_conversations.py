@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -116,3 +118,20 @@ def test_a_talk_that_begins_with_its_decision_tells_it_under_decided(
     (summary,) = client.get("/api/memory?type=thread-summary").json()
     assert summary["title"].startswith("Thread: ")
     assert "Decided:\n- We decided to adopt Option A for the pricing." in summary["content"]
+
+
+def test_a_language_model_summarizes_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {name: [] for name in ("asked", "done", "failed", "learned", "open", "files", "commands")}
+    answer = {"summary": {**parts, "decided": ["The first customers get Option A."]}}
+    program = tmp_path / "model.py"
+    program.write_text(f"import json, sys\nsys.stdin.read()\nprint(json.dumps({answer!r}))\n", "utf-8")
+    monkeypatch.setenv("MYCEL_LLM", "command")
+    monkeypatch.setenv("MYCEL_LLM_COMMAND", f"{sys.executable} {program}")
+    with mycel.open(tmp_path / "data") as workspace:
+        workspace.add_team("product")
+        workspace.add_member("swe-1", team="product")
+        memory = workspace.as_member("swe-1")
+        memory.summarize_thread(THREAD, thread_id="thread-xxx", title="Pricing")
+        workspace.run_pending()
+        (summary,) = memory.list(type="thread-summary")
+    assert (summary.title, summary.content) == ("Thread: Pricing", "Decided:\n- The first customers get Option A.")
