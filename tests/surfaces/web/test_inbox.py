@@ -105,6 +105,10 @@ def test_an_orchestrator_decides_between_values_and_about_nothing_else(
     workspace.as_member("swe-1").knowledge.upsert(key="door", value="It is red.")
     value = workspace.as_member("swe-2").knowledge.upsert(key="door", value="It is green.")
     note = workspace.as_member("swe-1").save("The moon is a server.", needs_review=True)
+    shown = planner.get("/browse/knowledge").text
+    assert f'href="/inbox/{value.id}"' in shown
+    assert "It is green." in shown
+    assert "the orchestrator, a lead or an admin decides" in planner.get(f"/inbox/{value.id}").text
     assert "Approve" in planner.get(f"/inbox/{value.id}").text.partition('<article class="candidate"')[2]
     assert "Approve" not in planner.get(f"/inbox/{note.id}").text.partition('<article class="candidate"')[2]
     assert planner.post(f"/inbox/{note.id}/approve", expected_version="1").status_code == 403
