@@ -159,7 +159,7 @@ class Model:
         """The equal values of others that support this one, in the order in which they were written."""
         ends = [start for start, end, relation in self.links if (end, relation) == (standing.id, "supports")]
         found = [self.states[id] for id in ends]
-        return sorted((one for one in found if one.status == "superseded"), key=lambda one: one.number)
+        return sorted((one for one in found if one.status == "superseded"), key=lambda one: (one.created_at, one.id))
 
     def drop_confirmations(self, before: State) -> None:
         for one in self.confirmations(before) if self.states[before.id].word != before.word else ():
@@ -295,7 +295,8 @@ class TwoTeams(RuleBasedStateMachine):
             # An answer shows the value that stands: only the link names the other.
             ids = {link.from_id for link in self.api[member].links(standing.id) if link.relation == "supports"}
             (id,) = ids - self.model.states.keys()
-            support = replace(incoming, id=id, status="superseded")
+            made_at = self.api[member].get(id).created_at
+            support = replace(incoming, id=id, status="superseded", created_at=made_at)
             self.model.put("create", support)
             self._link(member, support, standing.id, "supports")
         if incoming.confidence > standing.confidence:

@@ -93,7 +93,7 @@ def _confirmations(transaction: Transaction, standing: Memory) -> list[tuple[Lin
             origin = transaction.memories.find(scope, link.from_id)
             if origin is not None and origin.key == standing.key and origin.status is Status.SUPERSEDED:
                 found.append((link, origin))
-    return sorted(found, key=lambda one: (one[0].created_at, one[1].id))
+    return sorted(found, key=lambda one: (one[1].created_at, one[1].id))
 
 
 def with_standing(transaction: Transaction, caller: Caller, memory: Memory) -> Memory:
