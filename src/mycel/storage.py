@@ -78,6 +78,13 @@ def index_database(url: str) -> int:
     return index_large_teams(url, above=vector_scan.EXACT_ROWS)
 
 
+def publish_database(url: str, *, to: str | None) -> bool:
+    """As the owner: publishes the changes of each team to a role of the database, or to nobody; whether that is new."""
+    with _driver():
+        from mycel.stores.postgres.published_changes import end_publishing, publish_changes
+    return end_publishing(url) if to is None else publish_changes(url, to=to)
+
+
 def examine_database(settings: Settings) -> Condition:
     with _driver():
         from mycel.stores.postgres.condition import examine

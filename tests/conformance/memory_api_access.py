@@ -60,7 +60,9 @@ class ApiAccess:
         knowledge, note = cast.author.save("a", key="k"), cast.author.save("b")
         assert cast.orchestrator.update(knowledge.id, content="c").content == "c"
         outcome(lambda: cast.orchestrator.update(note.id, content="c"), AccessDenied)
-        outcome(lambda: cast.orchestrator.delete(knowledge.id), AccessDenied)
+        outcome(lambda: cast.orchestrator.delete(note.id), AccessDenied)
+        cast.orchestrator.delete(knowledge.id)
+        cast.orchestrator.restore(knowledge.id)
 
     @pytest.mark.parametrize("who", EVERYONE)
     def test_only_its_author_or_an_admin_changes_who_sees_it(self, cast: Cast, who: str) -> None:

@@ -96,13 +96,67 @@ class ApiKnowledge:
     def test_a_repeated_value_is_no_new_version(self, cast: Cast) -> None:
         first = cast.author.knowledge.upsert(**PORT, value="Port 80.", confidence=0.6, tags=["net"])
         assert cast.author.knowledge.upsert(**PORT, value="Port 80.", confidence=0.6) == first
-        waiting = cast.teammate.knowledge.upsert(**PORT, value="Port 80.", confidence=0.6)
+        waiting = cast.teammate.knowledge.upsert(**PORT, value="Port 81.", confidence=0.6)
         assert waiting.status == "inbox"
-        assert cast.teammate.knowledge.upsert(**PORT, value="Port 80.", confidence=0.6) == waiting
+        assert cast.teammate.knowledge.upsert(**PORT, value="Port 81.", confidence=0.6) == waiting
         for other in ({"tags": ["web"]}, {"confidence": 0.7}, {"metadata": {"a": 1}}, {"source": "notes"}):
             before = cast.author.knowledge.get(**PORT)
             fields: dict[str, Any] = {"value": "Port 80.", "confidence": before.confidence, **other}
             assert cast.author.knowledge.upsert(**PORT, **fields).version == before.version + 1
+
+    def test_an_equal_value_of_another_member_confirms_the_one_that_stands(self, cast: Cast) -> None:
+        first = cast.author.knowledge.upsert(**PORT, value="Port 80.", confidence=0.6)
+        confirmed = cast.teammate.knowledge.upsert(**PORT, value=" Port  80 ", confidence=0.9)
+        assert (confirmed.id, confirmed.agent_id, confirmed.content) == (first.id, first.agent_id, "Port 80.")
+        assert (confirmed.confidence, confirmed.version, confirmed.confirmations) == (0.9, 2, 1)
+        assert (confirmed.applied, confirmed.standing, confirmed.decided_by) == (True, None, ())
+        # Said again, and less surely, it is no second voice and takes nothing away.
+        again = cast.teammate.knowledge.upsert(**PORT, value="Port 80.", confidence=0.2)
+        assert (again, again.confirmations) == (confirmed, 1)
+        assert cast.lead.knowledge.upsert(**PORT, value="Port 80.").confirmations == 2
+        assert [one.confirmations for one in cast.human.knowledge.list(**PORT)] == [2]
+        assert cast.human.knowledge.get(**PORT).confirmations == 2
+        assert not list(cast.human.knowledge.candidates(**PORT))
+        assert {link.relation for link in cast.human.links(first.id)} == {"supports"}
+        assert cast.human.get(first.id).validity == "current"
+        # Whoever confirmed the old value says nothing about the new one.
+        cast.orchestrator.knowledge.upsert(**PORT, value="Port 81.")
+        assert (cast.human.knowledge.get(**PORT).confirmations, cast.human.links(first.id)) == (0, [])
+        cast.author.knowledge.upsert(**PORT, value="Port 81.")
+        cast.lead.update(first.id, content="Port 82.")
+        assert cast.human.knowledge.get(**PORT).confirmations == 0
+
+    def test_a_confirmation_of_a_value_for_few_is_counted_for_them_alone(self, cast: Cast) -> None:
+        hidden = cast.lead.knowledge.upsert(**PORT, value="80", **FOR_LEADS)
+        cast.author.knowledge.upsert(**PORT, value="80", visibility="private")
+        assert cast.author.knowledge.get(**PORT).confirmations == 0
+        shown = cast.teammate.knowledge.upsert(**PORT, value="80")
+        assert (shown.agent_id, shown.confirmations, shown.id != hidden.id) == ("swe-2", 0, True)
+
+    def test_a_write_that_waits_says_what_stands_and_who_decides(self, cast: Cast) -> None:
+        first = cast.author.knowledge.upsert(**PORT, value="80", confidence=0.8)
+        fields: dict[str, Any] = {"value": "81", "confidence": 0.8, "idempotency_key": "i-1"}
+        waiting = cast.teammate.knowledge.upsert(**PORT, **fields)
+        assert (waiting.applied, waiting.status, waiting.content) == (False, "inbox", "81")
+        assert waiting.decided_by == ("orchestrator", "lead", "admin")
+        standing = waiting.standing
+        assert standing is not None
+        assert (standing.id, standing.value, standing.confidence) == (first.id, "80", 0.8)
+        assert (standing.agent_id, standing.version) == (first.agent_id, 1)
+        retried = cast.teammate.knowledge.upsert(**PORT, **fields)
+        assert (retried, retried.standing) == (waiting, standing)
+        saved = cast.teammate.save("82", key="port", category="fact", project="web", confidence=0.1)
+        assert saved.standing == standing
+        assert cast.teammate.get(waiting.id).standing is None
+        arbitrated = cast.orchestrator.knowledge.arbitrate(waiting.id)
+        assert (arbitrated.applied, arbitrated.standing) == (True, None)
+
+    def test_the_orchestrators_value_stands_and_it_may_delete(self, cast: Cast) -> None:
+        first = cast.author.knowledge.upsert(**PORT, value="80")
+        own = cast.orchestrator.knowledge.upsert(**PORT, value="81", confidence=0.1)
+        assert (own.id, own.content, own.applied) == (first.id, "81", True)
+        cast.orchestrator.knowledge.delete(own.id)
+        assert not list(cast.author.knowledge.list(**PORT))
 
     def test_every_write_can_be_read_again(self, cast: Cast) -> None:
         first = cast.author.knowledge.upsert(**PORT, value="80", confidence=0.5)

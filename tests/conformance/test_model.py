@@ -155,6 +155,17 @@ class Model:
         ]
         return min(same, key=lambda state: (state.author != member, -state.confidence, state.number), default=None)
 
+    def confirmations(self, standing: State) -> list[State]:
+        """The equal values of others that support this one, in the order in which they were written."""
+        ends = [start for start, end, relation in self.links if (end, relation) == (standing.id, "supports")]
+        found = [self.states[id] for id in ends]
+        return sorted((one for one in found if one.status == "superseded"), key=lambda one: (one.created_at, one.id))
+
+    def drop_confirmations(self, before: State) -> None:
+        for one in self.confirmations(before) if self.states[before.id].word != before.word else ():
+            self.links.remove((one.id, before.id, "supports"))
+            self.log[one.team].append(Entry("unlink", one.id, one, other=before.id))
+
     def alive(self, member: str, now: datetime, *, parent: bool = False) -> list[State]:
         """Active, neither deleted nor expired, newest first."""
         found = [
@@ -257,9 +268,12 @@ class TwoTeams(RuleBasedStateMachine):
             self.model.put("create", state)
         elif not over and repeats(standing, state, lasts=ttl is None):
             pass
+        elif not over and self._confirms(member, standing, state):
+            self._confirm(member, standing, state)
         elif over or self._replaces(member, standing, confidence):
             renewed = replace(state, id=standing.id, version=standing.version + 1, number=standing.number)
             self.model.put("update", replace(renewed, created_at=standing.created_at))
+            self.model.drop_confirmations(standing)
         elif stored.id not in self.model.states:
             candidate = replace(state, status="inbox")
             assert not self._waits(member, candidate, standing, lasts=ttl is None)
@@ -270,6 +284,24 @@ class TwoTeams(RuleBasedStateMachine):
         expected = self.model.states[stored.id]
         assert seen(stored) == shown(expected)
         return stored.id if expected.version == 1 and self.model.count == expected.number else None
+
+    def _confirms(self, member: str, standing: State, incoming: State) -> bool:
+        same = (standing.word, standing.author == member) == (incoming.word, False)
+        return same and MEMBERS[member][1] != "orchestrator"
+
+    def _confirm(self, member: str, standing: State, incoming: State) -> None:
+        """Somebody's first equal value is a memory of its own that supports the standing one."""
+        if all(one.author != member for one in self.model.confirmations(standing)):
+            # An answer shows the value that stands: only the link names the other.
+            ids = {link.from_id for link in self.api[member].links(standing.id) if link.relation == "supports"}
+            (id,) = ids - self.model.states.keys()
+            made_at = self.api[member].get(id).created_at
+            support = replace(incoming, id=id, status="superseded", created_at=made_at)
+            self.model.put("create", support)
+            self._link(member, support, standing.id, "supports")
+        if incoming.confidence > standing.confidence:
+            surer = replace(standing, version=standing.version + 1, confidence=incoming.confidence)
+            self.model.put("update", surer)
 
     def _replaces(self, member: str, standing: State, confidence: float) -> bool:
         if MEMBERS[member][1] == "orchestrator" or confidence > standing.confidence:
@@ -327,6 +359,8 @@ class TwoTeams(RuleBasedStateMachine):
             if after.audience != before.audience and member != before.author and MEMBERS[member][1] != "admin":
                 raise AccessDenied(id)
             self.model.put("update", after)
+            if after.word != before.word:
+                self.model.drop_confirmations(before)
             return after
 
         self._agree(lambda: self.api[member].update(id, **fields), model)

@@ -233,7 +233,7 @@ def test_a_merged_thread_gets_a_summary_that_stays(squad: Squad) -> None:
     squad.author.summarize_thread(TALK, thread_id="t-9", title="Billing database")
     squad.workspace.run_pending()
     (summary,) = squad.author.list(type="thread_summary")
-    assert summary.title == "Billing database"
+    assert summary.title == "Thread: Billing database"
     assert summary.expires_at is None
     assert summary.source_ref is not None
     assert summary.source_ref.thread_id == "t-9"

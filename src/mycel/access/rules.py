@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from mycel.domain.ids import MemberId
+from mycel.domain.knowledge import is_knowledge
 from mycel.domain.marks import ABOUT, ORIGIN
 from mycel.domain.memory import Memory, MemoryType, Status, Visibility
 from mycel.domain.team import Caller, Kind, Role, Trust
@@ -52,7 +53,9 @@ def may_delete(caller: Caller, memory: Memory) -> bool:
         return False
     if caller.member_id == memory.agent_id:
         return True
-    return memory.visibility is not Visibility.PRIVATE and caller.role in _CURATORS
+    if memory.visibility is Visibility.PRIVATE:
+        return False
+    return caller.role in _CURATORS or (caller.role is Role.ORCHESTRATOR and is_knowledge(memory))
 
 
 def may_purge(caller: Caller, memory: Memory) -> bool:
@@ -70,15 +73,18 @@ def require_edit(caller: Caller, memory: Memory) -> None:
         raise AccessDenied("only its author, or a lead or admin of the team, can change this memory")
 
 
+_WHO_DELETES = "only its author, or a lead or admin of the team, and of knowledge the orchestrator"
+
+
 def require_delete(caller: Caller, memory: Memory) -> None:
     _require_own(memory)
     if not may_delete(caller, memory):
-        raise AccessDenied("only its author, or a lead or admin of the team, can delete this memory")
+        raise AccessDenied(f"{_WHO_DELETES}, can delete this memory")
 
 
 def require_purge(caller: Caller, memory: Memory) -> None:
     if not may_purge(caller, memory):
-        raise AccessDenied("only its author, or a lead or admin of the team, can purge this memory")
+        raise AccessDenied(f"{_WHO_DELETES}, can purge this memory")
 
 
 def _require_own(memory: Memory) -> None:
@@ -119,7 +125,7 @@ def require_operator(caller: Caller) -> None:
         raise AccessDenied("only the operator of the workspace can do this")
 
 
-_ARBITERS = frozenset({Role.ORCHESTRATOR, Role.LEAD, Role.ADMIN})
+ARBITERS = (Role.ORCHESTRATOR, Role.LEAD, Role.ADMIN)
 
 
 def require_reviewer(caller: Caller, memory: Memory) -> None:
@@ -135,6 +141,15 @@ def require_reviewer(caller: Caller, memory: Memory) -> None:
         raise AccessDenied("a person, a lead or an admin decides what leaves the inbox")
 
 
+def may_decide(caller: Caller, memory: Memory) -> bool:
+    """Tell whether `require_reviewer` would pass."""
+    try:
+        require_reviewer(caller, memory)
+    except AccessDenied:
+        return False
+    return True
+
+
 def require_second_person(caller: Caller, writers: Collection[MemberId], *, has_another: Callable[[], bool]) -> None:
     """Of text that wants to steer its reader; where the operator is the only person, nobody else could."""
     if caller.kind is not Kind.HUMAN:
@@ -145,7 +160,7 @@ def require_second_person(caller: Caller, writers: Collection[MemberId], *, has_
 
 def require_arbiter(caller: Caller) -> None:
     """Between two values of the same key."""
-    if caller.role not in _ARBITERS:
+    if caller.role not in ARBITERS:
         raise AccessDenied("the orchestrator, a lead or an admin decides between two values of one key")
 
 

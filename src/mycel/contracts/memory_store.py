@@ -211,6 +211,10 @@ class LinkReads(Protocol):
         """Count, of each of these that any contradicts, the memories in sight that stand or wait and contradict it."""
         ...
 
+    def confirmations(self, scope: ReadScope, ids: Sequence[MemoryId]) -> dict[MemoryId, int]:
+        """Count, of each value of a key that others confirm, the members in sight who wrote the same value."""
+        ...
+
     def made_since(self, scope: ReadScope, since: datetime, *, by: MemberId | None) -> list[Link]:
         """Between what the scope sees, or from that to a place."""
         ...

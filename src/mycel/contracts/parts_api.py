@@ -148,8 +148,10 @@ class KnowledgeApi(Protocol):
     ) -> Memory:
         """Replaces the standing value if it is surer, as sure and by the same member, or by the orchestrator.
 
-        Otherwise it waits in the inbox, linked to the standing value as contradicting. What only repeats the value that
-        stands or waits changes nothing. `expected_version` is that of the standing value as the writer has read it, 0
+        An equal value of another member confirms the standing one, which becomes as sure as the surer of the two.
+        Any other waits in the inbox, linked to the standing value as contradicting: then `applied` is false, `standing`
+        is what stands and `decided_by` who decides. What only repeats the own value that stands or waits changes
+        nothing. `expected_version` is that of the standing value as the writer has read it, 0
         for none; `Conflict` when it is another.
         """
         ...

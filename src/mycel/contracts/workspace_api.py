@@ -29,7 +29,7 @@ class WorkspaceApi(Protocol):
         *,
         team: str,
         role: str | None = None,
-        kind: str = "agent",
+        kind: str | None = None,
         trust: str = "normal",
         title: str | None = None,
     ) -> Member:

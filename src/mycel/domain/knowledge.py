@@ -35,6 +35,21 @@ def replaces(caller: Caller, standing: Memory, incoming: Memory, *, now: datetim
     return incoming.confidence > standing.confidence
 
 
+def confirms(caller: Caller, standing: Memory, incoming: Memory) -> bool:
+    """Whether somebody else writes what stands already; the orchestrator's own word takes its place instead."""
+    return (
+        caller.role is not Role.ORCHESTRATOR
+        and incoming.agent_id != standing.agent_id
+        and same_value(standing, incoming)
+    )
+
+
+def same_value(one: Memory, other: Memory) -> bool:
+    """Whether two values differ in blanks or the full stop at their end alone."""
+    first, second = (" ".join(memory.content.split()).removesuffix(".") for memory in (one, other))
+    return first == second
+
+
 def says_the_same(known: Memory, incoming: Memory, *, given: Collection[str]) -> bool:
     """Whether a write by the same author repeats what is known; what it did not give, it does not deny."""
     if known.agent_id != incoming.agent_id:

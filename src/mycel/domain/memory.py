@@ -12,7 +12,7 @@ from typing import Any
 
 from mycel.domain.ids import MemberId, MemoryId, SourceId, TeamName
 from mycel.domain.memory_field import FieldRow, Holds, Index, Panel, beside, known, said, table_of
-from mycel.domain.surroundings import Similar
+from mycel.domain.surroundings import Similar, StandingValue
 from mycel.domain.team import Role, Trust
 from mycel.domain.validity import Validity
 
@@ -354,6 +354,29 @@ class Memory:
             stored=False,
         ),
     )
+    standing: StandingValue | None = field(
+        default=None,
+        compare=False,
+        metadata=known(
+            Holds.NEIGHBOURS, "In the answer to a write of knowledge that waits: the value that stands", stored=False
+        ),
+    )
+    decided_by: tuple[Role, ...] = field(
+        default=(),
+        compare=False,
+        metadata=known(
+            *(Holds.CHOICES, "In the answer to a write of knowledge that waits: the roles that decide about it"),
+            options=Role,
+            stored=False,
+        ),
+    )
+    confirmations: int = field(
+        default=0,
+        compare=False,
+        metadata=known(
+            Holds.NUMBER, "How many others have written the same value, in answers about knowledge", stored=False
+        ),
+    )
     version: int = field(metadata=known(Holds.NUMBER, "Counts its changes, from 1", shown=True))
     created_at: datetime = field(metadata=known(Holds.MOMENT, "When it was written"))
     updated_at: datetime = field(metadata=known(Holds.MOMENT, "When it was last changed"))
@@ -402,6 +425,11 @@ class Memory:
         hash=False,
         metadata=said(Holds.METADATA, "Names and values of your own", option=""),
     )
+
+    @property
+    def applied(self) -> bool:
+        """Whether a write of knowledge stands now; otherwise it waits until somebody decides."""
+        return self.status is Status.ACTIVE
 
 
 _BESIDE = (

@@ -20,6 +20,17 @@ class Similar:
     why: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingValue:
+    """The value that stands under a key while another one waits for its place."""
+
+    id: MemoryId
+    value: str
+    confidence: float
+    agent_id: MemberId
+    version: int
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """How often a memory was read by its id, counted apart from the record."""

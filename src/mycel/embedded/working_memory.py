@@ -277,6 +277,17 @@ class WorkingMemory:
         """Empties all of it; the snapshot stays until the next one is taken."""
         self._change(WorkingState.emptied, field="all")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it under the names that JavaScript programs use; `updatedAt` is in milliseconds."""
+        return {
+            "agentId": self.agent_id,
+            "currentPlan": self.current_plan,
+            "activeConstraints": list(self.active_constraints),
+            "taskContext": dict(self.task_context),
+            "scratchpad": list(self.scratchpad),
+            "updatedAt": int(self.updated_at.timestamp() * 1000),
+        }
+
     def to_markdown(self) -> str:
         """For a prompt; nothing at all when there is nothing."""
         return render(self._state)

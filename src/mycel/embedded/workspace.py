@@ -117,7 +117,7 @@ class Workspace:
         *,
         team: str,
         role: str | None = None,
-        kind: str = "agent",
+        kind: str | None = None,
         trust: str = "normal",
         title: str | None = None,
     ) -> Member:

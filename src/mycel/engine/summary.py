@@ -28,6 +28,7 @@ MOST_SUBJECT_CHARS = 240
 MOST_SENTENCE_CHARS = 320
 # Of each part.
 MOST_POINTS = 4
+MOST_DECISIONS = 8
 MOST_NAMES = 6
 MOST_COMMAND_CHARS = 110
 # With fewer in all parts together, what belongs to none is told as well.
@@ -129,7 +130,9 @@ def summarize(transcript: Transcript, *, most_characters: int = MOST_CHARACTERS,
     everything = list(_sentences(transcript))
     drawn = _drawn(transcript, judge)
     standing = dict(_marked(everything, drawn.candidates))
-    subject = _subject([sentence for sentence in everything if sentence.says_something])
+    # What was decided is told as such, also where a talk begins with it.
+    decided = {place for place, one in standing.items() if one.type is MemoryType.DECISION}
+    subject = _subject([one for one in everything if one.says_something and one.place not in decided])
     told = (sentence for sentence in everything if sentence.says_something or sentence.place in standing)
     rest = [sentence for sentence in told if sentence not in subject]
     draft = _Draft(most_characters)
@@ -253,7 +256,8 @@ def _chosen(
             continue
         part = part or (Part.DONE if one is conclusion and one.role == "assistant" else Part.SAID)
         points = found.setdefault(part, [])
-        if len(points) < MOST_POINTS and not any(one.wording.repeats(other.wording) for other in kept):
+        most = MOST_DECISIONS if part is Part.DECIDED else MOST_POINTS
+        if len(points) < most and not any(one.wording.repeats(other.wording) for other in kept):
             points.append(one)
             kept.append(one)
     turns = [[(part, one) for one in found.get(part, ())] for part in (*_TOLD, Part.SAID)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from mycel.domain.draft import default_path, default_scope, first_sentence
+from mycel.domain.draft import MAX_TITLE, default_path, default_scope, first_sentence
 from mycel.domain.ids import MemberId, MemoryId, TeamName
 from mycel.domain.marks import AGENT, EXPLICIT, OUTSIDER, with_marks
 from mycel.domain.memory import (
@@ -30,6 +30,8 @@ from mycel.services.screening import suspicion
 SUMMARY_CONFIDENCE = 0.9
 # What an agent or somebody from outside said waits below what the team's people did.
 LESS_SURE = 0.9
+# How the title of a thread's summary begins.
+THREAD = "Thread: "
 
 
 # The member of the team that a talk calls by a name.
@@ -104,12 +106,20 @@ class Drawing:
         type = MemoryType.EPISODE if is_session else MemoryType.THREAD_SUMMARY
         values = {
             "type": type,
-            "title": self._source.title or _title(text, what="Session" if is_session else "Thread"),
+            "title": self._title(text, is_session=is_session),
             "content": text,
             "confidence": SUMMARY_CONFIDENCE,
             "made_by": made_by,
         }
         return self.memory(values, ttl=self._policy.life_of(made_by, type))
+
+    def _title(self, summary: str, *, is_session: bool) -> str:
+        """Return what the talk is called, or what it was about; a thread is announced as one."""
+        if is_session:
+            return self._source.title or _subject(summary, otherwise="Session")
+        named = self._source.title or _subject(summary, otherwise=self._source.thread_id or "without a name")
+        title = named if named.startswith(THREAD) else f"{THREAD}{named}"
+        return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1].rstrip()}…"
 
     def memory(self, values: dict[str, Any], *, ttl: timedelta | None, id: MemoryId | None = None) -> PreparedMemory:
         """Active unless the values say otherwise, or the text or its author calls for a look at it first."""
@@ -166,7 +176,7 @@ def _may_speak_for_the_team(found: Candidate, speaker: Member | None) -> bool:
     return speaker is not None and speaker.kind is Kind.HUMAN
 
 
-def _title(summary: str, *, what: str) -> str:
+def _subject(summary: str, *, otherwise: str) -> str:
     """What was asked for; of a talk in which nobody asked, what it says first."""
     first = next((points[0] for part in Part if (points := points_of(summary, part))), None)
-    return what if first is None else first_sentence(first)
+    return otherwise if first is None else first_sentence(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from mycel.access.rules import require_arbiter, require_reviewer
@@ -19,7 +20,7 @@ from mycel.domain.team import Caller
 from mycel.errors import Conflict, NotFound, ReferenceNotFound
 from mycel.services.keyed_values import decided_against
 from mycel.services.proposals import is_proposal
-from mycel.services.read import Reading
+from mycel.services.read import Reading, named_scope
 from mycel.services.review import approve_one, clear_opponents, lose, reject_one
 from mycel.services.search import Searching
 from mycel.services.second_person import SecondPerson
@@ -52,9 +53,13 @@ class Knowledge:
         for name in ("key", "category"):
             said[name] = fields.label(given.get(name), field=name)
         text = fields.filled_text(value, field="value", max_bytes=self._writing.max_content)
-        return self._writing.save(
+        stored = self._writing.save(
             caller, text, {**said, "type": type_of(said["category"])}, expected_version=expected_version
         )
+        if not stored.applied or (stored.version == 1 and stored.agent_id == caller.member_id):
+            return stored
+        with self._stores.lease(caller.team) as store:
+            return _with_confirmations(store, read_scope(caller), [stored])[0]
 
     def get(self, caller: Caller, key: object, *, project: object, category: object, team: object = None) -> Memory:
         name, label = fields.label(key, field="key"), fields.label(category, field="category")
@@ -71,7 +76,10 @@ class Knowledge:
                 break
         if not found:
             raise NotFound(f"no knowledge {name!r} in {label!r} of {'no project' if place is None else repr(place)}")
-        return min(found, key=lambda one: (_BY_AUDIENCE.index(one.visibility), one.agent_id != caller.member_id))
+        chosen = min(found, key=lambda one: (_BY_AUDIENCE.index(one.visibility), one.agent_id != caller.member_id))
+        scope = named_scope(caller, team)
+        with self._stores.lease(scope.team) as store:
+            return _with_confirmations(store, scope, [chosen])[0]
 
     def list(
         self,
@@ -82,7 +90,10 @@ class Knowledge:
         cursor: object = None,
         team: object = None,
     ) -> Page[Memory]:
-        return self._reading.list(caller, {**given, "knowledge": True}, limit=limit, cursor=cursor, team=team)
+        page = self._reading.list(caller, {**given, "knowledge": True}, limit=limit, cursor=cursor, team=team)
+        scope = named_scope(caller, team)
+        with self._stores.lease(scope.team) as store:
+            return Page(_with_confirmations(store, scope, page), page.next_cursor)
 
     def candidates(
         self, caller: Caller, given: Mapping[str, object], *, limit: object = None, cursor: object = None
@@ -114,6 +125,11 @@ class Knowledge:
             _decide, caller=caller, id=memory_id, rivals=rivals, why=why, second_person=self._second_person
         )
         return change_own(self._stores, caller, memory_id, decide)
+
+
+def _with_confirmations(store: Store, scope: ReadScope, memories: Sequence[Memory]) -> list[Memory]:
+    counts = store.links.confirmations(scope, [one.id for one in memories]) if memories else {}
+    return [replace(one, confirmations=counts[one.id]) if one.id in counts else one for one in memories]
 
 
 def type_of(category: object) -> str:

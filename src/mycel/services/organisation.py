@@ -43,6 +43,18 @@ _SIGNS = re.compile(r"[^A-Za-z0-9]")
 _TEAM_NAME, _MEMBER_ID, _RESERVED = re.compile(TEAM_NAME), re.compile(MEMBER_ID), re.compile(NO_TEAM_NAME)
 
 
+def read_role(role: object, kind: object, title: str | None, *, within: str = "") -> tuple[Role, Kind]:
+    """Read a role and a kind. Without a role, the job title or the kind says which; a `member` is a person."""
+    is_kind = None if kind is None else fields.choice(kind, Kind, field=f"{within}kind")
+    if role is not None:
+        has_role = fields.choice(role, Role, field=f"{within}role")
+    elif title is not None:
+        has_role = role_of_title(title, is_kind or Kind.AGENT)
+    else:
+        has_role = usual_role(is_kind or Kind.AGENT)
+    return has_role, is_kind or (Kind.HUMAN if has_role is Role.MEMBER else Kind.AGENT)
+
+
 def read_team_name(value: object, *, field: str = "team") -> TeamName:
     if isinstance(value, str) and _TEAM_NAME.fullmatch(value) and not _RESERVED.fullmatch(value):
         _require_plain(value, field)
@@ -141,10 +153,8 @@ class Organisation:
         Without a `role`, its job title says which it has.
         """
         member_id, home = read_member_id(id, field="id"), read_team_name(team)
-        is_kind = Kind.AGENT if kind is None else fields.choice(kind, Kind, field="kind")
         job = read_title(title)
-        usual = usual_role(is_kind) if job is None else role_of_title(job, is_kind)
-        has_role = usual if role is None else fields.choice(role, Role, field="role")
+        has_role, is_kind = read_role(role, kind, job)
         has_trust = Trust.NORMAL if trust is None else fields.choice(trust, Trust, field="trust")
         _require_manager(caller, home, member_id)
 

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from mycel.domain import fields
 from mycel.domain.fields import MAX_TEAMS
-from mycel.domain.team import EXECUTIVE, Kind, PlannedMember, PlannedTeam, Role, role_of_title, usual_role
+from mycel.domain.team import EXECUTIVE, PlannedMember, PlannedTeam
 from mycel.errors import InvalidInput, InvalidState
-from mycel.services.organisation import read_member_id, read_team_name, read_title
+from mycel.services.organisation import read_member_id, read_role, read_team_name, read_title
 
 MAX_BYTES = 16 * 1024
 MAX_DEPTH = 16
@@ -137,15 +137,10 @@ def read_member(entry: object) -> PlannedMember:
     if not isinstance(entry, Mapping):
         raise InvalidInput("each must be an id, or an object with id, kind, role and title", field="members")
     given = cast(Mapping[str, object], entry)
-    kind = fields.choice(given.get("kind", Kind.AGENT), Kind, field="members.kind")
     title = read_title(given.get("title"), field="members.title")
-    usual = usual_role(kind) if title is None else role_of_title(title, kind)
-    return PlannedMember(
-        id=read_member_id(given.get("id"), field="members.id"),
-        role=fields.choice(given.get("role", usual), Role, field="members.role"),
-        kind=kind,
-        title=title,
-    )
+    role, kind = read_role(given.get("role"), given.get("kind"), title, within="members.")
+    id = read_member_id(given.get("id"), field="members.id")
+    return PlannedMember(id=id, role=role, kind=kind, title=title)
 
 
 def _require_unique(names: list[str], *, what: str) -> None:

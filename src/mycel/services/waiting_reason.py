@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mycel.domain.knowledge import is_knowledge
 from mycel.domain.marks import (
     ABOUT,
     AGENT,
@@ -24,6 +25,7 @@ from mycel.domain.policy import Policy, Promote
 _SUGGESTED = "replaces another memory that stands, or repeats it; somebody should decide"
 _OPPOSED = "contradicts what stands; somebody should decide"
 _WAITS = "waits for a person"
+_RIVAL = "another value stands under its key: the orchestrator, a lead or an admin decides which one holds"
 
 
 def waiting_reason(memory: Memory, policy: Policy, *, replaces: Sequence[str] = ()) -> str:
@@ -44,6 +46,8 @@ def _reason(memory: Memory, policy: Policy) -> str:
         return f"it changes {', '.join(change['fields'])} of what stands: {marked}" if change else marked
     if CONTESTED in memory.metadata:
         return _OPPOSED
+    if is_knowledge(memory):
+        return _RIVAL
     if memory.evidence_ref is None:
         return _WAITS
     taken_back = memory.metadata.get(TAKEN_BACK)

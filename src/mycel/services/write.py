@@ -32,7 +32,7 @@ from mycel.domain.receipt import Receipt
 from mycel.domain.team import Caller
 from mycel.errors import AccessDenied, Conflict, InvalidInput, InvalidState, NotFound, ReferenceNotFound
 from mycel.services.idempotency import Retry
-from mycel.services.keyed_values import store_value
+from mycel.services.keyed_values import drop_confirmations, store_value, with_standing
 from mycel.services.policies import Policies
 from mycel.services.prepared import PreparedMemory, unwritten, with_period
 from mycel.services.proposals import is_proposal, must_wait, propose, with_edits
@@ -115,12 +115,12 @@ class Writing:
         def work(transaction: Transaction) -> Memory:
             earlier = retry.earlier(transaction)
             if earlier is not None:
-                return earlier
+                return with_standing(transaction, caller, earlier)
             (stored,) = _store(transaction, caller, [new], reversals=self.reversals, expected=expected)
             if replaced is not None:
                 _supersede(transaction, caller, stored, replaced)
             retry.remember(transaction, stored)
-            return stored
+            return with_standing(transaction, caller, stored)
 
         with self._stores.lease(caller.team) as store:
             return store.transact(work)
@@ -130,7 +130,12 @@ class Writing:
         listed = fields.several(items, field="items", most=MAX_ITEMS)
         new = [self._read_item(caller, place, item) for place, item in enumerate(listed)]
         with self._stores.lease(caller.team) as store:
-            return store.transact(lambda transaction: _store(transaction, caller, new, reversals=self.reversals))
+
+            def work(transaction: Transaction) -> list[Memory]:
+                stored = _store(transaction, caller, new, reversals=self.reversals)
+                return [with_standing(transaction, caller, memory) for memory in stored]
+
+            return store.transact(work)
 
     def update(self, caller: Caller, id: object, given: Mapping[str, object]) -> Memory:
         memory_id = find_id(self._stores, caller, id)
@@ -164,6 +169,7 @@ class Writing:
                 after = with_edits(before, after)
             self._second_person.require(transaction, caller, before, after)
             transaction.memories.replace(before, after, by=caller.member_id, reason=reason)
+            drop_confirmations(transaction, before, after)
             retry.remember(transaction, after)
             return after
 

@@ -122,6 +122,18 @@ class StoreScopes:
         assert store.links.contests(reader(TEAMMATE), [shown.id, waits.id]) == {shown.id: 1, waits.id: 1}
         assert store.links.contests(reader(), []) == {}
 
+    def test_only_members_in_sight_confirm_a_value(self, store: Store) -> None:
+        value = put(store, key="k")
+        shown = put(store, key="k", status=Status.SUPERSEDED, agent_id=TEAMMATE)
+        hidden = put(store, key="k", status=Status.SUPERSEDED, agent_id=LEAD, visibility=Visibility.PRIVATE)
+        own, other = put(store, key="k", status=Status.SUPERSEDED), put(store, key="l", agent_id=TEAMMATE)
+        for start in (shown, hidden, own, other):
+            link = Link(start.id, value.id, Relation.SUPPORTS, start.agent_id, START)
+            store.transact(lambda transaction, link=link, start=start: transaction.links.add(link, origin=start))
+        assert store.links.confirmations(reader(), [value.id, shown.id]) == {value.id: 1}
+        assert store.links.confirmations(reader(LEAD), [value.id]) == {value.id: 2}
+        assert store.links.confirmations(reader(), []) == {}
+
     def test_key_lookups_do_not_reveal_hidden_knowledge(self, store: Store) -> None:
         put(store, key="k", visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,))
         like = sample(key="k", visibility=Visibility.ROLE, allowed_roles=(Role.LEAD,), agent_id=TEAMMATE)

@@ -133,7 +133,9 @@ class Answers:
     def knowledge(self) -> Schema:
         of_memory = get_type_hints(Memory)
         more = {name: self.schema(of_memory[field]) for name, field in KNOWLEDGE.items()}
-        return _object({**self._dataclass(Memory)["properties"], **more}, left_out(Memory) | SELDOM)
+        more |= {"source": self.schema(str | dict[str, str]), "applied": self.schema(bool)}
+        absent = (left_out(Memory) | SELDOM) - more.keys()
+        return _object({**self._dataclass(Memory)["properties"], **more}, absent)
 
     def tree(self) -> Schema:
         return _object(

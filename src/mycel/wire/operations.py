@@ -96,6 +96,8 @@ class Operation:
 
     `takes_long` marks what may wait for a model, another process or the files of all teams, or goes over all of a team:
     a service does it in threads of its own, few at a time, and only while its caller waits for it.
+
+    `waiting` is the status of an answer whose memory waits in the inbox and changed nothing yet.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Operation:
     does: Effect | None = None
     again: Repeat | None = None
     takes_long: bool = False
+    waiting: int | None = None
 
     @property
     def effect(self) -> Effect:
@@ -277,7 +280,9 @@ OPERATIONS: tuple[Operation, ...] = (
         takes_long=True,
     ),
     Operation("knowledge.list", "GET", "/api/memory/knowledge"),
-    Operation("knowledge.upsert", "POST", "/api/memory/knowledge", does=Effect.CHANGES, again=Repeat.KEYED),
+    Operation(
+        "knowledge.upsert", "POST", "/api/memory/knowledge", does=Effect.CHANGES, again=Repeat.KEYED, waiting=202
+    ),
     Operation("knowledge.get", "GET", "/api/memory/knowledge/value"),
     Operation("knowledge.candidates", "GET", "/api/memory/knowledge/candidates"),
     Operation("knowledge.search", "POST", "/api/memory/knowledge/search", does=Effect.READS),

@@ -2,14 +2,15 @@
 
 What goes in comes out under the same name: where a request says `project`, there is `project` beside `project_id`.
 Four differ on purpose: a recall has `results` with `item` and `highlight`, a tree lists its folders as paths, an
-episode and an artifact stand flat beside their memory, and knowledge has `value`, `project` and `source` beside it.
+episode and an artifact stand flat beside their memory, and knowledge has `value`, `project`, `source`, `confirmations`
+and `applied` beside it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
@@ -33,7 +34,7 @@ _BESIDE_A_MEMORY = ("task_id", "project_id", "created_at", MEMORY)
 EPISODE = ("id", *OF_AN_EPISODE, *_BESIDE_A_MEMORY)
 ARTIFACT = ("id", *(name for name, row in OF_AN_ARTIFACT.items() if row.stored), *_BESIDE_A_MEMORY)
 # What knowledge is called by those who keep it by keys → the field of its memory.
-KNOWLEDGE: Mapping[str, str] = {"value": "content", "source": "agent_id"}
+KNOWLEDGE: Mapping[str, str] = {"value": "content", "confirmations": "confirmations"}
 SUCCESS_RATE = ("name", "rate", "completed", "failed", "episodes", "tally")
 # What a field is called in a request, where that is another name than its own.
 SAID_AS: Mapping[str, str] = {
@@ -94,7 +95,7 @@ def left_out(kind: type) -> frozenset[str]:
 
 
 # Of a memory, where nobody has asked for it.
-SELDOM = frozenset({"similar", "notices"})
+SELDOM = frozenset({"similar", "notices", "standing", "decided_by", "confirmations"})
 
 
 def _without(
@@ -134,7 +135,17 @@ def _memory(value: Memory) -> dict[str, object]:
 
 def _knowledge(value: Knowledge) -> dict[str, object]:
     memory = _memory(value.memory)
-    return {**memory, **{name: memory[field] for name, field in KNOWLEDGE.items()}}
+    shown = {name: getattr(value.memory, field) for name, field in KNOWLEDGE.items()}
+    return {**memory, **shown, "source": _source_as_given(value.memory), "applied": value.memory.applied}
+
+
+def _source_as_given(memory: Memory) -> object:
+    """Return what the writer named as the source, or the writer where nothing was named."""
+    source = memory.source_ref
+    if source is None or source.source_id is not None:
+        return memory.agent_id
+    said = {name: one for name, one in asdict(source).items() if one is not None}
+    return said["uri"] if said.keys() == {"uri"} else said
 
 
 def _tree(value: Tree) -> dict[str, object]:

@@ -50,7 +50,7 @@ _SUMMARIES: Mapping[str, str] = {
     "escalate": "Sends a memory to the parent team; later versions and its withdrawal follow",
     "knowledge.list": "The values that stand, newest first",
     "knowledge.get": "The value that stands under a key",
-    "knowledge.upsert": "Keeps a value; it replaces the standing one if it is surer, and otherwise waits",
+    "knowledge.upsert": "Keeps a value, which replaces the standing one if it is surer, confirms it if equal, or waits",
     "knowledge.arbitrate": "This value holds, and what else waits for its place is rejected",
     "imports.take": "Takes in records of another memory system, each for itself and only once",
     "knowledge.import_markdown": "Takes in a shared markdown file, each line or section as one value with its evidence",

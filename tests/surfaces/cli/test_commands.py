@@ -30,7 +30,7 @@ PROMISED = {
     "knowledge list", "knowledge get", "knowledge set", "knowledge history", "knowledge candidates",
     "knowledge arbitrate", "knowledge delete", "knowledge import",
     "artifacts list", "artifacts register", "artifacts get", "artifacts verify", "artifacts delete",
-    "install", "uninstall", "doctor", "check", "team reset", "database migrate", "database index",
+    "install", "uninstall", "doctor", "check", "team reset", "database migrate", "database index", "database publish",
     "status", "stop", "open",
     "mount", "vault sync", "vault watch", "vault status",
     "backup create", "backup list", "backup verify", "backup restore",

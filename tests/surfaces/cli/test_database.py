@@ -236,3 +236,19 @@ def test_a_command_does_not_mistake_the_service_of_other_files_for_that_of_its_d
 def test_a_check_says_whose_files_they_are(untouched, use) -> None:
     use(as_url(server().service))
     assert "pg_amcheck" in untouched.run("check").output
+
+
+def test_the_owner_publishes_changes_and_ends_it(untouched) -> None:
+    fresh = another()
+    with psycopg.connect(fresh.admin, autocommit=True) as admin:
+        if admin.execute("SELECT 1 FROM pg_roles WHERE rolname = 'mycel_test_subscriber'").fetchone() is None:
+            admin.execute("CREATE ROLE mycel_test_subscriber NOLOGIN")
+    said = ("database", "publish", "--to", "mycel_test_subscriber", "--url", as_url(fresh.owner))
+    assert untouched.ok(*said) == "Changes are published now.\n"
+    assert untouched.ok(*said) == "Changes are published already.\n"
+    assert untouched.json(*said, "--off") == {"published": False}
+    assert untouched.ok(*said, "--off") == "Changes are not published already.\n"
+    refused = untouched.run("database", "publish", "--to", "mycel_test_subscriber", "--url", as_url(fresh.service))
+    assert (refused.exit_code, "owner" in refused.output) == (9, True)
+    assert untouched.run("database", "publish", "--to", "nobody_here", "--url", as_url(fresh.owner)).exit_code == 2
+    assert "mycel database migrate" in untouched.run("database", "publish", "--url", as_url(unmigrated().owner)).output

@@ -20,6 +20,8 @@ def ids(mycel) -> tuple[str, str]:
         "knowledge", "set", "port", "Port 81.", "--project", "web", "--confidence", "0.5", "--as", "swe-2"
     )
     assert "waiting in the inbox" in result.stderr
+    assert "not applied: Port 80. of swe-1 stands (1 sure" in result.stderr
+    assert "decided by: orchestrator, lead, admin" in result.stderr
     return stands, result.stdout.strip()
 
 
@@ -31,9 +33,18 @@ def test_a_value_is_set_listed_and_shown(mycel, ids: tuple[str, str]) -> None:
     mycel.ok("save", "A note.")
     assert [item["id"] for item in mycel.json("knowledge")["items"]] == [ids[0]]
     names, row = [line.split("\t") for line in mycel.ok("knowledge", "list", "--key", "port").splitlines()]
-    assert names == ["key", "category", "project", "confidence", "by", "updated", "id", "value"]
-    assert (row[0], row[3], row[4], row[7]) == ("port", "1", "swe-1", "Port 80.")
+    assert names == ["key", "category", "project", "confidence", "confirmed", "by", "updated", "id", "value"]
+    assert (row[0], row[3], row[4], row[5], row[8]) == ("port", "1", "", "swe-1", "Port 80.")
     assert mycel.run("knowledge", "list", "--category", "decision").stderr == "No knowledge.\n"
+
+
+def test_an_equal_value_confirms_and_what_waits_is_answered_so(mycel, ids: tuple[str, str]) -> None:
+    said = ("knowledge", "set", "port", "--project", "web", "--as", "swe-2")
+    confirmed = mycel.json(*said, "Port 80.")
+    assert (confirmed["id"], confirmed["applied"], confirmed["confirmations"]) == (ids[0], True, 1)
+    waits = mycel.json(*said, "Port 82.")
+    assert (waits["applied"], waits["decided_by"]) == (False, ["orchestrator", "lead", "admin"])
+    assert (waits["standing"]["id"], waits["standing"]["value"]) == (ids[0], "Port 80.")
 
 
 def test_a_value_is_found_by_its_key_and_printed_with_it(mycel) -> None:

@@ -338,6 +338,27 @@ def test_a_repeated_call_is_one_call(served: Served) -> None:
     run(work)
 
 
+def test_a_value_that_waits_is_answered_with_what_stands_and_who_decides(served: Served) -> None:
+    async def work() -> None:
+        key = uuid4().hex
+        async with served.http("eng-director") as client:
+            stands = await client.call_tool("set_knowledge", {"key": key, "value": "The door is red."})
+            id = (stands.structured_content or {})["id"]
+        async with served.http("swe-1") as client:
+            answer = await client.call_tool("set_knowledge", {"key": key, "value": "The door is green."})
+            told = answer.structured_content or {}
+            assert (told["applied"], told["standing"], told["status"]) == (False, id, "inbox")
+            assert told["decided_by"] == ["orchestrator", "lead", "admin"]
+            text = text_of(answer)
+            assert "It was not applied; the orchestrator, lead or admin decides. This stands:" in text
+            assert "The door is red." in text
+            same = await client.call_tool("set_knowledge", {"key": key, "value": "The door is red."})
+            assert (same.structured_content or {})["id"] == id
+            assert "applied" not in (same.structured_content or {})
+
+    run(work)
+
+
 def test_a_value_can_be_set_back_to_what_it_was(served: Served) -> None:
     async def work() -> None:
         async with served.http("eng-director") as client:

@@ -102,6 +102,61 @@ def test_its_json_has_the_same_facts(page: Page, lead: Reader, workspace: Worksp
         assert len(re.findall(r"\sdata-row(?!s)", shown)) == sum(listed)
 
 
+# What a page shows, by the operations that answer it.
+_SHOWS = {
+    "/": "stats memory/recent",
+    "/inbox": "inbox",
+    "/inbox/snoozed": "inbox?snoozed=true",
+    "/inbox/rejected": "memory?status=archived",
+    "/inbox/{id}": "inbox/{id}",
+    "/search": "memory/search?q=payments",
+    "/browse": "memory/tree?path=/",
+    "/browse/all": "memory",
+    "/browse/knowledge": "memory/knowledge",
+    "/browse/types": "stats",
+    "/browse/tags": "stats?with_tags=true",
+    "/browse/archived": "memory?status=archived",
+    "/browse/deleted": "memory?deleted=true",
+    "/new": "projects",
+    "/memory/{id}/edit": "memory/{id}",
+    "/memory/{id}/supersede": "memory/{id}",
+    "/memory/{id}/purge": "memory/{id}",
+    "/memory/{id}/receipt": "memory/{id}/receipt",
+    "/memory/{id}": "memory/{id} memory/{id}/history memory/{id}/links memory/{id}/given",
+    "/tasks": "memory/episodes",
+    "/tasks/{id:path}": "memory/episodes?task_id={id} memory/artifacts?task_id={id}",
+    "/agents": "members activity",
+    "/agents/{id}": "members activity",
+    "/source/{id}": "sources/{id}",
+    "/audit": "audit",
+    "/audit/actions": "audit/actions",
+    "/audit/runs": "reports events",
+    "/teams": "members policy cascades events tokens?member_id={me}",
+    "/teams/issued": "tokens?member_id={me}",
+}
+_ROLES = ("agent", "member", "lead", "orchestrator", "admin")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
+def test_a_page_is_open_to_whoever_may_ask_for_the_same(
+    page: Page, workspace: Workspace, client: TestClient, lead: Reader
+) -> None:
+    address = opened(page, lead, workspace)
+    id = address.removeprefix(page.address.partition("{")[0]).partition("/")[0]
+    if page.address == "/inbox/{id}":
+        id = workspace.as_member("swe-1").save("The moon is a server.", needs_review=True).id
+        address = f"/inbox/{id}"
+    for role in _ROLES:
+        # Nothing else is said of a person than its role.
+        me = workspace.add_member(f"one-{role}", team=workspace.resolve_team("swe-1"), role=role).id
+        reader = Reader(client, workspace.issue_token(me))
+        asked = [f"/api/{one}".format(id=id, me=me) for one in _SHOWS[page.address].split()]
+        answers = [client.get(one, headers={"authorization": f"Bearer {reader.secret}"}).status_code for one in asked]
+        assert reader.get(address).status_code == max(answers), (role, asked, answers)
+        behind = page.json_address if "{" not in page.address else f"{address}.json"
+        assert reader.get(behind).status_code == max(answers), role
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.address)
 def test_whoever_is_not_signed_in_is_asked_to_and_led_back(page: Page, lead: Reader) -> None:
     address = of_id(page, ABSENT)

@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from starlette.testclient import TestClient
 
 from mycel.embedded.workspace import Workspace
 from mycel.surfaces.web.inbox import ROWS
@@ -83,11 +84,36 @@ def test_two_texts_are_merged_into_one(lead: Reader, workspace: Workspace) -> No
 
 
 @pytest.mark.parametrize("what", ["approve", "reject", "merge", "keep", "snooze", "wake"])
-def test_an_agent_decides_nothing_here(agent: Reader, workspace: Workspace, what: str) -> None:
+def test_an_agent_looks_and_decides_nothing_here(agent: Reader, workspace: Workspace, what: str) -> None:
     waiting = workspace.as_member("swe-1").save("The moon is a server.", needs_review=True)
-    assert agent.get("/inbox").status_code == 403
-    assert agent.post(f"/inbox/{waiting.id}/{what}", expected_version="1").status_code == 403
+    for address in ("/inbox", f"/inbox/{waiting.id}"):
+        shown = agent.get(address)
+        assert (shown.status_code, "The moon is a server." in shown.text) == (200, True)
+        assert "Approve" not in shown.text
+    other = workspace.as_member("swe-1").save("The moon is a lamp.").id
+    workspace.as_member("swe-1").link(waiting.id, other, "contradicts")
+    given = {"into": other, "for": "1d", "winner": waiting.id, "loser": other}
+    assert agent.post(f"/inbox/{waiting.id}/{what}", expected_version="1", **given).status_code == 403
     assert workspace.as_member("eng-director").get(waiting.id).version == 1
+
+
+def test_an_orchestrator_decides_between_values_and_about_nothing_else(
+    workspace: Workspace, client: TestClient
+) -> None:
+    workspace.add_member("planner", team=workspace.resolve_team("swe-1"), role="orchestrator")
+    planner = Reader(client, workspace.issue_token("planner"))
+    workspace.as_member("swe-1").knowledge.upsert(key="door", value="It is red.")
+    value = workspace.as_member("swe-2").knowledge.upsert(key="door", value="It is green.")
+    note = workspace.as_member("swe-1").save("The moon is a server.", needs_review=True)
+    shown = planner.get("/browse/knowledge").text
+    assert f'href="/inbox/{value.id}"' in shown
+    assert "It is green." in shown
+    assert "the orchestrator, a lead or an admin decides" in planner.get(f"/inbox/{value.id}").text
+    assert "Approve" in planner.get(f"/inbox/{value.id}").text.partition('<article class="candidate"')[2]
+    assert "Approve" not in planner.get(f"/inbox/{note.id}").text.partition('<article class="candidate"')[2]
+    assert planner.post(f"/inbox/{note.id}/approve", expected_version="1").status_code == 403
+    assert planner.post(f"/inbox/{value.id}/approve", expected_version="1").status_code == 303
+    assert "It is green." in planner.get("/browse/knowledge").text
 
 
 def test_bad_input_is_a_page_that_says_so(lead: Reader, workspace: Workspace) -> None:

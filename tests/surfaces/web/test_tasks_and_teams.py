@@ -56,11 +56,14 @@ def test_a_private_episode_is_on_nobody_elses_page(agent: Reader, workspace: Wor
     assert (hidden.status_code, hidden.text.replace("hidden-1", "absent-1")) == (404, absent.text)
 
 
-def test_the_team_is_for_those_who_look_after_it(agent: Reader, lead: Reader) -> None:
-    assert agent.get("/teams").status_code == 403
+def test_everybody_reads_about_the_team_and_leads_look_after_it(agent: Reader, lead: Reader) -> None:
+    shown = agent.get("/teams").text
+    assert "Whoever is trusted less" in shown
+    for offer in ("Change the policy", "Add a member", "Take back"):
+        assert offer not in shown
     assert agent.post("/teams/policy", promote_from="0.1").status_code == 403
-    assert "/teams" not in agent.get("/").text
-    assert "Whoever is trusted less" in lead.get("/teams").text
+    assert agent.post("/teams/add-member", member="swe-99").status_code == 403
+    assert "Change the policy" in lead.get("/teams").text
 
 
 def test_the_operator_adds_a_member_and_its_token_is_shown_once(workspace: Workspace, operator: Reader) -> None:

@@ -32,10 +32,13 @@ _RUN_UP = (
 _LABEL = r"[*\s]{0,3}(?::|\s[-\u2013\u2014](?=\s)|\u2014)[\s*]*"
 # A few words between the mark and its colon: "Resolution of today's review:".
 _ABOUT = r"(?: [\w'/.-]+){0,6}"
+# "After the benchmark we …", "In the meeting we …"
+_OCCASION = r"(?:after|in|at|during|following|for) (?:[\w'-]+ ){0,4}?[\w'-]+,? (?=we\b|the team\b|i\b)"
 _WE = (
-    r"(?:we|the team|everybody|everyone)(?:'ve| have)?"
+    r"(?:we|the team|everybody|everyone)(?:'ve| have| has)?"
     r"(?: (?:all|both|finally|just|also|already|now|only|definitely|jointly|unanimously))?"
 )
+_I = rf"(?:{_OCCASION})?(?:{_WE}|i(?:'ve| have)?(?: (?:just|finally|already|now))?)"
 _CHOSE = r"(?:chose|chosen|picked|selected|went with|gone with|are going with|go with|rejected|adopted|approved)"
 # No order has one of these for its verb: "always nice to see", "always with the semicolons".
 _NO_VERB = (
@@ -108,6 +111,21 @@ MARKS = (
         leads=True,
         grounds=False,
     ),
+    # Assent to what somebody plans settles it; assent to how things are does not.
+    *_marks(
+        DECISION,
+        r"agreed(?: then)?, (?=we(?:'ll| will)? (?!will\b|have\b|had\b|are\b|were\b|need\b|should\b|could\b|might\b"
+        r"|can\b|know\b|want\b|do\b|did\b)[a-z]+ \S)",
+        leads=True,
+    ),
+    *_marks(
+        DECISION,
+        rf"{_I} (?:decided (?=to\b)|{_CHOSE}\b)",
+        rf"{_I} (?:confirmed (?:that )?(?=\S)|agreed (?=(?:on|to|that)\b))",
+        r"(?:agreed|confirmed)(?: then)?, (?=(?:we|the|no|all|every|only)\b)",
+        leads=True,
+        grounds=False,
+    ),
     *_marks(DECISION, r"let'?s (?:use|go with|keep|adopt|drop|switch|move|stick)\b", grounds=False),
     *_marks(
         LESSON,
@@ -154,23 +172,50 @@ MARKS = (
     ),
     *_marks(
         FACT,
+        r"(?!nobody|no\b|nothing|who\b|they\b|this\b|that\b|not\b|never)"
+        r"(?:(?:the|our) )?[a-z][\w'-]{2,20}(?: has| have)? confirmed (?=that\b)",
+        grounds=False,
+    ),
+    *_marks(
+        FACT,
         rf"(?:confirmed|verified)(?: (?:with|by) [\w -]{{2,30}}?)?{_LABEL}",
         rf"(?:remember|reminder|for the record|fact|nb|correction){_LABEL}",
         r"(?:remember|keep in mind|note) that\b",
         r"it(?:'s| is) official[,:]",
         leads=True,
     ),
-    *_marks(TASK, rf"(?:action items?|to-?dos?|fixme)(?: (?:for|on) [\w-]+)?{_LABEL}(?:to )?", leads=True),
+    *_marks(
+        TASK,
+        rf"(?:[\w-]{{1,12}}, )?(?:(?:one|the|an|another|next|first) )?(?:action items?|to-?dos?|fixme)"
+        rf"(?:\([\w-]{{1,40}}\)|(?: (?:for|on) [\w-]+))?{_LABEL}(?:to )?",
+        rf"(?:(?:what )?(?:we|i) )?(?:still )?need to (?:be )?do(?:ne)?{_LABEL}",
+        leads=True,
+    ),
+    *_marks(
+        TASK,
+        r"(?:the|one|an|another|next|first) action items? (?:is|are)(?: to)? (?=\S)",
+        r"to-?do (?!app\b|lists?\b|items?\b|comments?\b)(?=[a-z]+ \S)",
+        r"(?:we|i) (?:still )?need to do (?=(?:a|an|the|another|this)\b)",
+        leads=True,
+        grounds=False,
+    ),
     *_marks(
         TASK,
         r"i(?:'ll| will|'m going to| am going to) (?!be\b|have to\b|see\b|think\b|let\b)[a-z]+ \S",
         r"will (?!be\b|do\b|have to\b)[a-z]+ \S.*\b(?:by|on|until|before|tomorrow|today|this|next)\b",
         grounds=False,
     ),
-    *_marks(REFERENCE, rf"(?:references?|see also|docs|link|further reading){_LABEL}", leads=True),
     *_marks(
         REFERENCE,
-        rf"see (?:also )?(?:the |our )?{_SHELF_NAME}",
+        rf"(?:(?:for )?(?:references?|further reading)|see also|docs|link){_LABEL}",
+        rf"for (?:your |our )?reference, (?=.*{_SHELF_NAME})",
+        leads=True,
+    ),
+    *_marks(
+        REFERENCE,
+        rf"(?:for (?:[\w'-]+ ){{1,4}}?)?see (?:also )?(?:the |our )?{_SHELF_NAME}",
+        rf"(?:for [\w' -]{{2,40}}, )?see also (?:the |our )?(?:[\w'-]+ ){{0,4}}(?:in |at )?{_SHELF_NAME}",
+        rf"the reference (?:for|of|to) (?:[\w'-]+ ){{1,6}}is {_SHELF_NAME}",
         r"(?:the |our |all )?(?:[\w'-]+ ){1,8}(?:is|are|lives?|kept|documented|described|listed|collected) "
         rf"(?:documented |described |kept |listed )?{_SHELF}",
         grounds=False,

@@ -71,7 +71,8 @@ def compose(
     if is_loose and not about:
         return None
     content = _standing(talk, place, said, verdict) + about
-    if len(content.split()) < LEAST_TOLD_WORDS:
+    # Where something is kept is a whole address.
+    if len(content.split()) < LEAST_TOLD_WORDS and verdict.type is not MemoryType.REFERENCE:
         return None
     return _candidate(talk, place, verdict, content=content, evidence=(start, end))
 

@@ -240,12 +240,12 @@ def _ruled(talk: Talk, place: int) -> Verdict | None:
         return None
     if talk.assigns(place):
         return Verdict(MemoryType.TASK_HINT, Category.FACT, ASSIGNED_CONFIDENCE)
-    if is_question(text, words=words):
+    outright = said_outright(text)
+    if is_question(text, words=words) and (outright is None or not outright.grounds):
         return None
     section = kind_of(talk.statements[place].section)
     if section is not None:
         return Verdict(*section, SECTION_CONFIDENCE)
-    outright = said_outright(text)
     if outright is not None and (outright.grounds or not (talk.is_assistant(place) and is_report(text))):
         confidence = OUTRIGHT_CONFIDENCE if outright.grounds else MARKED_CONFIDENCE
         kind = outright.kind

@@ -48,6 +48,19 @@ class SqlLinks(Part):
         return {MemoryId(id): count for id, count in rows if count}
 
     @query
+    def confirmations(self, connection: Connection, scope: ReadScope, ids: Sequence[MemoryId]) -> dict[MemoryId, int]:
+        seen, values = visible(scope, "o")
+        sql = f"""
+            SELECT m.id, count(DISTINCT o.agent_id)
+            FROM json_each(:ids) n CROSS JOIN memories m ON m.id = n.value
+            CROSS JOIN memory_links l ON l.to_id = m.id CROSS JOIN memories o ON o.id = l.from_id
+            WHERE l.relation = 'supports' AND o.status = 'superseded' AND o.key = m.key AND o.agent_id <> m.agent_id
+              AND o.deleted_at IS NULL AND {seen}
+            GROUP BY m.id"""
+        rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids))})
+        return {MemoryId(id): count for id, count in rows}
+
+    @query
     def made_since(
         self, connection: Connection, scope: ReadScope, since: datetime, *, by: MemberId | None
     ) -> list[Link]:

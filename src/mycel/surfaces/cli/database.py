@@ -16,8 +16,8 @@ def add_to(app: typer.Typer) -> None:
         app,
         "database",
         "Run",
-        {"migrate": migrate, "index": index},
-        help="Make and migrate the tables of a workspace on Postgres, and the vector indexes of its large teams.",
+        {"migrate": migrate, "index": index, "publish": publish},
+        help="Make and migrate the tables of a workspace on Postgres, its vector indexes and its publication.",
     )
 
 
@@ -54,6 +54,29 @@ def index(context: typer.Context, url: _Url = None) -> None:
     kept = index_database(_address(call, url))
     teams = "1 large team has its index" if kept == 1 else f"{kept} large teams have their index"
     call.answer({"indexes": kept}, lambda: print_lines([line(f"{teams} of vectors.")]))
+
+
+def publish(
+    context: typer.Context,
+    url: _Url = None,
+    *,
+    to: Annotated[
+        str, typer.Option("--to", metavar="ROLE", help="Whom the database lets read the changes of its own team.")
+    ] = "authenticated",
+    off: Annotated[bool, typer.Option("--off", help="Publish nothing any more, and drop the table.")] = False,
+) -> None:
+    """Publish changes for programs that follow the database, such as Supabase Realtime, as its owner.
+
+    The table public.memory_items gets a row for each change of what a whole team may read: what happened, where and
+    when, without any text. Publishing twice changes nothing.
+    """
+    from mycel.storage import publish_database
+
+    call = invocation(context)
+    is_new = publish_database(_address(call, url), to=None if off else to)
+    state = "not published" if off else "published"
+    when = "now" if is_new else "already"
+    call.answer({"published": not off}, lambda: print_lines([line(f"Changes are {state} {when}.")]))
 
 
 def _address(call: Invocation, url: str | None) -> str:

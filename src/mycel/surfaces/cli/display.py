@@ -169,6 +169,11 @@ def show_statistics(team: str | None, statistics: Statistics, *, each: Mapping[s
 def show_written(memory: Memory, *, done: str) -> None:
     """The id alone is the answer, so that a script can keep it; the rest is for whoever watches."""
     show_done(memory.id, f"{done} as {memory.type} in {memory.path} of team {memory.team}{_waits(memory)}")
+    if memory.standing is not None:
+        one = memory.standing
+        note(f"not applied: {one_line(one.value)} of {one.agent_id} stands ({one.confidence:g} sure, {one.id})")
+    if memory.decided_by:
+        note(f"decided by: {', '.join(memory.decided_by)}; mycel knowledge arbitrate {memory.id}")
     for one in memory.notices:
         note(one)
     for one in memory.similar:

@@ -114,7 +114,8 @@ def set_value(
 ) -> None:
     """Set the value of a key.
 
-    It replaces what is less sure, and what the same member is as sure of; otherwise it waits for an arbiter.
+    It replaces what is less sure, and what the same member is as sure of. An equal value of another member confirms
+    it; any other waits for an arbiter.
     """
     call = invocation(context)
     text = content_of(value, field="value")
@@ -262,6 +263,7 @@ def show_values(page: Page[Memory], *, empty: str, with_team: bool = False) -> N
         Column("category", "cyan"),
         Column("project"),
         Column("confidence"),
+        Column("confirmed"),
         Column("by"),
         Column("updated", "dim"),
         Column("id", "dim", below=True),
@@ -329,6 +331,7 @@ def _row(memory: Memory) -> tuple[str, ...]:
         memory.category or "",
         memory.project_id or "",
         f"{memory.confidence:g}",
+        str(memory.confirmations or ""),
         memory.agent_id,
         when(memory.updated_at),
         memory.id,

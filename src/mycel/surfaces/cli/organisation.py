@@ -127,7 +127,10 @@ def add_member(
             metavar="ROLE", help=f"One of {any_of(Role)}; by default as its title says, else agent or member."
         ),
     ] = None,
-    kind: Annotated[str, typer.Option(metavar="KIND", help=f"One of {any_of(Kind)}.")] = Kind.AGENT.value,
+    kind: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help=f"One of {any_of(Kind)}; by default human for a member, else agent."),
+    ] = None,
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Its job title; a director, lead, manager, head or chief leads.")
     ] = None,

@@ -192,7 +192,10 @@ class Call(NamedTuple):
             headers += _next_page(operation, self.query, cast("Page[object]", result).next_cursor)
         if operation.status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
             headers += _place(cast(object, result))
-        return Answer(operation.status, body, tuple(headers))
+        status = operation.status
+        if operation.waiting is not None and isinstance(result, Memory) and not result.applied:
+            status = operation.waiting
+        return Answer(status, body, tuple(headers))
 
 
 def _function(visit: Visit, operation: Operation) -> Any:

@@ -224,6 +224,11 @@ def _operation(operation: Operation, answers: Answers, *, id: str) -> Document:
     media_type = JSON if operation.shows in {None, "to_agent_context"} else _TEXT
     found["responses"] = {
         str(operation.status): answer(answers.of(operation), media_type, _headers(operation)),
+        **(
+            {}
+            if operation.waiting is None
+            else {str(operation.waiting): answer(answers.of(operation), media_type, _headers(operation))}
+        ),
         **({"304": NOT_MODIFIED} if operation.method == "GET" else {}),
         **problems(_statuses(operation)),
     }

@@ -99,15 +99,36 @@ def explanation(found: Explanation, _home: TeamName) -> Told:
 def saved(found: Memory, _home: TeamName) -> Told:
     waits = " It waits in the inbox until somebody approves it." if found.status is Status.INBOX else ""
     text = f"{found.type.capitalize()} {cite(found.id)}, version {found.version}, {found.status}.{waits}"
+    text += _stands_instead(found)
     if found.notices:
         text = f"{text}\n{envelope([one_line(notice) for notice in found.notices])}"
+    values = {**_values(found), **_undecided(found)}
     if not found.similar:
-        return Told(text, _values(found))
+        return Told(text, values)
     lines = [
         f"- {cite(one.id)} by {one.agent_id} ({one_line(one.why)}): {one_line(one.excerpt)}" for one in found.similar
     ]
     near = [{"id": one.id, "likeness": one.likeness} for one in found.similar]
-    return Told(f"{text} {SIMILAR}\n{envelope(lines)}", {**_values(found), "similar": near})
+    return Told(f"{text} {SIMILAR}\n{envelope(lines)}", {**values, "similar": near})
+
+
+def _stands_instead(found: Memory) -> str:
+    if not found.decided_by:
+        return ""
+    *others, last = found.decided_by
+    decides = f" It was not applied; the {', '.join(others)} or {last} decides."
+    if found.standing is None:
+        return decides
+    one = found.standing
+    line = f"- {cite(one.id)} by {one.agent_id} (confidence {one.confidence:g}): {one_line(one.value)}"
+    return f"{decides} This stands:\n{envelope([line])}"
+
+
+def _undecided(found: Memory) -> dict[str, Any]:
+    if not found.decided_by:
+        return {}
+    standing = {} if found.standing is None else {"standing": found.standing.id}
+    return {"applied": False, **standing, "decided_by": list(found.decided_by)}
 
 
 def changed(found: Memory, home: TeamName) -> Told:

@@ -273,7 +273,7 @@ LAYERS: tuple[Tool, ...] = (
         name="set_knowledge",
         does="knowledge.upsert",
         about="Set the one value of a key, such as how the tests are run. A value of higher confidence stands; yours "
-        "then waits as a candidate.",
+        "then waits as a candidate, and the answer says what stands. An equal value confirms it.",
         takes=("key", "value", "project", "category", "confidence", "expected_version", "idempotency_key"),
         needs=("key", "value"),
         sets=frozenset({_TEAM}),

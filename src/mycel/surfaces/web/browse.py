@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from mycel.domain.knowledge import is_rival
 from mycel.domain.memory import Memory
 from mycel.domain.query import Folder
 from mycel.domain.query import Page as Rows
@@ -45,13 +46,18 @@ def show_list(asked: PageRequest) -> Shown:
 
 
 def show_knowledge(asked: PageRequest) -> Shown:
-    """The values that stand, by project and category."""
-    project, category = asked.one("project"), asked.one("category")
-    rows = asked.memory.knowledge.list(
-        project=project, category=category, key=asked.one("key"), limit=ROWS, cursor=asked.one("cursor")
-    )
-    facts = {"groups": grouped(rows), "next_cursor": rows.next_cursor, "projects": asked.memory.projects()}
-    return Shown(facts, {"view": "knowledge", "chips": chips_of(asked)})
+    """The values that stand, by project and category, each with what waits for its place."""
+    wanted = {name: asked.one(name) for name in ("project", "category", "key")}
+    rows = asked.memory.knowledge.list(**wanted, limit=ROWS, cursor=asked.one("cursor"))
+    waiting = list(asked.memory.knowledge.candidates(**wanted, limit=ROWS))
+    rivals = {one.id: [other for other in waiting if is_rival(one, other)] for one in rows}
+    facts = {
+        "groups": grouped(rows),
+        "waiting": waiting,
+        "next_cursor": rows.next_cursor,
+        "projects": asked.memory.projects(),
+    }
+    return Shown(facts, {"view": "knowledge", "chips": chips_of(asked), "rivals": rivals})
 
 
 def show_types(asked: PageRequest) -> Shown:

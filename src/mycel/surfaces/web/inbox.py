@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from mycel.access.rules import may_review
+from mycel.access.rules import may_decide, may_review
 from mycel.contracts.memory_api import MemoryApi
 from mycel.domain.ids import parse_id
 from mycel.domain.inbox import Claim, InboxItem
@@ -15,9 +15,10 @@ from mycel.domain.link import Relation
 from mycel.domain.marks import REJECTED
 from mycel.domain.memory import Memory, Status, Visibility
 from mycel.domain.source import Turn
+from mycel.domain.team import Role
 from mycel.errors import Conflict, InvalidInput, MycelError, NotFound
 from mycel.surfaces.web.filters import Chip
-from mycel.surfaces.web.page import REVIEWERS, Page, PageRequest, Shown, address_of, in_path
+from mycel.surfaces.web.page import Page, PageRequest, Shown, address_of, in_path
 from mycel.surfaces.web.text_diff import Effort, Line, diff_lines
 
 ROWS = 50
@@ -124,7 +125,7 @@ def item_page(asked: PageRequest, id: str, *, error: str | None = None, status: 
         "changed": changed_since(asked, item.memory),
         "snoozes": SNOOZES,
         "values": {"content": asked.form.get("content", item.memory.content)},
-        "may_decide": may_review(asked.caller),
+        "may_decide": may_decide(asked.caller, item.memory),
     }
     return Shown(facts, beside, title=f"Review {item.memory.title}", status=status)
 
@@ -145,6 +146,7 @@ def around(asked: PageRequest) -> dict[str, object]:
         "chips": chips_in(asked),
         "query": filters_in(asked),
         "last": last,
+        "may_review": may_review(asked.caller) or asked.caller.role is Role.ORCHESTRATOR,
         "undo_form": {"address": "/inbox/reopen", "ids": last} if last else _waking(asked),
         "source": asked.one("source"),
     }
@@ -280,14 +282,13 @@ def address_of_item(id: str | None, query: dict[str, Any]) -> str:
 
 
 PAGES = (
-    Page(address="/inbox", template="inbox.html", show=show, title="Inbox", label="Inbox", key="i", who=REVIEWERS),
-    Page(address="/inbox/snoozed", template="inbox.html", show=show_snoozed, title="Inbox: put off", who=REVIEWERS),
+    Page(address="/inbox", template="inbox.html", show=show, title="Inbox", label="Inbox", key="i"),
+    Page(address="/inbox/snoozed", template="inbox.html", show=show_snoozed, title="Inbox: put off"),
     Page(
         address="/inbox/rejected",
         template="inbox_rejected.html",
         show=show_rejected,
         title="Inbox: rejected",
-        who=REVIEWERS,
     ),
-    Page(address="/inbox/{id}", template="inbox.html", show=show_item, title="Review", who=REVIEWERS),
+    Page(address="/inbox/{id}", template="inbox.html", show=show_item, title="Review"),
 )

@@ -16,7 +16,7 @@ from mycel.surfaces.web.inbox import (
     repeats_of,
     where_in,
 )
-from mycel.surfaces.web.page import REVIEWERS, Form, PageRequest, SeeOther, Shown
+from mycel.surfaces.web.page import Form, PageRequest, SeeOther, Shown
 
 
 def approve(asked: PageRequest) -> SeeOther | Shown:
@@ -152,13 +152,13 @@ def _warning_of(asked: PageRequest, id: str) -> str | None:
 
 
 FORMS = (
-    Form(address="/inbox/decide", act=decide_several, who=REVIEWERS),
-    Form(address="/inbox/reopen", act=reopen, who=REVIEWERS),
-    Form(address="/inbox/{id}/approve", act=approve, template="inbox.html", who=REVIEWERS),
-    Form(address="/inbox/{id}/reject", act=reject, template="inbox.html", who=REVIEWERS),
-    Form(address="/inbox/{id}/merge", act=merge, template="inbox.html", who=REVIEWERS),
-    Form(address="/inbox/{id}/keep", act=keep, template="inbox.html", who=REVIEWERS),
-    Form(address="/inbox/{id}/snooze", act=snooze, template="inbox.html", who=REVIEWERS),
-    Form(address="/inbox/{id}/wake", act=wake, who=REVIEWERS),
-    Form(address="/inbox/{id}/claim", act=claim, who=REVIEWERS),
+    Form(address="/inbox/decide", act=decide_several),
+    Form(address="/inbox/reopen", act=reopen),
+    Form(address="/inbox/{id}/approve", act=approve, template="inbox.html"),
+    Form(address="/inbox/{id}/reject", act=reject, template="inbox.html"),
+    Form(address="/inbox/{id}/merge", act=merge, template="inbox.html"),
+    Form(address="/inbox/{id}/keep", act=keep, template="inbox.html"),
+    Form(address="/inbox/{id}/snooze", act=snooze, template="inbox.html"),
+    Form(address="/inbox/{id}/wake", act=wake),
+    Form(address="/inbox/{id}/claim", act=claim),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from mycel.domain.memory import Status
 from mycel.errors import Conflict, InvalidInput
 from mycel.surfaces.web.memory_page import editing, values_of
-from mycel.surfaces.web.page import CURATORS, Form, PageRequest, SeeOther, Shown, address_of, in_path
+from mycel.surfaces.web.page import Form, PageRequest, SeeOther, Shown, address_of, in_path
 from mycel.surfaces.web.text_diff import diff_lines
 
 _PLAIN = ("title", "type", "path", "visibility")
@@ -175,7 +175,7 @@ FORMS = (
     Form(address="/memory/{id}/restore", act=restore),
     Form(address="/memory/{id}/purge", act=purge),
     Form(address="/memory/{id}/rate", act=rate),
-    Form(address="/memory/{id}/cascade", act=cascade, who=CURATORS),
-    Form(address="/memory/{id}/escalate", act=escalate, who=CURATORS),
-    Form(address="/memory/{id}/withdraw", act=withdraw, who=CURATORS),
+    Form(address="/memory/{id}/cascade", act=cascade),
+    Form(address="/memory/{id}/escalate", act=escalate),
+    Form(address="/memory/{id}/withdraw", act=withdraw),
 )

@@ -27,7 +27,8 @@ GIVEN_SHOWN = 8
 GIVEN_LOOKED_AT = 50
 # Shown elsewhere on the page, or not for people; the rest stands in the table of provenance.
 _TEXTS = frozenset(
-    {"content", "title", "metadata", "similar", "notices", "freshness", "updated_at", "version", "deleted_at"}
+    {"content", "title", "metadata", "freshness", "updated_at", "version", "deleted_at"}
+    | {"similar", "notices", "standing", "decided_by", "confirmations"}
 )
 _IN_HEADER = frozenset({"id", "type", "tags", "status", "rationale", "alternatives"})
 _DRAWN = 12

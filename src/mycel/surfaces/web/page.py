@@ -8,26 +8,11 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from mycel.access.rules import may_curate, may_review
 from mycel.contracts.memory_api import MemoryApi
 from mycel.contracts.workspace_api import WorkspaceApi
 from mycel.domain.team import Caller
 
 JSON_SUFFIX = ".json"
-
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """Who may open a page, as a sentence says it and as a rule."""
-
-    words: str
-    may: Callable[[Caller], bool]
-
-
-MEMBERS = Who("every member", lambda _caller: True)
-REVIEWERS = Who("people, leads and admins", may_review)
-CURATORS = Who("leads and admins", may_curate)
-OPERATOR = Who("the operator", lambda caller: caller.is_operator)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +90,6 @@ class Page:
     template: str
     show: Callable[[PageRequest], Shown]
     title: str
-    who: Who = MEMBERS
     label: str | None = None
     key: str | None = None
 
@@ -125,7 +109,6 @@ class Form:
     address: str
     act: Callable[[PageRequest], SeeOther | Shown]
     template: str = ""
-    who: Who = MEMBERS
     takes_long: bool = False
 
 

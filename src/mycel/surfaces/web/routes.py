@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 
 from mycel.contracts.long_work import LongWork
 from mycel.embedded.workspace import Visit
-from mycel.errors import AccessDenied, AmbiguousId, Candidate, MycelError, NotFound, Unauthenticated
+from mycel.errors import AmbiguousId, Candidate, MycelError, NotFound, Unauthenticated
 from mycel.surfaces.http.calls import query_arguments
 from mycel.surfaces.http.credentials import credentials_of
 from mycel.surfaces.http.described_route import PageRoute
@@ -99,7 +99,7 @@ def _shown(page: Page) -> Handler:
         admitted = None
         try:
             admitted = await admit(request)
-            found = await _work(request, admitted, lambda asked: _allowed(page, asked))
+            found = await _work(request, admitted, page.show)
         except MycelError as error:
             return await _refusal(request, error, admitted)
         return await _page(request, admitted, page.template, page, found)
@@ -111,7 +111,7 @@ def _json(page: Page) -> Handler:
     async def answer(request: Request) -> Response:
         try:
             admitted = await admit(request)
-            found = await _work(request, admitted, lambda asked: _allowed(page, asked))
+            found = await _work(request, admitted, page.show)
         except MycelError as error:
             return problem_of(error)
         headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -120,18 +120,7 @@ def _json(page: Page) -> Handler:
     return answer
 
 
-def _allowed(page: Page, asked: PageRequest) -> Shown:
-    if not page.who.may(asked.caller):
-        raise AccessDenied(f"this page is for {page.who.words}")
-    return page.show(asked)
-
-
 def _done(form: Form) -> Handler:
-    def act(asked: PageRequest) -> SeeOther | Shown:
-        if not form.who.may(asked.caller):
-            raise AccessDenied(f"this is for {form.who.words}")
-        return form.act(asked)
-
     async def do(request: Request) -> Response:
         admitted = None
         try:
@@ -140,7 +129,9 @@ def _done(form: Form) -> Handler:
             if not is_token(filled.get(TOKEN_FIELD, ""), secret=admitted.secret):
                 return await _error_page(request, admitted, OTHER_SESSION, HTTPStatus.FORBIDDEN, {})
             admitted = replace(admitted, asked=replace(admitted.asked, form=filled))
-            found = await _work(request, admitted, act, writes=True, long=form.address if form.takes_long else None)
+            found = await _work(
+                request, admitted, form.act, writes=True, long=form.address if form.takes_long else None
+            )
         except MycelError as error:
             return await _refusal(request, error, admitted)
         if isinstance(found, SeeOther):
@@ -222,7 +213,7 @@ def _shared(admitted: Admitted, request: Request) -> Mapping[str, Any]:
         "me": asked.caller,
         "now": asked.now,
         "teams": teams,
-        "navigation": [page for page in NAVIGATION if page.who.may(asked.caller)],
+        "navigation": NAVIGATION,
         "theme": preferences.theme_of(request.cookies.get(preferences.THEME)),
         "themes": preferences.THEMES,
         "form_token": form_token(admitted.secret),

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from mycel.access.rules import may_curate
 from mycel.domain.memory import MadeBy, Status
 from mycel.domain.policy import LeadsBelow, Policy, Promote, Secrets, policy_values
 from mycel.domain.source import EventState
 from mycel.domain.team import Kind, Role, Token, Trust
 from mycel.errors import AccessDenied, MycelError, NotFound
 from mycel.surfaces.web.memory_page import title_of
-from mycel.surfaces.web.page import CURATORS, Form, Page, PageRequest, SeeOther, Shown
+from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown
 
 HERE = "/teams"
 ISSUED = "/teams/issued"
@@ -77,6 +78,7 @@ def shown(asked: PageRequest, *, error: str | None = None, status: int = 200) ->
         "trusts": tuple(Trust),
         "sent_titles": {one.memory_id: title_of(asked, one.memory_id) for one in cascades},
         "issues_for": _issues_for(asked),
+        "may_manage": may_curate(caller),
         "may_admit": caller.is_operator or caller.role is Role.ADMIN,
     }
     return Shown(facts, beside, title=f"Team {caller.team}", status=status)
@@ -146,7 +148,7 @@ def add_member(asked: PageRequest) -> SeeOther | Shown:
             asked.form.get("member", "").strip(),
             team=asked.caller.team,
             role=asked.filled("role"),
-            kind=asked.filled("kind") or Kind.AGENT,
+            kind=asked.filled("kind"),
             trust=asked.filled("trust") or Trust.NORMAL,
         )
     except MycelError as error:
@@ -239,11 +241,11 @@ def _refused(asked: PageRequest, error: MycelError) -> Shown:
 
 
 PAGES = (
-    Page(address=HERE, template="teams.html", show=show, title="Team", who=CURATORS, label="Team", key="m"),
-    Page(address=ISSUED, template="issued.html", show=show_issued, title="New token", who=CURATORS),
+    Page(address=HERE, template="teams.html", show=show, title="Team", label="Team", key="m"),
+    Page(address=ISSUED, template="issued.html", show=show_issued, title="New token"),
 )
 FORMS = tuple(
-    Form(address=f"{HERE}/{name}", act=act, template="teams.html", who=CURATORS)
+    Form(address=f"{HERE}/{name}", act=act, template="teams.html")
     for name, act in (
         ("add-member", add_member),
         ("update-member", update_member),
