@@ -94,7 +94,7 @@ def left_out(kind: type) -> frozenset[str]:
 
 
 # Of a memory, where nobody has asked for it.
-SELDOM = frozenset({"similar", "notices"})
+SELDOM = frozenset({"similar", "notices", "embedding"})
 
 
 def _without(
