@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from mycel.domain.marks import PREFIX, SOURCE, marks_of
 from mycel.domain.memory import FIELDS, MadeBy, Memory, MemoryType, Origin, SourceKind
+from mycel.domain.memory_field import MOMENTS
 from mycel.domain.query import Statistics
 from mycel.domain.recall import Hit
 from mycel.domain.team import Kind
@@ -140,6 +141,7 @@ def is_as_read(given: Mapping[str, Any], operation: Operation) -> bool:
 
 # What is answered of a memory, under either name, as requests are read.
 READ_NAMES = frozenset({*FIELDS, *(snake_case(name) for name in NAMES.values()), "project", "repo", "id"})
+_MOMENTS = frozenset(row.name for row in FIELDS.values() if row.holds in MOMENTS)
 # They come back as they were read, or say how it was read.
 _DROPPED = frozenset({"status", "source", "metadata", "valid_from", "valid_until"})
 
@@ -150,42 +152,39 @@ def changes_in(given: Mapping[str, Any], memory: Memory, kind_of: KindOf, *, ope
     What nobody can write is refused where it differs, but for what follows from the moment of reading. A `version` or
     `updated_at` that differs is a `Conflict`: somebody has changed the memory meanwhile.
     """
-    item = respelled(json.loads(to_camel_json(memory, kind_of)))
-    shown = {**item, **json.loads(to_json(memory)), "source": item["source"]}
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        same = _is_same(value, shown.get(name))
-        if name in operation.fields and name not in operation.in_path:
-            if not (same and name in _DROPPED):
-                found[name] = value
-        elif name in _OF_THE_READING or (same and name in READ_NAMES):
-            continue
-        elif name in {"version", "updated_at"}:
+    shown = (respelled(json.loads(to_camel_json(memory, kind_of))), json.loads(to_json(memory)))
+
+    def is_same(name: str) -> bool:
+        return any(_is_same(name, given[name], one[name]) for one in shown if name in one)
+
+    for name in ("version", "updated_at"):
+        if name in given and not is_same(name):
             raise Conflict(f"the memory is at version {memory.version} by now: read it again")
-        elif not _may_have_been(name, value, memory):
-            raise InvalidInput(
-                "cannot be changed" if name in READ_NAMES else "is not a field of this request", field=name
-            )
+    written = {name for name in given if name in operation.fields and name not in operation.in_path}
+    for name in given.keys() - written:
+        if name not in READ_NAMES:
+            raise InvalidInput("is not a field of this request", field=name)
+        if not (is_same(name) or name in _OF_THE_READING or _may_have_been(name, given[name], memory)):
+            raise InvalidInput("cannot be changed", field=name)
+    dropped = {name for name in written & _DROPPED if is_same(name)}
+    found = {name: value for name, value in given.items() if name in written - dropped}
     if isinstance(found.get("metadata"), dict):
-        shown_marks = marks_of(shown["metadata"]).items()
-        found["metadata"] = {
-            name: one
-            for name, one in cast("dict[str, Any]", found["metadata"]).items()
-            if not any(name == mark and _is_same(one, as_shown) for mark, as_shown in shown_marks)
-        }
+        marks = marks_of(shown[0]["metadata"])
+        own = cast("dict[str, Any]", found["metadata"]).items()
+        found["metadata"] = {name: one for name, one in own if name not in marks or one != marks[name]}
     if {"version", "updated_at"} & given.keys() and found:
         found.setdefault(EXPECTED, memory.version)
     return found
 
 
-def _is_same(given: object, shown: object) -> bool:
-    if given == shown and isinstance(given, bool) == isinstance(shown, bool):
-        return True
-    if not (isinstance(given, str) and isinstance(shown, str)):
+def _is_same(name: str, given: object, shown: object) -> bool:
+    if given == shown:
+        return isinstance(given, bool) == isinstance(shown, bool)
+    if given in (None, []) and shown in (None, []):
         # What was left out is null, and what was empty not there.
-        return given in (None, []) and shown in (None, [])
-    if _HYPHENATED.get(given, given) == _HYPHENATED.get(shown, shown):
         return True
+    if name not in _MOMENTS or not (isinstance(given, str) and isinstance(shown, str)):
+        return False
     try:
         # JavaScript keeps milliseconds.
         return abs(datetime.fromisoformat(given) - datetime.fromisoformat(shown)) < timedelta(milliseconds=1)
@@ -221,10 +220,12 @@ def camel_definitions(definitions: Mapping[str, Schema]) -> dict[str, Schema]:
     return found
 
 
-def in_both(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
-    """Return the schema of an answer in either naming."""
+def spelled_schema(schema: Schema, definitions: Mapping[str, Schema], namings: Collection[Naming]) -> Schema:
+    """Return the schema of an answer in any of these namings."""
     twin = _renamed(schema, _twins(definitions))
-    return schema if twin == schema else {"anyOf": [schema, twin]}
+    if twin == schema or Naming.CAMEL not in namings:
+        return schema
+    return {"anyOf": [schema, twin]} if Naming.SNAKE in namings else twin
 
 
 def _twins(definitions: Mapping[str, Schema]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -14,7 +14,7 @@ from mycel.surfaces.http.bodies import JSON, MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.surfaces.http.calls import PLACES
 from mycel.surfaces.http.described_route import About, DescribedRoute
 from mycel.wire.answers import Answers
-from mycel.wire.naming import NAMING, READ_NAMES, Naming, camel_definitions, in_both
+from mycel.wire.naming import NAMING, READ_NAMES, Naming, camel_definitions, spelled_schema
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS, Operation
 from mycel.wire.problems import MEDIA_TYPE
 from mycel.wire.request_schemas import SPELLING, arguments, definitions, in_path, without
@@ -186,7 +186,8 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 Document = dict[str, Any]
 
 
-def openapi(routes: Iterable[DescribedRoute] = ()) -> Document:
+def openapi(routes: Iterable[DescribedRoute] = (), *, namings: Sequence[Naming] = tuple(Naming)) -> Document:
+    """Describe the operations and these routes, with their answers in each of the `namings`."""
     answers = Answers()
     paths: dict[str, Document] = {}
     taken: set[str] = set()
@@ -196,7 +197,10 @@ def openapi(routes: Iterable[DescribedRoute] = ()) -> Document:
     for route in routes:
         for method, about in route.about.items():
             paths.setdefault(route.path, {})[method.lower()] = _route(route, method, about, answers)
-    schemas = {**definitions(), **answers.definitions, **camel_definitions(answers.definitions), "Problem": PROBLEM}
+    schemas = {**definitions(), **answers.definitions, "Problem": PROBLEM}
+    if Naming.CAMEL in namings:
+        schemas |= camel_definitions(answers.definitions)
+        _spell_answers(paths, answers, namings)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Mycel", "version": __version__, "description": ABOUT},
@@ -235,7 +239,7 @@ def _operation(operation: Operation, answers: Answers, *, id: str) -> Document:
         found["requestBody"] = body(taken)
     media_type = JSON if operation.shows in {None, "to_agent_context"} else _TEXT
     found["responses"] = {
-        str(operation.status): answer(_in_both(answers.of(operation), answers), media_type, _headers(operation)),
+        str(operation.status): answer(answers.of(operation), media_type, _headers(operation)),
         **({"304": NOT_MODIFIED} if operation.method == "GET" else {}),
         **problems(_statuses(operation)),
     }
@@ -246,8 +250,12 @@ def _operation(operation: Operation, answers: Answers, *, id: str) -> Document:
 _AS_READ: Mapping[str, Schema] = {name: {"readOnly": True} for name in sorted(READ_NAMES)}
 
 
-def _in_both(schema: Schema | None, answers: Answers) -> Schema | None:
-    return None if schema is None else in_both(schema, answers.definitions)
+def _spell_answers(paths: Mapping[str, Document], answers: Answers, namings: Sequence[Naming]) -> None:
+    for about in (one for path in paths.values() for one in path.values()):
+        for status, response in about["responses"].items():
+            shown = response.get("content", {}).get(JSON)
+            if shown is not None and status.startswith("2"):
+                shown["schema"] = spelled_schema(shown["schema"], answers.definitions, namings)
 
 
 def _parameters(operation: Operation) -> list[Schema]:
@@ -300,7 +308,7 @@ def _route(route: DescribedRoute, method: str, about: About, answers: Answers) -
     ]
     steps = [parameter(name, {"type": "string"}, place="path") for name in _PARAMETER.findall(route.path)]
     taken = about.refuses if about.body is None else {413, *([415] if JSON in about.body_types else []), *about.refuses}
-    schema = about.shape if about.answers is None else _in_both(answers.schema(about.answers), answers)
+    schema = about.shape if about.answers is None else answers.schema(about.answers)
     found: Document = {
         "operationId": f"{names}_{method.lower()}",
         "tags": [about.tag],
